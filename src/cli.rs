@@ -1,0 +1,244 @@
+//! The command line: what was typed, nothing else. What it means is decided in [`crate::request`].
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::case::{Connection, Ip, Payload, Threads};
+use crate::engine::{Entry, Selection};
+use crate::engines;
+use crate::placement::Pin;
+use crate::runner::Spread;
+
+/// How fast this board, this kernel and this way of writing the socket loop move UDP datagrams, where
+/// the lost ones died, and what each cost in CPU.
+#[derive(Debug, Parser)]
+#[command(version, args_conflicts_with_subcommands = true, after_help = EXAMPLES)]
+pub struct Cli {
+    /// What to do; without it, the sweep.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    /// The options of the sweep.
+    #[command(flatten)]
+    pub run: RunArgs,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  udpbench --quick                            a useful answer in under 20 seconds
+  udpbench --threads 4 --payload 1460         one thread count, one payload; all else is swept
+  udpbench --sender std --receiver std,mio-exhaustive --threads 2
+  udpbench --threads 2 --pin 2:3 --rcvbuf 212992 -o here.csv
+  udpbench plan --threads 1,2,3               what would run, what is skipped and why
+
+Lists take commas. Durations take a unit: 200ms, 1s. Results go to results/<time>-<board>.csv, with the
+raw samples beside them in .jsonl. Exit codes: 0 done, 1 a case failed, 2 bad input, 130 Ctrl-C.";
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// The sweep (the same as no subcommand)
+    Run(Box<RunArgs>),
+    /// What would run, what is skipped and why, and how long it takes; sends nothing
+    Plan(Box<RunArgs>),
+    /// Each engine: can it run here, and if not, why
+    Engines,
+    /// The board profiles; or one of them; or which board this is
+    Boards(BoardsArgs),
+}
+
+/// The options of the sweep.
+#[derive(Args, Debug)]
+pub struct RunArgs {
+    /// Thread counts: 1 sends and receives in turn, more are divided between senders and receivers
+    /// [default: as the board profile says, mostly 1,2,4]
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        help_heading = "Axes"
+    )]
+    pub threads: Option<Vec<Threads>>,
+
+    /// UDP payloads in bytes, 0 to 65507 [default: as the board profile says, mostly 26,300,1460]
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        help_heading = "Axes"
+    )]
+    pub payload: Option<Vec<Payload>>,
+
+    /// Engines for both sides, or all [default: std,mio-level,mio-exhaustive]; see `udpbench engines`
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = engine, help_heading = "Axes")]
+    pub engine: Option<Vec<EngineArg>>,
+
+    /// Engines of the senders; each meets every receiver
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = engine, help_heading = "Axes")]
+    pub sender: Option<Vec<EngineArg>>,
+
+    /// Engines of the receivers; each meets every sender
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = engine, help_heading = "Axes")]
+    pub receiver: Option<Vec<EngineArg>>,
+
+    /// connected (send/recv), unconnected (send_to/recv_from) [default: both]
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        hide_possible_values = true,
+        help_heading = "Axes"
+    )]
+    pub connection: Option<Vec<Connection>>,
+
+    /// v4 (127.0.0.1), v6 (::1) [default: both]
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        hide_possible_values = true,
+        help_heading = "Axes"
+    )]
+    pub ip: Option<Vec<Ip>>,
+
+    /// Measured time per case, split evenly over the rounds [default: 1s]
+    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Measuring")]
+    pub duration: Option<Duration>,
+
+    /// Windows per case, at least 5 [default: 6, the fewest that give a 95 % interval of the median]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(5..=10_000), help_heading = "Measuring")]
+    pub rounds: Option<u32>,
+
+    /// Traffic before each window opens [default: as the board profile says, mostly 20ms]
+    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Measuring")]
+    pub warmup: Option<Duration>,
+
+    /// Traffic once before the first case [default: as the board profile says]
+    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Measuring")]
+    pub soak: Option<Duration>,
+
+    /// Do not measure std on connected sockets in every block: no ratio_to_std then
+    #[arg(long, help_heading = "Measuring")]
+    pub no_reference: bool,
+
+    /// Repeats the order of an earlier run [default: random; it is in every row]
+    #[arg(long, value_name = "N", help_heading = "Measuring")]
+    pub seed: Option<u32>,
+
+    /// Fewer cases, shorter windows: a useful answer in under 20 s
+    #[arg(long, help_heading = "Measuring")]
+    pub quick: bool,
+
+    /// auto, the NAME of a profile, or a path to a TOML file
+    #[arg(
+        long,
+        value_name = "BOARD",
+        default_value = "auto",
+        help_heading = "Placement and sockets"
+    )]
+    pub board: String,
+
+    /// CPUs of the senders, a colon, CPUs of the receivers (0,1:2,3), or none [default: as the board
+    /// profile says]
+    #[arg(long, value_name = "CPUS", help_heading = "Placement and sockets")]
+    pub pin: Option<Pin>,
+
+    /// even: every receiver gets the same number of flows, verified; hash: left to the kernel
+    #[arg(
+        long,
+        default_value = "even",
+        value_name = "HOW",
+        hide_possible_values = true,
+        help_heading = "Placement and sockets"
+    )]
+    pub spread: Spread,
+
+    /// What to ask for as SO_RCVBUF; what was granted is in every row
+    #[arg(long, value_name = "BYTES", default_value_t = DEFAULT_RCVBUF, value_parser = clap::value_parser!(u32).range(1..=MAX_RCVBUF), help_heading = "Placement and sockets")]
+    pub rcvbuf: u32,
+
+    /// The CSV file, or - for standard output [default: results/<time>-<board>.csv]
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
+    pub output: Option<PathBuf>,
+
+    /// Where /proc and /sys are found, for tests
+    #[arg(long, hide = true, default_value = "/")]
+    pub root: PathBuf,
+}
+
+/// A receiver that loses 4 ms of small datagrams needs about 1300 slots of 832 B to 2.3 KiB each.
+const DEFAULT_RCVBUF: u32 = 4 << 20;
+/// The kernel takes an `int`, and doubles it.
+const MAX_RCVBUF: i64 = (i32::MAX / 2) as i64;
+
+/// The options of `boards`.
+#[derive(Args, Debug)]
+pub struct BoardsArgs {
+    /// Show this profile
+    pub name: Option<String>,
+    /// Say which board this is and why
+    #[arg(long, conflicts_with = "name")]
+    pub detect: bool,
+    /// Where /proc and /sys are found, for tests
+    #[arg(long, hide = true, default_value = "/")]
+    pub root: PathBuf,
+}
+
+/// An engine, or all of those that move datagrams and do not starve.
+#[derive(Clone, Copy, Debug)]
+pub enum EngineArg {
+    /// `all`
+    All,
+    /// One of them.
+    One(&'static Entry),
+}
+
+impl EngineArg {
+    /// The engines that it stands for.
+    pub fn entries(self) -> impl Iterator<Item = &'static Entry> {
+        engines::ALL.iter().filter(move |entry| match self {
+            Self::All => entry.about.selection == Selection::Default,
+            Self::One(one) => *entry == one,
+        })
+    }
+}
+
+fn engine(name: &str) -> Result<EngineArg, String> {
+    if name == "all" {
+        return Ok(EngineArg::All);
+    }
+    engines::find(name).map(EngineArg::One).ok_or_else(|| {
+        let names: Vec<&str> = engines::ALL.iter().map(Entry::name).collect();
+        format!("there are all, {}; see udpbench engines", names.join(", "))
+    })
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    if text
+        .bytes()
+        .all(|byte| byte.is_ascii_digit() || byte == b'.')
+    {
+        return Err(format!("a duration needs a unit, like {text}ms or {text}s"));
+    }
+    humantime::parse_duration(text).map_err(|error| format!("{error}; write 200ms or 1s"))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_duration_without_a_unit_is_refused_with_the_cure() {
+        let refusal = duration("200").expect_err("no unit");
+        assert_eq!(refusal, "a duration needs a unit, like 200ms or 200s");
+        assert_eq!(duration("200ms"), Ok(Duration::from_millis(200)));
+    }
+}

@@ -1,0 +1,34 @@
+//! `udpbench engines`: each engine, whether it can run here, and if not, why.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use crate::engine::Selection;
+use crate::engines;
+
+/// Lists the registry.
+///
+/// # Errors
+/// When standard output is gone.
+pub fn run() -> anyhow::Result<ExitCode> {
+    let mut out = io::stdout().lock();
+    for entry in engines::ALL {
+        let state = match (entry.probe)() {
+            Ok(()) => "yes".to_owned(),
+            Err(reason) => format!("no: {reason}"),
+        };
+        let by_name = match entry.about.selection {
+            Selection::Default => "",
+            Selection::ByName => " (only when named)",
+        };
+        writeln!(
+            out,
+            "{entry:<16} {state:<4} {}{by_name}",
+            entry.about.summary
+        )?;
+        if let Err(reason) = entry.about.one_thread {
+            writeln!(out, "{:21} not with --threads 1: {reason}", "")?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,59 @@
+//! `udpbench plan`: what would run, what is skipped and why, how long it takes. Sends nothing.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use crate::cli::RunArgs;
+use crate::plan::Verdict;
+use crate::request::Request;
+
+/// Prints the plan.
+///
+/// # Errors
+/// Bad input, or standard output that is gone.
+pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
+    let request = Request::new(args)?;
+    let mut out = io::stdout().lock();
+    for block in &request.plan.blocks {
+        writeln!(out, "{}", block.key)?;
+        for planned in &block.cases {
+            let (case, connection) = (&planned.case, planned.case.connection);
+            let label = case.engine_label();
+            match &planned.verdict {
+                Verdict::Run(placement, warnings) => {
+                    writeln!(out, "  run   {label:<20} {connection:<12} CPUs {placement}")?;
+                    for warning in warnings {
+                        writeln!(out, "        warning: {warning}")?;
+                    }
+                }
+                Verdict::Skip(reason) => {
+                    writeln!(out, "  skip  {label:<20} {connection:<12} {reason}")?;
+                }
+            }
+        }
+    }
+    writeln!(out, "{}", summary(&request))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// One line: how much, on what, how long.
+#[must_use]
+pub fn summary(request: &Request) -> String {
+    let runs = request.plan.runnable().count();
+    let skipped = request.plan.skipped().count();
+    let expected = request.expected_time().as_secs().max(1);
+    format!(
+        "{runs} cases to run, {skipped} to skip; {} windows of {} each; about {}",
+        request.rounds,
+        humantime::format_duration(Duration::from_micros(
+            request
+                .settings
+                .window
+                .as_micros()
+                .try_into()
+                .unwrap_or(u64::MAX)
+        )),
+        humantime::format_duration(Duration::from_secs(expected)),
+    )
+}

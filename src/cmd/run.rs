@@ -1,0 +1,262 @@
+//! `udpbench` and `udpbench run`: the sweep.
+
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::SystemTime;
+
+use anyhow::Context;
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::plan::summary;
+use crate::board::Detected;
+use crate::cli::RunArgs;
+use crate::error::UsageError;
+use crate::record::{Environment, Record, Status};
+use crate::request::Request;
+use crate::sample::Sample;
+use crate::sink::csv::CsvSink;
+use crate::sink::lines::{LineFile, Lines};
+use crate::sink::samples::{FORMAT, Header, SampleSink};
+use crate::sink::table;
+use crate::sweep::{self, Ending, Journal, Schedule};
+use crate::sys::interrupt::Interrupt;
+use crate::sys::limits;
+
+/// Runs the sweep.
+///
+/// # Errors
+/// Bad input, an output that cannot be made or written, or standard output that is gone.
+pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
+    let request = Request::new(args)?;
+    let started_at = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
+    let environment = environment(&request);
+    let outputs = Outputs::create(args, &request, &started_at, &environment)?;
+    let interrupt = Interrupt::on_signals().context("cannot handle Ctrl-C")?;
+    limits::raise_open_files();
+    introduce(&request, &outputs);
+
+    let mut book = Notebook::new(outputs, &request);
+    let schedule = Schedule {
+        settings: request.settings.clone(),
+        rounds: request.rounds,
+        soak: request.soak,
+        cooldown: request.cooldown,
+        seed: request.seed,
+    };
+    let ending = sweep::run(
+        &request.plan,
+        &schedule,
+        &environment,
+        &interrupt,
+        &mut book,
+    );
+    book.finish()?;
+    match ending? {
+        Ending::Interrupted => {
+            let left = request.plan.cases().count() - book.rows.len();
+            eprintln!("interrupted: {left} cases have no row; what was measured is kept");
+            let signal = interrupt.signal().unwrap_or_default();
+            Ok(ExitCode::from(u8::try_from(128 + signal).unwrap_or(1)))
+        }
+        Ending::Complete => Ok(verdict(&book.rows)),
+    }
+}
+
+fn verdict(rows: &[Record]) -> ExitCode {
+    let failed = rows
+        .iter()
+        .filter(|row| row.status == Status::Failed)
+        .count();
+    if failed > 0 {
+        eprintln!(
+            "{failed} of {} cases failed: the column `reason` says why",
+            rows.len()
+        );
+        ExitCode::FAILURE
+    } else if rows.iter().all(|row| row.status == Status::Skipped) {
+        eprintln!("nothing could run: the column `reason` says why");
+        ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
+    }
+}
+
+fn environment(request: &Request) -> Environment {
+    let host = &request.host;
+    let known = |value: &Option<String>| value.clone().unwrap_or_default();
+    Environment {
+        board: request.detected.board.name.clone(),
+        cpu_model: known(&host.cpu_model),
+        arch: std::env::consts::ARCH.to_owned(),
+        target: env!("UDPBENCH_TARGET").to_owned(),
+        kernel: known(&host.kernel),
+        governor: known(&host.governor),
+        warmup_ms: request.settings.warmup.as_secs_f64() * 1000.0,
+        seed: request.seed,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    }
+}
+
+fn introduce(request: &Request, outputs: &Outputs) {
+    let Detected { board, because } = &request.detected;
+    eprintln!(
+        "udpbench {} on {} ({because})",
+        env!("CARGO_PKG_VERSION"),
+        board.title
+    );
+    eprintln!("{}", summary(request));
+    eprintln!("seed {}; results in {}", request.seed, outputs.shown);
+    let asked = u64::from(request.settings.rcvbuf_bytes);
+    if let Some(most) = request.host.rmem_max.filter(|&most| most < asked) {
+        eprintln!(
+            "note: {asked} B of receive buffer asked for, net.core.rmem_max grants {most}: losses will be \
+             higher\n      cure: sudo sysctl -w net.core.rmem_max={asked}"
+        );
+    }
+}
+
+/// The files of a run, created before anything is measured.
+struct Outputs {
+    csv: CsvSink,
+    samples: Option<SampleSink>,
+    to_stdout: bool,
+    shown: String,
+}
+
+impl Outputs {
+    fn create(
+        args: &RunArgs,
+        request: &Request,
+        started_at: &str,
+        environment: &Environment,
+    ) -> anyhow::Result<Self> {
+        if args.output.as_deref() == Some(Path::new("-")) {
+            return Ok(Self {
+                csv: CsvSink::new(Lines::Stdout),
+                samples: None,
+                to_stdout: true,
+                shown: "standard output (no file for the raw samples then)".to_owned(),
+            });
+        }
+        let csv_path = args.output.clone().unwrap_or_else(|| {
+            let time = started_at.replace(':', "");
+            PathBuf::from(format!("results/{time}-{}.csv", request.detected.board))
+        });
+        let samples_path = csv_path.with_extension("jsonl");
+        if samples_path == csv_path {
+            return Err(refused(
+                &csv_path,
+                "the raw samples go to the same name with .jsonl; use .csv",
+            )
+            .into());
+        }
+        let csv = create(&csv_path)?;
+        let samples = match create(&samples_path) {
+            Ok(samples) => samples,
+            Err(error) => {
+                // Nothing was measured: leave no empty file behind.
+                let _ = csv.remove();
+                return Err(error.into());
+            }
+        };
+        let header = Header {
+            format: FORMAT,
+            command_line: std::env::args().collect(),
+            started_at: started_at.to_owned(),
+            rounds: request.rounds,
+            environment: environment.clone(),
+            host: request.host.clone(),
+        };
+        let shown = format!(
+            "{}, raw samples in {}",
+            csv_path.display(),
+            samples_path.display()
+        );
+        Ok(Self {
+            csv: CsvSink::new(Lines::File(csv)),
+            samples: Some(SampleSink::new(Lines::File(samples), &header)?),
+            to_stdout: false,
+            shown,
+        })
+    }
+}
+
+fn create(path: &Path) -> Result<LineFile, UsageError> {
+    LineFile::create(path).map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => refused(
+            path,
+            "it exists, and nothing is overwritten; choose another name",
+        ),
+        _ => refused(
+            path,
+            &format!("cannot create it: {error}; name a file in a directory you may write to"),
+        ),
+    })
+}
+
+fn refused(path: &Path, problem: &str) -> UsageError {
+    UsageError::flag("--output", path.display(), problem)
+}
+
+/// Keeps what the sweep tells, and shows how far it is.
+struct Notebook {
+    outputs: Outputs,
+    bar: ProgressBar,
+    rows: Vec<Record>,
+}
+
+impl Notebook {
+    fn new(outputs: Outputs, request: &Request) -> Self {
+        let windows = request.plan.runnable().count() as u64 * u64::from(request.rounds);
+        // Draws on standard error, and only if that is a terminal.
+        let bar = ProgressBar::new(windows);
+        let style =
+            ProgressStyle::with_template("{wide_bar} {percent:>3} % {eta:>4} left  {msg:36!}");
+        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        Self {
+            outputs,
+            bar,
+            rows: Vec::new(),
+        }
+    }
+
+    /// Takes the progress away and shows the table.
+    fn finish(&self) -> anyhow::Result<()> {
+        self.bar.finish_and_clear();
+        let table = table::draw(&self.rows);
+        if !self.outputs.to_stdout {
+            io::stdout().lock().write_all(table.as_bytes())?;
+        } else if io::stderr().is_terminal() {
+            eprint!("{table}");
+        }
+        Ok(())
+    }
+}
+
+impl Journal for Notebook {
+    fn doing(&mut self, what: &str) {
+        self.bar.set_message(what.to_owned());
+    }
+
+    fn window(&mut self, sample: &Sample) -> anyhow::Result<()> {
+        self.bar.inc(1);
+        match &mut self.outputs.samples {
+            Some(samples) => samples.window(sample),
+            None => Ok(()),
+        }
+    }
+
+    fn lost_windows(&mut self, windows: u32) {
+        self.bar.inc(windows.into());
+    }
+
+    fn rows(&mut self, rows: Vec<Record>) -> anyhow::Result<()> {
+        self.outputs.csv.rows(&rows)?;
+        if let Some(samples) = &self.outputs.samples {
+            samples.sync()?;
+        }
+        self.rows.extend(rows);
+        Ok(())
+    }
+}

@@ -1,0 +1,225 @@
+//! The contract between the two halves of a hot loop: what an engine is, and what it may count on.
+//!
+//! An engine is two small structs with one method each: [`Transmit`] moves one burst out, [`Receive`]
+//! moves one burst in. A workload (see [`crate::workload`]) is a generic loop over those two. Both
+//! methods are `async`: a blocking call is simply always ready, and [`Engine::run`] says how the
+//! engine's futures are driven. The compiler turns the pair into one plain loop per engine, so that
+//! nothing per datagram is dynamic, allocates, locks or reads a clock.
+
+use std::fmt;
+use std::future::Future;
+use std::io;
+use std::net::{SocketAddr, UdpSocket};
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use crate::lane::{Job, LaneContext};
+use crate::wire::Wire;
+
+/// What one call of an engine moved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Burst {
+    /// Datagrams handed to the kernel, or taken from it.
+    pub packets: u64,
+    /// UDP payload in them, in bytes.
+    pub bytes: u64,
+}
+
+impl Burst {
+    /// One datagram of `bytes` bytes of payload.
+    #[inline]
+    #[must_use]
+    pub fn one(bytes: usize) -> Self {
+        Self {
+            packets: 1,
+            bytes: bytes as u64,
+        }
+    }
+}
+
+/// The sending half of an engine.
+pub trait Transmit {
+    /// Moves one burst out.
+    ///
+    /// # Errors
+    /// What the system call said. `Interrupted` and `WouldBlock` are normal: the workload looks at its
+    /// stop flag and calls again. Anything else is counted, and ends the lane only when it persists.
+    fn transmit(&mut self) -> impl Future<Output = io::Result<Burst>>;
+}
+
+/// The receiving half of an engine.
+pub trait Receive {
+    /// Moves one burst in. May wait for it, but must return `Interrupted` when a signal ends the wait,
+    /// and `WouldBlock` when [`ReceiveEnd::patience`] ran out.
+    ///
+    /// # Errors
+    /// As for [`Transmit::transmit`].
+    fn receive(&mut self) -> impl Future<Output = io::Result<Burst>>;
+}
+
+/// Whether the sockets of a case are connected: decided once, as a type, outside every loop.
+pub trait Addressing: 'static {
+    /// `true`: `send`/`recv` on connected sockets. `false`: `send_to`/`recv_from`.
+    const CONNECTED: bool;
+}
+
+/// `connect(2)` was called; datagrams carry no address. See [`Addressing`].
+pub enum Connected {}
+/// Every datagram names its destination and reports its source. See [`Addressing`].
+pub enum Unconnected {}
+
+impl Addressing for Connected {
+    const CONNECTED: bool = true;
+}
+impl Addressing for Unconnected {
+    const CONNECTED: bool = false;
+}
+
+/// What a sender is given: a bound (and, in a connected case, connected) blocking socket.
+#[derive(Debug)]
+pub struct SendEnd {
+    /// The socket, blocking.
+    pub socket: UdpSocket,
+    /// Where the datagrams go.
+    pub peer: SocketAddr,
+    /// Payload of each datagram, in bytes.
+    pub payload_bytes: usize,
+    /// Stands in for the kernel in the one engine that uses none (`null`).
+    pub wire: Arc<Wire>,
+}
+
+/// What a receiver is given: a bound (and, where one peer is known, connected) blocking socket.
+#[derive(Debug)]
+pub struct ReceiveEnd {
+    /// The socket, blocking.
+    pub socket: UdpSocket,
+    /// Payload that the senders use, in bytes.
+    pub payload_bytes: usize,
+    /// How long one receive may wait before it returns `WouldBlock`. `None`: until something comes.
+    /// Set in the one-thread mode, where a lost datagram would otherwise hang the only thread.
+    pub patience: Option<Duration>,
+    /// The wires of the senders whose flows end here, for `null`.
+    pub wires: Vec<Arc<Wire>>,
+}
+
+/// A way to move datagrams: a socket API plus its loop.
+pub trait Engine: 'static {
+    /// What people need to know before they choose it.
+    const ABOUT: About;
+    /// The sending half.
+    type Sender<A: Addressing>: Transmit;
+    /// The receiving half.
+    type Receiver<A: Addressing>: Receive;
+
+    /// Builds the sending half, on the lane's own thread, before the gate opens.
+    ///
+    /// # Errors
+    /// What the system said; the case becomes a `failed` row.
+    fn sender<A: Addressing>(end: SendEnd) -> io::Result<Self::Sender<A>>;
+
+    /// Builds the receiving half, on the lane's own thread, before the gate opens.
+    ///
+    /// # Errors
+    /// What the system said; the case becomes a `failed` row.
+    fn receiver<A: Addressing>(end: ReceiveEnd) -> io::Result<Self::Receiver<A>>;
+
+    /// Can it run here?
+    ///
+    /// # Errors
+    /// The reason why not, for the plan and for `udpbench engines`.
+    fn probe() -> Result<(), String> {
+        Ok(())
+    }
+
+    /// Drives one of the engine's futures to its end. The default is for engines that never suspend.
+    fn run<F: Future>(future: F) -> F::Output {
+        poll_once(future)
+    }
+}
+
+/// What people need to know of an engine before they choose it.
+#[derive(Debug)]
+pub struct About {
+    /// The name on the command line and in the results.
+    pub name: &'static str,
+    /// One line for `udpbench engines`.
+    pub summary: &'static str,
+    /// Which selections include it.
+    pub selection: Selection,
+    /// Whether one thread can send and receive in turn with it, or the reason why not.
+    pub one_thread: Result<(), &'static str>,
+    /// Why a receiver of this engine may sleep on a full queue, if it may.
+    pub starves: Option<&'static str>,
+    /// Whether it uses sockets. An engine that does not can only meet itself.
+    pub moves_datagrams: bool,
+}
+
+/// Which selections include an engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Selection {
+    /// In the default sweep and in `all`.
+    Default,
+    /// Only when it is named.
+    ByName,
+}
+
+/// An engine in the registry, with its type erased: one indirect call per lane, none per datagram.
+pub struct Entry {
+    /// What people need to know before they choose it.
+    pub about: &'static About,
+    /// See [`Engine::probe`].
+    pub probe: fn() -> Result<(), String>,
+    /// Runs one lane from construction to stop.
+    pub lane: fn(Job, &LaneContext) -> io::Result<()>,
+}
+
+impl Entry {
+    /// The registry's entry for `E`.
+    #[must_use]
+    pub const fn of<E: Engine>() -> Self {
+        Self {
+            about: &E::ABOUT,
+            probe: E::probe,
+            lane: crate::workload::run::<E>,
+        }
+    }
+
+    /// The name on the command line and in the results.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        self.about.name
+    }
+}
+
+impl fmt::Display for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl fmt::Debug for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl PartialEq for Entry {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for Entry {}
+
+/// Drives a future that never suspends.
+///
+/// # Panics
+/// If it does suspend: then its engine needs a [`Engine::run`] of its own.
+pub fn poll_once<F: Future>(future: F) -> F::Output {
+    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(output) => output,
+        Poll::Pending => panic!("a blocking engine's future suspended"),
+    }
+}

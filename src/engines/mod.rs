@@ -1,0 +1,56 @@
+//! The registry: every engine there is, in the order in which people see them.
+//!
+//! A new engine is one file here and one line in [`ALL`]; tests, `udpbench engines` and the plan walk
+//! this list. Start from `null.rs`.
+
+mod mio;
+mod null;
+mod std;
+
+use crate::engine::{Entry, Selection};
+
+/// Every engine of this build.
+pub static ALL: &[Entry] = &[
+    Entry::of::<null::Null>(),
+    Entry::of::<std::Std>(),
+    Entry::of::<mio::Mio<mio::Level>>(),
+    Entry::of::<mio::Mio<mio::Exhaustive>>(),
+    Entry::of::<mio::Mio<mio::Once>>(),
+];
+
+/// The engine that every other one is held against, on connected sockets.
+pub const REFERENCE: &str = "std";
+
+/// The engine of that name.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static Entry> {
+    ALL.iter().find(|entry| entry.name() == name)
+}
+
+/// The reference engine (see [`REFERENCE`]).
+///
+/// # Panics
+/// Never: a test holds that it is registered.
+#[must_use]
+pub fn reference() -> &'static Entry {
+    find(REFERENCE).expect("the reference engine is registered")
+}
+
+/// The engines of the default sweep.
+pub fn default_selection() -> impl Iterator<Item = &'static Entry> {
+    ALL.iter()
+        .filter(|entry| entry.about.selection == Selection::Default)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_the_reference_is_among_them() {
+        for (n, entry) in ALL.iter().enumerate() {
+            assert!(ALL[..n].iter().all(|other| other != entry), "{entry} twice");
+        }
+        assert_eq!(reference().name(), REFERENCE);
+    }
+}

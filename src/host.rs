@@ -1,0 +1,195 @@
+//! The host: what the plan and the rows need to know about the machine.
+
+use std::net::UdpSocket;
+
+use serde::{Deserialize, Serialize};
+
+use crate::case::Ip;
+use crate::sys::files::{Root, parse_cpu_list};
+
+/// A machine, as its `/proc` and `/sys` show it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Host {
+    /// `compatible` of the device tree, most specific first. Empty without a device tree.
+    pub compatible: Vec<String>,
+    /// `model` of the device tree, or the DMI product name.
+    pub model: Option<String>,
+    /// What the CPUs call themselves.
+    pub cpu_model: Option<String>,
+    /// Kernel release.
+    pub kernel: Option<String>,
+    /// Kernel version line: build, preemption flavour.
+    pub kernel_version: Option<String>,
+    /// The cpufreq governors in use, `+`-joined where they differ. `None` without cpufreq.
+    pub governor: Option<String>,
+    /// The most that SO_RCVBUF grants without privilege, in bytes.
+    pub rmem_max: Option<u64>,
+    /// The CPUs that this process may run on, by number.
+    pub cpus: Vec<Cpu>,
+    /// Why IPv4 loopback cannot be used, if it cannot.
+    pub v4_refusal: Option<String>,
+    /// Why IPv6 loopback cannot be used, if it cannot.
+    pub v6_refusal: Option<String>,
+}
+
+/// A CPU that this process may run on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cpu {
+    /// Linux's number.
+    pub id: usize,
+    /// `cpu_capacity`: 1024 for the biggest kind (kernel ABI doc sysfs-devices-system-cpu).
+    pub capacity: u32,
+    /// The lowest CPU number of its core: equal for SMT siblings.
+    pub core: usize,
+    /// The lowest CPU number that shares its last-level cache.
+    pub cache: usize,
+}
+
+impl Host {
+    /// Reads the host below `root`; whether loopback works is tried out for real.
+    #[must_use]
+    pub fn read(root: &Root) -> Self {
+        Self {
+            compatible: root
+                .text("proc/device-tree/compatible")
+                .map(|list| list.split('\0').map(str::to_owned).collect())
+                .unwrap_or_default(),
+            model: root
+                .text("proc/device-tree/model")
+                .or_else(|| root.text("sys/class/dmi/id/product_name")),
+            cpu_model: cpu_model(root),
+            kernel: root.text("proc/sys/kernel/osrelease"),
+            kernel_version: root.text("proc/version"),
+            governor: governor(root),
+            rmem_max: root.number("proc/sys/net/core/rmem_max"),
+            cpus: cpus(root),
+            v4_refusal: loopback_refusal(Ip::V4),
+            v6_refusal: loopback_refusal(Ip::V6),
+        }
+    }
+
+    /// Why this kind of loopback cannot be used, if it cannot.
+    #[must_use]
+    pub fn refusal(&self, ip: Ip) -> Option<&str> {
+        match ip {
+            Ip::V4 => self.v4_refusal.as_deref(),
+            Ip::V6 => self.v6_refusal.as_deref(),
+        }
+    }
+
+    /// Whether this process may run on CPU `id`.
+    #[must_use]
+    pub fn has_cpu(&self, id: usize) -> bool {
+        self.cpus.iter().any(|cpu| cpu.id == id)
+    }
+
+    /// The numbers of the CPUs that this process may run on, for a message.
+    #[must_use]
+    pub fn cpu_list(&self) -> String {
+        let ids: Vec<String> = self.cpus.iter().map(|cpu| cpu.id.to_string()).collect();
+        ids.join(",")
+    }
+}
+
+fn loopback_refusal(ip: Ip) -> Option<String> {
+    let address = ip.loopback();
+    let error = UdpSocket::bind((address, 0)).err()?;
+    let cure = match ip {
+        Ip::V4 => "is lo up? (ip link set lo up)",
+        Ip::V6 => "is IPv6 switched off? (sysctl net.ipv6.conf.lo.disable_ipv6)",
+    };
+    Some(format!("this host has no {address}: {error}; {cure}"))
+}
+
+/// The CPUs in `Cpus_allowed_list`, which is what affinity and cpusets leave of those online.
+fn cpus(root: &Root) -> Vec<Cpu> {
+    let status = root.text("proc/self/status").unwrap_or_default();
+    let allowed = status
+        .lines()
+        .find_map(|line| line.strip_prefix("Cpus_allowed_list:"))
+        .and_then(|list| parse_cpu_list(list).ok())
+        .unwrap_or_default();
+    let online = root
+        .text("sys/devices/system/cpu/online")
+        .and_then(|list| parse_cpu_list(&list).ok());
+    let is_online = |id: &usize| online.as_ref().is_none_or(|online| online.contains(id));
+    allowed
+        .into_iter()
+        .filter(is_online)
+        .map(|id| cpu(root, id))
+        .collect()
+}
+
+fn cpu(root: &Root, id: usize) -> Cpu {
+    let directory = format!("sys/devices/system/cpu/cpu{id}");
+    let first_of = |file: &str| {
+        let list = root.text(format!("{directory}/{file}"))?;
+        parse_cpu_list(&list).ok()?.first().copied()
+    };
+    let caches = root.names(format!("{directory}/cache"), "index");
+    Cpu {
+        id,
+        capacity: root
+            .number(format!("{directory}/cpu_capacity"))
+            .unwrap_or(1024),
+        core: first_of("topology/thread_siblings_list").unwrap_or(id),
+        // Names sort by level: the last one is the last-level cache.
+        cache: caches
+            .last()
+            .and_then(|index| first_of(&format!("cache/{index}/shared_cpu_list")))
+            .unwrap_or(0),
+    }
+}
+
+/// x86 and vendor kernels print a name; mainline arm64 prints only part numbers.
+fn cpu_model(root: &Root) -> Option<String> {
+    let info = root.text("proc/cpuinfo")?;
+    let field = |name: &str| {
+        let mut fields = info.lines().filter_map(|line| line.split_once(':'));
+        let (_, value) = fields.find(|(key, _)| key.trim() == name)?;
+        Some(value.trim().to_owned())
+    };
+    let part = field("CPU part").map(|part| {
+        let known = ARM_PARTS.iter().find(|(number, _)| *number == part);
+        known.map_or_else(
+            || format!("ARM part {part}"),
+            |(_, name)| (*name).to_owned(),
+        )
+    });
+    part.or_else(|| field("model name"))
+}
+
+/// Arm's own part numbers (implementer 0x41), as in the kernel's `arch/arm64/include/asm/cputype.h` and
+/// util-linux's `lscpu-arm.c`.
+const ARM_PARTS: &[(&str, &str)] = &[
+    ("0xb76", "ARM1176"),
+    ("0xc07", "Cortex-A7"),
+    ("0xc08", "Cortex-A8"),
+    ("0xc09", "Cortex-A9"),
+    ("0xc0f", "Cortex-A15"),
+    ("0xd03", "Cortex-A53"),
+    ("0xd04", "Cortex-A35"),
+    ("0xd05", "Cortex-A55"),
+    ("0xd07", "Cortex-A57"),
+    ("0xd08", "Cortex-A72"),
+    ("0xd09", "Cortex-A73"),
+    ("0xd0a", "Cortex-A75"),
+    ("0xd0b", "Cortex-A76"),
+    ("0xd0c", "Neoverse-N1"),
+    ("0xd40", "Neoverse-V1"),
+    ("0xd41", "Cortex-A78"),
+    ("0xd42", "Cortex-A78AE"),
+    ("0xd49", "Neoverse-N2"),
+];
+
+fn governor(root: &Root) -> Option<String> {
+    let directory = "sys/devices/system/cpu/cpufreq";
+    let mut governors: Vec<String> = root
+        .names(directory, "policy")
+        .iter()
+        .filter_map(|policy| root.text(format!("{directory}/{policy}/scaling_governor")))
+        .collect();
+    governors.sort();
+    governors.dedup();
+    (!governors.is_empty()).then(|| governors.join("+"))
+}

@@ -1,0 +1,269 @@
+//! A lane: what one thread runs, and all that it shares with the coordinator.
+//!
+//! Lanes wait at the [`Gate`], then never pause. They publish what they did in their [`Meter`]; the
+//! coordinator reads the meters at the edges of a window, which costs the lanes nothing.
+
+use std::cell::Cell;
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+use crate::case::Connection;
+use crate::engine::{Burst, ReceiveEnd, SendEnd};
+
+/// What a lane is to do.
+#[derive(Debug)]
+pub struct Job {
+    /// Its side of the workload.
+    pub role: Role,
+    /// Whether its sockets are connected.
+    pub connection: Connection,
+}
+
+/// One side of the workload, with its sockets.
+#[derive(Debug)]
+pub enum Role {
+    /// Flood this socket's peer.
+    Send(SendEnd),
+    /// Take what comes.
+    Receive(ReceiveEnd),
+    /// Send and receive in turn.
+    Alone(SendEnd, ReceiveEnd),
+}
+
+/// Datagrams and their payload bytes since the gate opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Datagrams.
+    pub packets: u64,
+    /// UDP payload in them.
+    pub bytes: u64,
+}
+
+impl Tally {
+    /// Adds a burst and returns the new total.
+    #[inline]
+    pub fn add(&mut self, burst: Burst) -> Self {
+        self.packets += burst.packets;
+        self.bytes += burst.bytes;
+        *self
+    }
+}
+
+/// A [`Tally`] that one lane writes and the coordinator reads.
+#[derive(Debug, Default)]
+pub struct SharedTally {
+    packets: AtomicU64,
+    bytes: AtomicU64,
+}
+
+impl SharedTally {
+    /// Makes a new total visible. Relaxed: a counter orders nothing.
+    #[inline]
+    pub fn publish(&self, tally: Tally) {
+        self.packets.store(tally.packets, Ordering::Relaxed);
+        self.bytes.store(tally.bytes, Ordering::Relaxed);
+    }
+
+    /// The total so far.
+    #[must_use]
+    pub fn read(&self) -> Tally {
+        Tally {
+            packets: self.packets.load(Ordering::Relaxed),
+            bytes: self.bytes.load(Ordering::Relaxed),
+        }
+    }
+}
+
+/// What one lane has done so far. Two cache lines of its own (adjacent-line prefetch pairs 64 B lines,
+/// and some ARM cores have 128 B ones), so that lanes do not slow each other down.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+pub struct Meter {
+    /// Handed to the kernel.
+    pub sent: SharedTally,
+    /// Taken from the kernel.
+    pub received: SharedTally,
+    /// Calls that found nothing to do.
+    pub would_blocks: AtomicU64,
+    /// Calls that failed.
+    pub errors: AtomicU64,
+    /// Kernel thread id, 0 before the lane has started.
+    pub tid: AtomicI32,
+    /// Whether the lane runs on the CPU that it was given.
+    pub pinned: AtomicBool,
+    /// Set when the lane sends no more.
+    pub done_sending: AtomicBool,
+}
+
+/// What the lanes of one run share: the gate and the two stop flags.
+#[derive(Debug, Default)]
+pub struct Control {
+    /// Where lanes wait for each other.
+    pub gate: Gate,
+    stop_sending: AtomicBool,
+    stop_receiving: AtomicBool,
+}
+
+impl Control {
+    /// Asks the senders to stop. Receivers go on, so that the queues empty.
+    pub fn stop_sending(&self) {
+        self.stop_sending.store(true, Ordering::Relaxed);
+    }
+
+    /// Asks the receivers to stop.
+    pub fn stop_receiving(&self) {
+        self.stop_receiving.store(true, Ordering::Relaxed);
+    }
+}
+
+/// What a lane's loop has in hand besides its engine.
+#[derive(Debug)]
+pub struct LaneContext {
+    /// Where the loop publishes what it did.
+    pub meter: Arc<Meter>,
+    control: Arc<Control>,
+    faults: Cell<Faults>,
+}
+
+/// Failed calls since the last one that moved something.
+#[derive(Clone, Copy, Debug, Default)]
+struct Faults {
+    packets: u64,
+    streak: u32,
+}
+
+impl LaneContext {
+    /// A lane that gives up after so many failed calls in a row would only spin.
+    const MAX_STREAK: u32 = 1000;
+
+    /// The context of the lane that `meter` belongs to.
+    #[must_use]
+    pub fn new(control: Arc<Control>, meter: Arc<Meter>) -> Self {
+        Self {
+            meter,
+            control,
+            faults: Cell::default(),
+        }
+    }
+
+    /// Arrives at the gate and waits until it opens.
+    ///
+    /// # Errors
+    /// When another lane could not be built and the run is called off.
+    pub fn wait_at_gate(&self) -> io::Result<()> {
+        self.control.gate.arrive_and_wait()
+    }
+
+    /// Whether senders are to stop. One relaxed load.
+    #[inline]
+    #[must_use]
+    pub fn sending_stopped(&self) -> bool {
+        self.control.stop_sending.load(Ordering::Relaxed)
+    }
+
+    /// Whether receivers are to stop. One relaxed load.
+    #[inline]
+    #[must_use]
+    pub fn receiving_stopped(&self) -> bool {
+        self.control.stop_receiving.load(Ordering::Relaxed)
+    }
+
+    /// Says that this lane sends no more, so that its count is final.
+    pub fn done_sending(&self) {
+        self.meter.done_sending.store(true, Ordering::Release);
+    }
+
+    /// Takes note of a call that moved nothing, of a lane that had moved `so_far` before.
+    ///
+    /// # Errors
+    /// The same error, when 1000 calls in a row have failed.
+    #[cold]
+    pub fn tolerate(&self, error: io::Error, so_far: Tally) -> io::Result<()> {
+        match error.kind() {
+            // The coordinator's nudge (see `sys::nudge`): the loop looks at its stop flag.
+            io::ErrorKind::Interrupted => return Ok(()),
+            io::ErrorKind::WouldBlock => {
+                self.meter.would_blocks.fetch_add(1, Ordering::Relaxed);
+                return Ok(());
+            }
+            _ => {}
+        }
+        self.meter.errors.fetch_add(1, Ordering::Relaxed);
+        let mut faults = self.faults.get();
+        if faults.packets != so_far.packets {
+            faults = Faults {
+                packets: so_far.packets,
+                streak: 0,
+            };
+        }
+        faults.streak += 1;
+        self.faults.set(faults);
+        if faults.streak < Self::MAX_STREAK {
+            Ok(())
+        } else {
+            Err(error)
+        }
+    }
+}
+
+/// What a lane returns that was called off at the gate, as another one could not be built.
+pub const CALLED_OFF: io::ErrorKind = io::ErrorKind::ConnectionAborted;
+
+/// Where lanes wait until all of them are ready. If one cannot be built, nobody is stranded.
+#[derive(Debug, Default)]
+pub struct Gate {
+    state: Mutex<GateState>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct GateState {
+    arrived: usize,
+    failed: bool,
+    open: bool,
+}
+
+impl Gate {
+    fn lock(&self) -> MutexGuard<'_, GateState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn change(&self, change: impl FnOnce(&mut GateState)) {
+        change(&mut self.lock());
+        self.changed.notify_all();
+    }
+
+    fn arrive_and_wait(&self) -> io::Result<()> {
+        self.change(|state| state.arrived += 1);
+        let state = self
+            .changed
+            .wait_while(self.lock(), |state| !state.open && !state.failed)
+            .unwrap_or_else(PoisonError::into_inner);
+        if state.failed {
+            Err(CALLED_OFF.into())
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Waits until `lanes` lanes have arrived. `false`: one of them failed instead.
+    #[must_use]
+    pub fn wait_for(&self, lanes: usize) -> bool {
+        let state = self
+            .changed
+            .wait_while(self.lock(), |state| state.arrived < lanes && !state.failed)
+            .unwrap_or_else(PoisonError::into_inner);
+        !state.failed
+    }
+
+    /// Lets the lanes go.
+    pub fn open(&self) {
+        self.change(|state| state.open = true);
+    }
+
+    /// Calls the run off.
+    pub fn fail(&self) {
+        self.change(|state| state.failed = true);
+    }
+}

@@ -1,0 +1,44 @@
+//! udpbench: how fast this board, this kernel and this way of writing the socket loop move UDP
+//! datagrams, where the lost ones died, and what each cost in CPU.
+//!
+//! Data flows one way. A reader who wants to know where something is decided follows it:
+//!
+//! | step | module | decides |
+//! |---|---|---|
+//! | what was typed | [`cli`] | nothing |
+//! | what it means here | [`request`], with [`board`], [`host`], [`placement`] | defaults, CPUs, bad input |
+//! | what runs | [`plan`], of [`case`]s | each case: run, or skip with a reason |
+//! | in which order | [`sweep`] | blocks, rounds, shuffles, soak, cool-down |
+//! | one window | [`runner`] | sockets, threads, gate, warm-up, window, drain, books |
+//! | the hot loop | [`workload`] x [`engine`] ([`engines`] is the registry) | what is timed |
+//! | what was counted | [`sample`] | raw integers, closed books |
+//! | what it says | [`record`], with [`stats`] | every number that people read |
+//! | where it goes | [`sink`] | CSV, JSON Lines, the table |
+//!
+//! [`lane`] is what a thread and the coordinator share, [`sys`] what the operating system tells and does,
+//! [`cmd`] has one file per subcommand.
+//!
+//! A new engine is one file in `engines/` and its line in the registry; a new board one TOML in `boards/`
+//! and its line in [`board`]; a new format one file in `sink/`. `CONTRIBUTING.md` walks through each.
+
+pub mod board;
+pub mod case;
+pub mod cli;
+pub mod cmd;
+pub mod engine;
+pub mod engines;
+pub mod error;
+pub mod host;
+pub mod lane;
+pub mod placement;
+pub mod plan;
+pub mod record;
+pub mod request;
+pub mod runner;
+pub mod sample;
+pub mod sink;
+pub mod stats;
+pub mod sweep;
+pub mod sys;
+pub mod wire;
+pub mod workload;

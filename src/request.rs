@@ -1,0 +1,223 @@
+//! What the command line means on this host: typed options and a board profile become a [`Request`].
+
+use std::time::Duration;
+
+use crate::board::{self, Detected};
+use crate::case::{Connection, Ip, Threads};
+use crate::cli::{EngineArg, RunArgs};
+use crate::engine::Entry;
+use crate::engines;
+use crate::error::UsageError;
+use crate::host::Host;
+use crate::placement::Pin;
+use crate::plan::{Axes, Conditions, Plan};
+use crate::runner::{Settings, Spread};
+use crate::sys::files::Root;
+
+/// Everything that a sweep needs to know.
+#[derive(Debug)]
+pub struct Request {
+    /// The machine.
+    pub host: Host,
+    /// Its profile, and why that one.
+    pub detected: Detected,
+    /// What runs and what does not.
+    pub plan: Plan,
+    /// How it is measured.
+    pub settings: Settings,
+    /// Windows per case.
+    pub rounds: u32,
+    /// Traffic once before the first case.
+    pub soak: Duration,
+    /// Whether to let the board cool down between blocks.
+    pub cooldown: Option<board::Cooldown>,
+    /// Of the shuffles.
+    pub seed: u32,
+}
+
+const DEFAULT_DURATION: Duration = Duration::from_secs(1);
+const QUICK_DURATION: Duration = Duration::from_millis(300);
+const QUICK_WARMUP: Duration = Duration::from_millis(20);
+const QUICK_SOAK: Duration = Duration::from_millis(500);
+/// The fewest windows whose range is a 95 % interval of the median (1 - 2 / 2^6 = 96.9 %).
+const DEFAULT_ROUNDS: u32 = 6;
+/// Below this, opening and closing a window would be part of what is measured.
+const MIN_WINDOW: Duration = Duration::from_millis(1);
+
+impl Request {
+    /// Reads the host, chooses the profile, and makes the plan.
+    ///
+    /// # Errors
+    /// What was asked for and cannot be, with the cure.
+    pub fn new(args: &RunArgs) -> Result<Self, UsageError> {
+        let root = Root::new(&args.root);
+        let host = Host::read(&root);
+        let detected = board::choose(&args.board, &host)?;
+        let board = &detected.board;
+
+        let axes = axes(args, &detected)?;
+        let pin = args.pin.clone().unwrap_or_default();
+        pin.check(&axes.threads, &host)
+            .map_err(|problem| UsageError::flag("--pin", pin_text(&pin), problem))?;
+
+        let rounds = args.rounds.unwrap_or(DEFAULT_ROUNDS);
+        let quick = |full: Duration, most: Duration| if args.quick { full.min(most) } else { full };
+        let settings = Settings {
+            warmup: args
+                .warmup
+                .unwrap_or(quick(board.timing.warmup, QUICK_WARMUP)),
+            window: window(args, rounds)?,
+            rcvbuf_bytes: args.rcvbuf,
+            spread: args.spread,
+            root,
+        };
+        let plan = Plan::new(
+            &axes,
+            &Conditions {
+                host: &host,
+                board,
+                pin: &pin,
+                hash_spread: args.spread == Spread::Hash,
+                engine_refusals: &engine_refusals(),
+            },
+        );
+        Ok(Self {
+            plan,
+            settings,
+            rounds,
+            soak: args.soak.unwrap_or(quick(board.timing.soak, QUICK_SOAK)),
+            cooldown: board.cooldown.filter(|_| !args.quick),
+            seed: args.seed.unwrap_or_else(|| fastrand::u32(..)),
+            host,
+            detected,
+        })
+    }
+
+    /// About how long the sweep takes, without cool-downs.
+    #[must_use]
+    pub fn expected_time(&self) -> Duration {
+        let windows = u32::try_from(self.plan.runnable().count()).unwrap_or(u32::MAX) * self.rounds;
+        self.soak + (self.settings.warmup + self.settings.window + BETWEEN_WINDOWS) * windows
+    }
+}
+
+/// Sockets, threads, draining and closing the books.
+const BETWEEN_WINDOWS: Duration = Duration::from_millis(4);
+
+fn window(args: &RunArgs, rounds: u32) -> Result<Duration, UsageError> {
+    let default = if args.quick {
+        QUICK_DURATION
+    } else {
+        DEFAULT_DURATION
+    };
+    let duration = args.duration.unwrap_or(default);
+    let window = duration / rounds;
+    if window < MIN_WINDOW {
+        let least = humantime::format_duration(MIN_WINDOW * rounds);
+        return Err(UsageError::flag(
+            "--duration",
+            humantime::format_duration(duration),
+            format!("{rounds} rounds need windows of at least 1 ms each: {least} or more"),
+        ));
+    }
+    Ok(window)
+}
+
+fn axes(args: &RunArgs, detected: &Detected) -> Result<Axes, UsageError> {
+    let defaults = &detected.board.defaults;
+    let both = |all: [Connection; 2]| {
+        if args.quick {
+            vec![all[0]]
+        } else {
+            all.to_vec()
+        }
+    };
+    let ips = |all: [Ip; 2]| {
+        if args.quick {
+            vec![all[0]]
+        } else {
+            all.to_vec()
+        }
+    };
+    let or =
+        |given: &Option<Vec<Threads>>| given.clone().unwrap_or_else(|| defaults.threads.clone());
+    Ok(Axes {
+        engines: engine_pairs(args)?,
+        threads: distinct("--threads", or(&args.threads))?,
+        payloads: distinct(
+            "--payload",
+            args.payload
+                .clone()
+                .unwrap_or_else(|| defaults.payload.clone()),
+        )?,
+        connections: distinct(
+            "--connection",
+            args.connection
+                .clone()
+                .unwrap_or_else(|| both([Connection::Connected, Connection::Unconnected])),
+        )?,
+        ips: distinct(
+            "--ip",
+            args.ip.clone().unwrap_or_else(|| ips([Ip::V4, Ip::V6])),
+        )?,
+        reference: !args.no_reference,
+    })
+}
+
+/// `--engine X` pairs X with itself; `--sender` and `--receiver` override a side, and every sender meets
+/// every receiver.
+fn engine_pairs(args: &RunArgs) -> Result<Vec<(&'static Entry, &'static Entry)>, UsageError> {
+    let list = |flag, given: &Option<Vec<EngineArg>>| {
+        let entries = given.iter().flatten().flat_map(|arg| arg.entries());
+        distinct(flag, entries.collect())
+    };
+    let both = match &args.engine {
+        Some(_) => list("--engine", &args.engine)?,
+        None => engines::default_selection().collect(),
+    };
+    if args.sender.is_none() && args.receiver.is_none() {
+        return Ok(both.iter().map(|&entry| (entry, entry)).collect());
+    }
+    let side = |flag, given: &Option<Vec<EngineArg>>| match given {
+        Some(_) => list(flag, given),
+        None => Ok(both.clone()),
+    };
+    let senders = side("--sender", &args.sender)?;
+    let receivers = side("--receiver", &args.receiver)?;
+    let meet = |sender| receivers.iter().map(move |&receiver| (sender, receiver));
+    Ok(senders.into_iter().flat_map(meet).collect())
+}
+
+/// A value that stands twice would be measured twice under one key.
+fn distinct<T: PartialEq + ToString>(
+    flag: &'static str,
+    values: Vec<T>,
+) -> Result<Vec<T>, UsageError> {
+    for (n, value) in values.iter().enumerate() {
+        if values[..n].contains(value) {
+            let problem = "stands twice in the list; name it once";
+            return Err(UsageError::flag(flag, value.to_string(), problem));
+        }
+    }
+    Ok(values)
+}
+
+fn engine_refusals() -> Vec<(&'static Entry, String)> {
+    let refusal = |entry: &'static Entry| Some((entry, (entry.probe)().err()?));
+    engines::ALL.iter().filter_map(refusal).collect()
+}
+
+fn pin_text(pin: &Pin) -> String {
+    let list = |cpus: &[usize]| {
+        cpus.iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+            .join(",")
+    };
+    match pin {
+        Pin::Board => String::new(),
+        Pin::None => "none".to_owned(),
+        Pin::To(senders, receivers) if receivers.is_empty() => list(senders),
+        Pin::To(senders, receivers) => format!("{}:{}", list(senders), list(receivers)),
+    }
+}

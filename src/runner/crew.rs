@@ -1,0 +1,182 @@
+//! The crew: the threads of one run, from the gate to the last join.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::thread::{self, JoinHandle};
+
+use anyhow::{Context, anyhow, bail};
+
+use super::GLANCE;
+use crate::case::Case;
+use crate::engine::Entry;
+use crate::lane::{CALLED_OFF, Control, Job, LaneContext, Meter, Role};
+use crate::placement::Placement;
+use crate::sample::Side;
+use crate::sys::{clock, nudge};
+
+/// The lanes of one run. Dropping it stops and joins them, whatever they are doing.
+pub(super) struct Crew {
+    control: Arc<Control>,
+    pub(super) lanes: Vec<Lane>,
+}
+
+/// One thread, seen from the coordinator.
+pub(super) struct Lane {
+    pub(super) side: Side,
+    pub(super) meter: Arc<Meter>,
+    cpu: Option<usize>,
+    thread: Option<JoinHandle<io::Result<()>>>,
+}
+
+impl Crew {
+    /// Starts a thread for each job and waits until all of them stand at the gate.
+    ///
+    /// # Errors
+    /// When a thread cannot be started, or an engine cannot build its half. Nobody is left waiting.
+    pub(super) fn assemble(
+        case: &Case,
+        jobs: Vec<Job>,
+        placement: &Placement,
+    ) -> anyhow::Result<Self> {
+        nudge::install().context("cannot install the signal handler that wakes lanes")?;
+        let mut crew = Self {
+            control: Arc::default(),
+            lanes: Vec::with_capacity(jobs.len()),
+        };
+        let mut cpus = placement.cpus();
+        for job in jobs {
+            crew.start(case, job, cpus.next().flatten())?;
+        }
+        if !crew.control.gate.wait_for(crew.lanes.len()) {
+            crew.finish()?;
+            bail!("a lane failed before the start");
+        }
+        Ok(crew)
+    }
+
+    fn start(&mut self, case: &Case, job: Job, cpu: Option<usize>) -> anyhow::Result<()> {
+        let (side, entry) = match job.role {
+            Role::Send(_) => (Side::Sender, case.sender),
+            Role::Receive(_) => (Side::Receiver, case.receiver),
+            Role::Alone(..) => (Side::Alone, case.sender),
+        };
+        let meter = Arc::new(Meter::default());
+        let thread = thread::Builder::new()
+            .name(format!("{side} {}", self.lanes.len()))
+            .spawn({
+                let control = Arc::clone(&self.control);
+                let meter = Arc::clone(&meter);
+                move || live(entry, job, cpu, &control, meter)
+            })
+            .with_context(|| format!("cannot start thread {}", self.lanes.len() + 1))?;
+        self.lanes.push(Lane {
+            side,
+            meter,
+            cpu,
+            thread: Some(thread),
+        });
+        Ok(())
+    }
+
+    /// Lets the lanes go.
+    pub(super) fn open_gate(&self) {
+        self.control.gate.open();
+    }
+
+    /// Stops the senders and waits until their counts are final.
+    pub(super) fn stop_sending(&self) {
+        self.control.stop_sending();
+        for lane in self.lanes.iter().filter(|lane| lane.side.sends()) {
+            lane.wait_until(|| lane.meter.done_sending.load(Ordering::Acquire));
+        }
+    }
+
+    /// Stops and joins every lane.
+    ///
+    /// # Errors
+    /// The first error that ended a lane.
+    pub(super) fn finish(&mut self) -> anyhow::Result<()> {
+        self.control.stop_sending();
+        self.control.stop_receiving();
+        let mut outcome = Ok(());
+        for lane in &mut self.lanes {
+            lane.wait_until(|| false);
+            let Some(thread) = lane.thread.take() else {
+                continue;
+            };
+            let ended = match thread.join() {
+                Ok(Ok(())) => Ok(()),
+                // Not the cause, and the cause is another lane's error.
+                Ok(Err(error)) if error.kind() == CALLED_OFF => Ok(()),
+                Ok(Err(error)) => Err(anyhow!(error).context(format!("the {} failed", lane.side))),
+                Err(_) => Err(anyhow!("the {} panicked", lane.side)),
+            };
+            outcome = outcome.and(ended);
+        }
+        outcome
+    }
+}
+
+impl Drop for Crew {
+    fn drop(&mut self) {
+        // Nobody is at the gate any more, or everybody is to leave it.
+        self.control.gate.fail();
+        let _ = self.finish();
+    }
+}
+
+impl Lane {
+    /// The CPU that the lane is really pinned to.
+    pub(super) fn pinned_cpu(&self) -> Option<u32> {
+        let pinned = self.meter.pinned.load(Ordering::Relaxed);
+        self.cpu.filter(|_| pinned)?.try_into().ok()
+    }
+
+    /// CPU time that the lane has used so far, in nanoseconds.
+    pub(super) fn cpu_ns(&self) -> Option<u64> {
+        clock::thread_cpu_ns(self.meter.tid.load(Ordering::Relaxed))
+    }
+
+    /// The lane's context switches so far.
+    pub(super) fn switches(&self) -> Option<clock::Switches> {
+        clock::thread_switches(self.meter.tid.load(Ordering::Relaxed))
+    }
+
+    /// Waits until `seen`, or until the thread has ended, nudging it out of whatever it waits for.
+    fn wait_until(&self, seen: impl Fn() -> bool) {
+        let Some(thread) = &self.thread else { return };
+        while !seen() && !thread.is_finished() {
+            thread::sleep(GLANCE);
+            nudge::nudge(thread);
+        }
+    }
+}
+
+/// The life of one lane's thread.
+fn live(
+    entry: &Entry,
+    job: Job,
+    cpu: Option<usize>,
+    control: &Arc<Control>,
+    meter: Arc<Meter>,
+) -> io::Result<()> {
+    /// Also when the lane panics: nobody may wait for it at the gate.
+    struct OpenToFailure<'a>(&'a Control);
+    impl Drop for OpenToFailure<'_> {
+        fn drop(&mut self) {
+            self.0.gate.fail();
+        }
+    }
+
+    let guard = OpenToFailure(control);
+    if let Some(id) = cpu {
+        let pinned = core_affinity::set_for_current(core_affinity::CoreId { id });
+        meter.pinned.store(pinned, Ordering::Relaxed);
+    }
+    let tid = nix::unistd::gettid().as_raw();
+    meter.tid.store(tid, Ordering::Relaxed);
+    (entry.lane)(job, &LaneContext::new(Arc::clone(control), meter))?;
+    std::mem::forget(guard);
+    Ok(())
+}

@@ -1,0 +1,110 @@
+//! One edge of a window: everything that is read when it opens, and again when it closes.
+
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use super::crew::Crew;
+use super::endpoints::Taps;
+use crate::lane::Tally;
+use crate::sample::{Fates, LaneSample};
+use crate::sys::clock::Switches;
+
+/// The readings at one edge.
+pub(super) struct Edge {
+    pub(super) at: Instant,
+    pub(super) fates: Fates,
+    lanes: Vec<LaneReading>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct LaneReading {
+    sent: Tally,
+    received: Tally,
+    would_blocks: u64,
+    errors: u64,
+    cpu_ns: Option<u64>,
+    switches: Option<Switches>,
+}
+
+impl Edge {
+    /// Opens the window: what is slow to read comes first, so that it lies outside.
+    pub(super) fn opening(crew: &Crew, taps: &Taps) -> anyhow::Result<Self> {
+        let switches: Vec<_> = crew.lanes.iter().map(|lane| lane.switches()).collect();
+        let mut edge = Self::counters(crew, taps)?;
+        edge.set_switches(switches);
+        Ok(edge)
+    }
+
+    /// Closes the window: what is slow to read comes last.
+    pub(super) fn closing(crew: &Crew, taps: &Taps) -> anyhow::Result<Self> {
+        let mut edge = Self::counters(crew, taps)?;
+        edge.set_switches(crew.lanes.iter().map(|lane| lane.switches()).collect());
+        Ok(edge)
+    }
+
+    fn counters(crew: &Crew, taps: &Taps) -> anyhow::Result<Self> {
+        let at = Instant::now();
+        // A datagram is sent before it is dropped or received: reading in the opposite order keeps
+        // what is in flight from looking negative.
+        let mut lanes: Vec<LaneReading> = crew
+            .lanes
+            .iter()
+            .map(|lane| LaneReading {
+                received: lane.meter.received.read(),
+                ..LaneReading::default()
+            })
+            .collect();
+        let dropped_socket = taps.drops()?;
+        for (reading, lane) in lanes.iter_mut().zip(&crew.lanes) {
+            reading.sent = lane.meter.sent.read();
+            reading.would_blocks = lane.meter.would_blocks.load(Ordering::Relaxed);
+            reading.errors = lane.meter.errors.load(Ordering::Relaxed);
+            reading.cpu_ns = lane.cpu_ns();
+        }
+        Ok(Self {
+            at,
+            fates: Fates {
+                sent: lanes.iter().map(|lane| lane.sent.packets).sum(),
+                received: lanes.iter().map(|lane| lane.received.packets).sum(),
+                dropped_socket,
+            },
+            lanes,
+        })
+    }
+
+    fn set_switches(&mut self, switches: Vec<Option<Switches>>) {
+        for (reading, switches) in self.lanes.iter_mut().zip(switches) {
+            reading.switches = switches;
+        }
+    }
+
+    /// What each lane did between this edge and `closing`.
+    pub(super) fn until(&self, closing: &Self, crew: &Crew) -> Vec<LaneSample> {
+        let edges = self.lanes.iter().zip(&closing.lanes);
+        crew.lanes
+            .iter()
+            .zip(edges)
+            .map(|(lane, (open, close))| {
+                let switches = |count: fn(Switches) -> u64| {
+                    Some(count(close.switches?) - count(open.switches?))
+                };
+                LaneSample {
+                    side: lane.side,
+                    cpu: lane.pinned_cpu(),
+                    sent_packets: close.sent.packets - open.sent.packets,
+                    sent_bytes: close.sent.bytes - open.sent.bytes,
+                    received_packets: close.received.packets - open.received.packets,
+                    received_bytes: close.received.bytes - open.received.bytes,
+                    would_blocks: close.would_blocks - open.would_blocks,
+                    errors: close.errors - open.errors,
+                    cpu_ns: close
+                        .cpu_ns
+                        .zip(open.cpu_ns)
+                        .map(|(end, start)| end - start),
+                    voluntary_switches: switches(|switches| switches.voluntary),
+                    involuntary_switches: switches(|switches| switches.involuntary),
+                }
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,136 @@
+//! Runs one case for one window and returns its raw sample.
+//!
+//! The order of events is the heart of the method; `docs/METHODOLOGY.md` says why it is so.
+
+mod crew;
+mod edge;
+mod endpoints;
+mod spread;
+
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+pub use spread::Spread;
+
+use self::crew::Crew;
+use self::edge::Edge;
+use self::endpoints::{Endpoints, Taps};
+use crate::case::Case;
+use crate::placement::Placement;
+use crate::sample::{Books, Fates, Sample};
+use crate::sys::files::Root;
+use crate::sys::interrupt::{Interrupt, Interrupted};
+use crate::sys::{kernel, sensors};
+
+/// How every window of a sweep is run.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Time between the gate and the opening of the window.
+    pub warmup: Duration,
+    /// How long a window is open.
+    pub window: Duration,
+    /// What to ask for as SO_RCVBUF, in bytes.
+    pub rcvbuf_bytes: u32,
+    /// How flows are spread over receivers.
+    pub spread: Spread,
+    /// Where sensors are read.
+    pub root: Root,
+}
+
+/// Why there is no sample.
+#[derive(Debug)]
+pub enum NoSample {
+    /// Somebody asked the program to end.
+    Interrupted,
+    /// The case could not be run, or broke.
+    Failed(anyhow::Error),
+}
+
+impl From<Interrupted> for NoSample {
+    fn from(_: Interrupted) -> Self {
+        Self::Interrupted
+    }
+}
+
+impl From<anyhow::Error> for NoSample {
+    fn from(error: anyhow::Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+/// Queues that have not moved for so long, with no sender left, will not move any more.
+const QUIET: Duration = Duration::from_millis(500);
+/// How often the coordinator looks while it waits for lanes to drain or to stop.
+const GLANCE: Duration = Duration::from_micros(100);
+
+/// Runs `case` once: endpoints, threads, gate, warm-up, window, drain, closed books.
+///
+/// # Errors
+/// [`NoSample::Interrupted`] as soon as `interrupt` says so, else what could not be built or broke.
+pub fn measure(
+    case: &Case,
+    placement: &Placement,
+    settings: &Settings,
+    interrupt: &Interrupt,
+) -> Result<Sample, NoSample> {
+    let discards_before = kernel::discarded();
+    let Endpoints { jobs, taps } = endpoints::build(case, settings)?;
+    let mut crew = Crew::assemble(case, jobs, placement)?;
+
+    crew.open_gate();
+    interrupt.sleep(settings.warmup)?;
+    let opened_at = SystemTime::now();
+    let opening = Edge::opening(&crew, &taps)?;
+    interrupt.sleep(settings.window)?;
+    let closing = Edge::closing(&crew, &taps)?;
+
+    crew.stop_sending();
+    drain(&crew, &taps, interrupt)?;
+    crew.finish()?;
+    let unread = taps.drain();
+    Ok(Sample {
+        case: case.key(),
+        round: 0,
+        position: 0,
+        opened_unix_ms: unix_ms(opened_at),
+        window_ns: u64::try_from((closing.at - opening.at).as_nanos()).unwrap_or(u64::MAX),
+        lanes: opening.until(&closing, &crew),
+        books: Books {
+            at_opening: opening.fates,
+            at_end: fates(&crew, &taps)?,
+            unread,
+            kernel_discards: kernel::discarded().saturating_sub(discards_before),
+        },
+        rcvbuf_bytes: taps.rcvbuf_bytes,
+        sndbuf_bytes: taps.sndbuf_bytes,
+        hottest_millic: sensors::hottest_millic(&settings.root),
+        throttle_bits: sensors::throttle_bits(&settings.root),
+    })
+}
+
+/// Waits until the receivers, in their own loops, have taken what the senders left in the queues.
+fn drain(crew: &Crew, taps: &Taps, interrupt: &Interrupt) -> Result<(), NoSample> {
+    let mut last = fates(crew, taps)?;
+    let mut moved_at = Instant::now();
+    while last.in_flight() > 0 && moved_at.elapsed() < QUIET {
+        interrupt.sleep(GLANCE)?;
+        let now = fates(crew, taps)?;
+        if now != last {
+            (last, moved_at) = (now, Instant::now());
+        }
+    }
+    Ok(())
+}
+
+fn fates(crew: &Crew, taps: &Taps) -> anyhow::Result<Fates> {
+    let meters = || crew.lanes.iter().map(|lane| &lane.meter);
+    Ok(Fates {
+        received: meters().map(|meter| meter.received.read().packets).sum(),
+        dropped_socket: taps.drops()?,
+        sent: meters().map(|meter| meter.sent.read().packets).sum(),
+    })
+}
+
+fn unix_ms(time: SystemTime) -> u64 {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}

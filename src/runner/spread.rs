@@ -1,0 +1,221 @@
+//! Which flow ends at which receiver.
+//!
+//! `SO_REUSEPORT` spreads flows by a hash of addresses and ports (socket(7)). With two senders and two
+//! receivers, half of all runs would put both flows on one receiver, and the result would be a coin toss.
+
+use std::io;
+use std::net::{SocketAddr, UdpSocket};
+use std::os::fd::AsFd;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail, ensure};
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use serde::{Deserialize, Serialize};
+
+use super::endpoints;
+use crate::case::{Case, Connection};
+
+/// How flows are spread over the receivers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Spread {
+    /// Every receiver gets the same number of flows (within one, where that cannot be), verified with
+    /// probe datagrams before the start.
+    Even,
+    /// Left to the kernel's hash.
+    Hash,
+}
+
+/// A sender's socket and where its datagrams end.
+pub(super) struct Flow {
+    pub(super) sender: UdpSocket,
+    pub(super) peer: SocketAddr,
+    pub(super) receiver: usize,
+}
+
+/// How long a probe may take on loopback before it counts as lost.
+const PROBE_PATIENCE: Duration = Duration::from_secs(1);
+
+/// Makes the senders, finds out where each one's datagrams end, and connects the receivers where every
+/// one of them has exactly one sender.
+///
+/// # Errors
+/// When a probe gets lost, or no even spread is found.
+pub(super) fn flows(
+    case: &Case,
+    receivers: &[UdpSocket],
+    spread: Spread,
+) -> anyhow::Result<Vec<Flow>> {
+    let peer = receivers
+        .first()
+        .context("a case has a receiver")?
+        .local_addr()?;
+    let senders = case.threads.senders();
+    let mut room = match spread {
+        Spread::Even => Room::shared_evenly(senders, receivers.len()),
+        Spread::Hash => Room::unlimited(receivers.len()),
+    };
+    // The last sender has one free receiver to hit: that takes as many tries as there are receivers,
+    // on average, and hardly ever (e^-50) fifty times as many.
+    let mut tries = 50 * receivers.len() * senders;
+    let mut flows = Vec::with_capacity(senders);
+    while flows.len() < senders {
+        ensure!(
+            tries > 0,
+            "no source ports found that spread {senders} flows evenly over the receivers"
+        );
+        tries -= 1;
+        let sender = endpoints::sender(case, peer)
+            .with_context(|| format!("cannot make a sender socket towards {peer}"))?;
+        let receiver = probe(&sender, peer, receivers)?;
+        if room.take(receiver) {
+            flows.push(Flow {
+                sender,
+                peer,
+                receiver,
+            });
+        }
+    }
+    // A case pairs sender n with receiver n where it can: placements rely on it.
+    if spread == Spread::Even && senders == receivers.len() {
+        flows.sort_by_key(|flow| flow.receiver);
+        if case.connection == Connection::Connected {
+            connect_receivers(&flows, receivers)?;
+        }
+    }
+    Ok(flows)
+}
+
+fn connect_receivers(flows: &[Flow], receivers: &[UdpSocket]) -> anyhow::Result<()> {
+    for (flow, receiver) in flows.iter().zip(receivers) {
+        receiver
+            .connect(flow.sender.local_addr()?)
+            .context("cannot connect a receiver to its sender")?;
+    }
+    // Connecting changes how the kernel looks receivers up, and kernels before 5.4 had it wrong.
+    for flow in flows {
+        let reached = probe(&flow.sender, flow.peer, receivers)?;
+        ensure!(
+            reached == flow.receiver,
+            "this kernel delivers a connected flow to another socket of its SO_REUSEPORT group; \
+             --connection unconnected or --threads 2 avoids that"
+        );
+    }
+    Ok(())
+}
+
+/// Sends one datagram and returns the receiver that it reached.
+fn probe(sender: &UdpSocket, peer: SocketAddr, receivers: &[UdpSocket]) -> anyhow::Result<usize> {
+    let source = sender.local_addr()?;
+    let sent = if sender.peer_addr().is_ok() {
+        sender.send(&[0])
+    } else {
+        sender.send_to(&[0], peer)
+    };
+    sent.with_context(|| format!("cannot send a probe datagram from {source} to {peer}"))?;
+    let deadline = Instant::now() + PROBE_PATIENCE;
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        for receiver in readable(receivers, left)? {
+            let (_, from) = receivers[receiver].recv_from(&mut [0; 1])?;
+            if from == source {
+                return Ok(receiver);
+            }
+        }
+        if left.is_zero() {
+            bail!(
+                "a probe datagram from {source} to {peer} did not arrive within 1 s: does a firewall \
+                 drop loopback traffic (nft list ruleset)?"
+            );
+        }
+    }
+}
+
+/// The receivers that have something to read, after waiting for at most `patience`.
+fn readable(receivers: &[UdpSocket], patience: Duration) -> io::Result<Vec<usize>> {
+    let timeout = PollTimeout::try_from(patience).unwrap_or(PollTimeout::MAX);
+    let mut waiting: Vec<PollFd> = receivers
+        .iter()
+        .map(|receiver| PollFd::new(receiver.as_fd(), PollFlags::POLLIN))
+        .collect();
+    match poll(&mut waiting, timeout) {
+        Ok(_) | Err(Errno::EINTR) => {}
+        Err(error) => return Err(error.into()),
+    }
+    let ready = |fd: &PollFd| fd.any().unwrap_or(false);
+    Ok((0..receivers.len())
+        .filter(|&n| ready(&waiting[n]))
+        .collect())
+}
+
+/// How many more flows each receiver may have.
+struct Room {
+    taken: Vec<usize>,
+    each: usize,
+    /// How many receivers may have one more than `each`.
+    larger: usize,
+}
+
+impl Room {
+    fn shared_evenly(flows: usize, receivers: usize) -> Self {
+        Self {
+            taken: vec![0; receivers],
+            each: flows / receivers,
+            larger: flows % receivers,
+        }
+    }
+
+    fn unlimited(receivers: usize) -> Self {
+        Self {
+            taken: vec![0; receivers],
+            each: usize::MAX,
+            larger: 0,
+        }
+    }
+
+    fn take(&mut self, receiver: usize) -> bool {
+        let taken = &mut self.taken[receiver];
+        if *taken == self.each && self.larger > 0 {
+            self.larger -= 1;
+        } else if *taken >= self.each {
+            return false;
+        }
+        *taken += 1;
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn room_is_shared_as_evenly_as_it_can_be() {
+        let mut room = Room::shared_evenly(5, 3);
+        let wishes = [0, 0, 0, 1, 1, 2, 1, 2];
+        let taken: Vec<usize> = wishes.into_iter().filter(|&n| room.take(n)).collect();
+        assert_eq!(taken, [0, 0, 1, 1, 2]);
+        assert_eq!(room.taken, [2, 2, 1]);
+    }
+
+    #[test]
+    fn every_receiver_of_an_even_spread_is_reached_by_its_own_sender() {
+        for connection in [Connection::Connected, Connection::Unconnected] {
+            let case = Case {
+                connection,
+                threads: 8.try_into().expect("in range"),
+                ..crate::case::tests::case()
+            };
+            let sockets: Vec<UdpSocket> = endpoints::tests::receivers(&case);
+            let flows = flows(&case, &sockets, Spread::Even).expect("loopback works");
+            for (n, flow) in flows.iter().enumerate() {
+                assert_eq!(flow.receiver, n);
+                assert_eq!(
+                    probe(&flow.sender, flow.peer, &sockets).expect("arrives"),
+                    n
+                );
+            }
+        }
+    }
+}

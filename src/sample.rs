@@ -1,0 +1,281 @@
+//! The raw counters of one window: integers only. What is derived from them is computed where it is
+//! shown, never stored.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// One window of one case.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sample {
+    /// [`Case::key`](crate::case::Case::key).
+    pub case: String,
+    /// Which round of its block, from 1.
+    pub round: u32,
+    /// Which window of its round, from 1, in the shuffled order.
+    pub position: u32,
+    /// When the window opened, in milliseconds since 1970-01-01 UTC.
+    pub opened_unix_ms: u64,
+    /// How long it was open, in nanoseconds.
+    pub window_ns: u64,
+    /// What each lane did while it was open; senders first.
+    pub lanes: Vec<LaneSample>,
+    /// Where every datagram of the run ended.
+    pub books: Books,
+    /// What the kernel granted as SO_RCVBUF, in bytes (twice what was asked for, socket(7)).
+    pub rcvbuf_bytes: u64,
+    /// What SO_SNDBUF says, in bytes.
+    pub sndbuf_bytes: u64,
+    /// The hottest thermal zone when the window closed, in thousandths of a degree Celsius.
+    pub hottest_millic: Option<i32>,
+    /// The Raspberry Pi firmware's throttle bits when the window closed.
+    pub throttle_bits: Option<u32>,
+}
+
+/// What one lane did during the window.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LaneSample {
+    /// Its side of the workload.
+    pub side: Side,
+    /// The CPU that it is pinned to. `None`: it runs where the scheduler puts it.
+    pub cpu: Option<u32>,
+    /// Datagrams handed to the kernel.
+    pub sent_packets: u64,
+    /// UDP payload in them.
+    pub sent_bytes: u64,
+    /// Datagrams taken from the kernel.
+    pub received_packets: u64,
+    /// UDP payload in them.
+    pub received_bytes: u64,
+    /// Calls that found nothing to do.
+    pub would_blocks: u64,
+    /// Calls that failed.
+    pub errors: u64,
+    /// CPU time of its thread. `None` where the clock cannot be read.
+    pub cpu_ns: Option<u64>,
+    /// Times its thread waited.
+    pub voluntary_switches: Option<u64>,
+    /// Times its thread was switched out although it wanted to run.
+    pub involuntary_switches: Option<u64>,
+}
+
+/// A lane's side of the workload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Side {
+    /// It sends.
+    Sender,
+    /// It receives.
+    Receiver,
+    /// It does both in turn.
+    Alone,
+}
+
+impl Side {
+    /// Whether it sends.
+    #[must_use]
+    pub fn sends(self) -> bool {
+        self != Self::Receiver
+    }
+}
+
+impl fmt::Display for Side {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Sender => "sender",
+            Self::Receiver => "receiver",
+            Self::Alone => "lone thread",
+        })
+    }
+}
+
+/// Where every datagram of a run ended: counts from the gate on, taken twice.
+///
+/// Warm-up and window are one uninterrupted run, so some datagrams are in flight when the window opens.
+/// Queues are first in, first out: they are the first that are received afterwards. That is how the
+/// fates of the window's own datagrams are told from those of the warm-up ([`Books::of_window`]).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Books {
+    /// When the window opened.
+    pub at_opening: Fates,
+    /// When the run was over: senders stopped, queues drained.
+    pub at_end: Fates,
+    /// Found in the receive queues after the receivers had stopped.
+    pub unread: u64,
+    /// How much the kernel's own discard counters grew during the run. Other programs move them too.
+    pub kernel_discards: u64,
+}
+
+/// Running counts over all lanes and sockets of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fates {
+    /// Handed to the kernel.
+    pub sent: u64,
+    /// Taken from the kernel.
+    pub received: u64,
+    /// Dropped at a receiving socket.
+    pub dropped_socket: u64,
+}
+
+/// The fates of the datagrams that were sent in one window, or in several.
+///
+/// `sent = received + unread + dropped_socket + dropped_kernel + unaccounted`, always.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WindowBooks {
+    /// From the opening of the window until the senders had stopped.
+    pub sent: u64,
+    /// Received, in the window or in the drain after it.
+    pub received: u64,
+    /// Left in the queue by a receiver that starved.
+    pub unread: u64,
+    /// Dropped at a receiving socket, mostly because its buffer was full.
+    pub dropped_socket: u64,
+    /// Dropped elsewhere in the kernel, by its own counters.
+    pub dropped_kernel: u64,
+    /// The rest. Not 0 on loopback: something is wrong with the run. Negative: strangers sent to us.
+    pub unaccounted: i64,
+}
+
+impl Fates {
+    /// Sent, and neither received nor dropped so far. Negative by a few when a receiver was quicker to
+    /// publish its count than the sender.
+    #[must_use]
+    pub fn in_flight(&self) -> i64 {
+        self.sent.cast_signed() - self.received.cast_signed() - self.dropped_socket.cast_signed()
+    }
+}
+
+impl Books {
+    /// Closes the books over the datagrams that were sent from the opening of the window on.
+    #[must_use]
+    pub fn of_window(&self) -> WindowBooks {
+        let (before, end) = (self.at_opening, self.at_end);
+        let shortfall = end.in_flight() - self.unread.cast_signed();
+        let dropped_kernel = self.kernel_discards.min(shortfall.max(0).cast_unsigned());
+        let sent = end.sent - before.sent;
+        let dropped_socket = end.dropped_socket - before.dropped_socket;
+        // What was in flight at the opening came out of the queues first.
+        let arrived = (end.received - before.received + self.unread)
+            .saturating_add_signed(-before.in_flight());
+        let unread = self.unread.min(arrived);
+        let received = arrived - unread;
+        let explained = received + unread + dropped_socket + dropped_kernel;
+        WindowBooks {
+            sent,
+            received,
+            unread,
+            dropped_socket,
+            dropped_kernel,
+            unaccounted: sent.cast_signed() - explained.cast_signed(),
+        }
+    }
+}
+
+impl std::ops::AddAssign for WindowBooks {
+    fn add_assign(&mut self, other: Self) {
+        self.sent += other.sent;
+        self.received += other.received;
+        self.unread += other.unread;
+        self.dropped_socket += other.dropped_socket;
+        self.dropped_kernel += other.dropped_kernel;
+        self.unaccounted += other.unaccounted;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn fates(sent: u64, received: u64, dropped_socket: u64) -> Fates {
+        Fates {
+            sent,
+            received,
+            dropped_socket,
+        }
+    }
+
+    #[test]
+    fn what_was_in_flight_at_the_opening_is_not_counted_as_received_in_the_window() {
+        let books = Books {
+            at_opening: fates(100, 60, 10), // 30 in flight
+            at_end: fates(1100, 1050, 50),  // all accounted for
+            ..Books::default()
+        };
+        let window = books.of_window();
+        assert_eq!((window.sent, window.received), (1000, 960));
+        assert_eq!((window.dropped_socket, window.unaccounted), (40, 0));
+    }
+
+    #[test]
+    fn a_shortfall_is_the_kernels_only_as_far_as_the_kernel_admits_it() {
+        let books = Books {
+            at_end: fates(100, 90, 0),
+            kernel_discards: 7,
+            ..Books::default()
+        };
+        let window = books.of_window();
+        assert_eq!((window.dropped_kernel, window.unaccounted), (7, 3));
+        let busy_host = Books {
+            kernel_discards: 700,
+            ..books
+        };
+        let window = busy_host.of_window();
+        assert_eq!((window.dropped_kernel, window.unaccounted), (10, 0));
+    }
+
+    #[test]
+    fn datagrams_from_strangers_show_as_negative() {
+        let books = Books {
+            at_end: fates(100, 102, 0),
+            kernel_discards: 5,
+            ..Books::default()
+        };
+        let window = books.of_window();
+        assert_eq!((window.dropped_kernel, window.unaccounted), (0, -2));
+    }
+
+    #[test]
+    fn a_starved_receiver_leaves_its_queue_unread() {
+        let books = Books {
+            at_opening: fates(500, 100, 144), // 256 in the queue, and there they stay
+            at_end: fates(1500, 100, 1144),
+            unread: 256,
+            ..Books::default()
+        };
+        let window = books.of_window();
+        assert_eq!((window.received, window.unread), (0, 0));
+        assert_eq!((window.dropped_socket, window.unaccounted), (1000, 0));
+    }
+
+    proptest! {
+        #[test]
+        fn a_window_never_holds_more_than_the_run_and_its_books_balance(
+            (warm, window) in (history(), history()),
+            unread in 0_u64..300,
+        ) {
+            let at_opening = fates(warm.0 + warm.1 + warm.2, warm.0, warm.1);
+            // The window drains what the warm-up left in flight, and leaves `unread` behind.
+            let drained = (warm.2 + window.0).saturating_sub(unread);
+            let unread = warm.2 + window.0 - drained;
+            let at_end = fates(
+                at_opening.sent + window.0 + window.1,
+                at_opening.received + drained,
+                at_opening.dropped_socket + window.1,
+            );
+            let books = Books { at_opening, at_end, unread, kernel_discards: 0 }.of_window();
+            prop_assert_eq!(books.unaccounted, 0);
+            prop_assert_eq!(books.sent, window.0 + window.1);
+            prop_assert_eq!(
+                books.sent,
+                books.received + books.unread + books.dropped_socket + books.dropped_kernel
+            );
+        }
+    }
+
+    /// Received, dropped, still in flight.
+    fn history() -> impl Strategy<Value = (u64, u64, u64)> {
+        (0_u64..10_000, 0_u64..10_000, 0_u64..300)
+    }
+}

@@ -1,0 +1,6 @@
+//! Where results go. A format is one file here: something that takes [`Record`]s and gives them a shape.
+
+pub mod csv;
+pub mod lines;
+pub mod samples;
+pub mod table;

@@ -1,0 +1,269 @@
+//! The sweep: blocks in shuffled order, rounds within a block, cases shuffled within a round.
+//!
+//! What is compared is measured within seconds of each other, so that drift (heat, neighbours) cancels in
+//! the ratio to the reference of the same round; and a block's rows are final when the block is done.
+
+use std::time::{Duration, Instant};
+
+use crate::board::Cooldown;
+use crate::plan::{Block, Plan, Planned, Verdict};
+use crate::record::{Environment, Findings, Outcome, Record, Status};
+use crate::runner::{self, NoSample, Settings};
+use crate::sample::Sample;
+use crate::sys::interrupt::{Interrupt, Interrupted};
+use crate::sys::sensors;
+
+/// How a plan is gone through.
+#[derive(Clone, Debug)]
+pub struct Schedule {
+    /// How each window is run.
+    pub settings: Settings,
+    /// Windows per case.
+    pub rounds: u32,
+    /// Traffic once before the first block.
+    pub soak: Duration,
+    /// When to wait between blocks.
+    pub cooldown: Option<Cooldown>,
+    /// Of the shuffles.
+    pub seed: u32,
+}
+
+/// What a sweep tells while it goes on. Errors of a journal end the sweep.
+pub trait Journal {
+    /// Something is about to happen, for the person who waits.
+    fn doing(&mut self, what: &str);
+    /// A window is over.
+    ///
+    /// # Errors
+    /// When it cannot be kept.
+    fn window(&mut self, sample: &Sample) -> anyhow::Result<()>;
+    /// A case of the block will have no further windows although it should: so many are not to come.
+    fn lost_windows(&mut self, windows: u32);
+    /// These rows are final.
+    ///
+    /// # Errors
+    /// When they cannot be kept.
+    fn rows(&mut self, rows: Vec<Record>) -> anyhow::Result<()>;
+}
+
+/// How a sweep ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// Every case of the plan has its row.
+    Complete,
+    /// Somebody asked it to end; the blocks that were not begun have no rows.
+    Interrupted,
+}
+
+/// Measures everything in `plan` that can run.
+///
+/// # Errors
+/// Only those of `journal`: a case that breaks becomes a row.
+pub fn run(
+    plan: &Plan,
+    schedule: &Schedule,
+    environment: &Environment,
+    interrupt: &Interrupt,
+    journal: &mut dyn Journal,
+) -> anyhow::Result<Ending> {
+    let mut random = fastrand::Rng::with_seed(schedule.seed.into());
+    journal.rows(skipped_rows(plan, environment))?;
+    let mut blocks: Vec<&Block> = plan.blocks.iter().collect();
+    blocks.retain(|block| block.cases.iter().any(Planned::runs));
+    random.shuffle(&mut blocks);
+    if let Some(first) = blocks.first() {
+        if soak(first, schedule, interrupt, journal).is_err() {
+            return Ok(Ending::Interrupted);
+        }
+    }
+    for block in blocks {
+        if cool_down(schedule, interrupt, journal).is_err() {
+            return Ok(Ending::Interrupted);
+        }
+        let mut measuring = Measuring::new(block);
+        let ending = measuring.run(schedule, &mut random, interrupt, journal)?;
+        journal.rows(measuring.records(ending, environment))?;
+        if ending == Ending::Interrupted {
+            return Ok(ending);
+        }
+    }
+    Ok(Ending::Complete)
+}
+
+/// What does not run has its row before anything runs.
+fn skipped_rows(plan: &Plan, environment: &Environment) -> Vec<Record> {
+    let row = |(case, reason): (&_, &str)| {
+        let findings = Findings {
+            case,
+            pin: String::new(),
+            warnings: Vec::new(),
+            outcome: Outcome::Skipped(reason.to_owned()),
+            samples: &[],
+            reference: &[],
+        };
+        Record::new(&findings, environment)
+    };
+    plan.skipped().map(row).collect()
+}
+
+/// Traffic that nobody counts: clocks come up, the board leaves its idle state. If the case breaks, its
+/// block will say so.
+fn soak(
+    block: &Block,
+    schedule: &Schedule,
+    interrupt: &Interrupt,
+    journal: &mut dyn Journal,
+) -> Result<(), Interrupted> {
+    let runnable = block
+        .cases
+        .iter()
+        .find_map(|planned| match &planned.verdict {
+            Verdict::Run(placement, _) => Some((&planned.case, placement)),
+            Verdict::Skip(_) => None,
+        });
+    let Some((case, placement)) = runnable.filter(|_| !schedule.soak.is_zero()) else {
+        return Ok(());
+    };
+    journal.doing(&format!(
+        "soaking for {}",
+        humantime::format_duration(schedule.soak)
+    ));
+    let settings = Settings {
+        warmup: Duration::ZERO,
+        window: schedule.soak,
+        ..schedule.settings.clone()
+    };
+    match runner::measure(case, placement, &settings, interrupt) {
+        Err(NoSample::Interrupted) => Err(Interrupted),
+        Ok(_) | Err(NoSample::Failed(_)) => Ok(()),
+    }
+}
+
+/// Waits until the board is cool enough, or for as long as its profile allows.
+fn cool_down(
+    schedule: &Schedule,
+    interrupt: &Interrupt,
+    journal: &mut dyn Journal,
+) -> Result<(), Interrupted> {
+    const LOOK: Duration = Duration::from_secs(1);
+    let Some(cooldown) = schedule.cooldown else {
+        return Ok(());
+    };
+    let since = Instant::now();
+    while since.elapsed() < cooldown.at_most {
+        let Some(millic) = sensors::hottest_millic(&schedule.settings.root) else {
+            return Ok(());
+        };
+        let degrees = millic / 1000;
+        if degrees < i32::from(cooldown.below_c) {
+            return Ok(());
+        }
+        journal.doing(&format!(
+            "cooling down: {degrees} C, waiting for less than {} C, at most {} s more",
+            cooldown.below_c,
+            cooldown.at_most.saturating_sub(since.elapsed()).as_secs()
+        ));
+        interrupt.sleep(LOOK)?;
+    }
+    Ok(())
+}
+
+/// A block while it is measured.
+struct Measuring<'a> {
+    block: &'a Block,
+    cases: Vec<Progress<'a>>,
+}
+
+struct Progress<'a> {
+    planned: &'a Planned,
+    samples: Vec<Sample>,
+    failure: Option<String>,
+}
+
+impl<'a> Measuring<'a> {
+    fn new(block: &'a Block) -> Self {
+        let progress = |planned| Progress {
+            planned,
+            samples: Vec::new(),
+            failure: None,
+        };
+        let runnable = block.cases.iter().filter(|planned| planned.runs());
+        Self {
+            block,
+            cases: runnable.map(progress).collect(),
+        }
+    }
+
+    fn run(
+        &mut self,
+        schedule: &Schedule,
+        random: &mut fastrand::Rng,
+        interrupt: &Interrupt,
+        journal: &mut dyn Journal,
+    ) -> anyhow::Result<Ending> {
+        for round in 1..=schedule.rounds {
+            let mut order: Vec<usize> = (0..self.cases.len()).collect();
+            random.shuffle(&mut order);
+            for (position, &index) in (1..).zip(&order) {
+                let progress = &mut self.cases[index];
+                let Verdict::Run(placement, _) = &progress.planned.verdict else {
+                    continue;
+                };
+                if progress.failure.is_some() {
+                    continue;
+                }
+                let case = &progress.planned.case;
+                journal.doing(&format!("{}: {}", self.block.key, case.engine_label()));
+                match runner::measure(case, placement, &schedule.settings, interrupt) {
+                    Ok(mut sample) => {
+                        (sample.round, sample.position) = (round, position);
+                        journal.window(&sample)?;
+                        progress.samples.push(sample);
+                    }
+                    Err(NoSample::Interrupted) => return Ok(Ending::Interrupted),
+                    Err(NoSample::Failed(error)) => {
+                        progress.failure = Some(format!("{error:#}"));
+                        journal.lost_windows(schedule.rounds - round + 1);
+                    }
+                }
+            }
+        }
+        Ok(Ending::Complete)
+    }
+
+    fn records(&self, ending: Ending, environment: &Environment) -> Vec<Record> {
+        let reference = self
+            .cases
+            .iter()
+            .find(|progress| progress.planned.case.is_reference());
+        let reference = reference.map_or(&[][..], |progress| &progress.samples);
+        let record = |progress: &Progress| {
+            let (pin, warnings) = match &progress.planned.verdict {
+                Verdict::Run(placement, warnings) => (placement.to_string(), warnings.clone()),
+                Verdict::Skip(_) => (String::new(), Vec::new()),
+            };
+            let findings = Findings {
+                case: &progress.planned.case,
+                pin,
+                warnings,
+                outcome: match (&progress.failure, ending) {
+                    (Some(reason), _) => Outcome::Failed(reason.clone()),
+                    (None, Ending::Interrupted) => Outcome::Interrupted,
+                    (None, Ending::Complete) => Outcome::Complete,
+                },
+                samples: &progress.samples,
+                reference,
+            };
+            Record::new(&findings, environment)
+        };
+        self.cases.iter().map(record).collect()
+    }
+}
+
+/// How many of these rows are bad news.
+#[must_use]
+pub fn failures(rows: &[Record]) -> usize {
+    rows.iter()
+        .filter(|row| row.status == Status::Failed)
+        .count()
+}

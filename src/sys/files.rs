@@ -1,0 +1,89 @@
+//! Reading `/proc` and `/sys` below a root that tests can replace.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Where `/proc` and `/sys` are found: `/`, or a fixture.
+#[derive(Clone, Debug)]
+pub struct Root(PathBuf);
+
+impl Default for Root {
+    fn default() -> Self {
+        Self::new("/")
+    }
+}
+
+impl Root {
+    /// The root at `path`.
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self(path.into())
+    }
+
+    /// The real path of `path`, which is given without its leading slash.
+    #[must_use]
+    pub fn path(&self, path: impl AsRef<Path>) -> PathBuf {
+        self.0.join(path)
+    }
+
+    /// The text of a file without white space and NULs at its end. `None`: not there, or not readable.
+    #[must_use]
+    pub fn text(&self, path: impl AsRef<Path>) -> Option<String> {
+        let bytes = fs::read(self.path(path)).ok()?;
+        let text = String::from_utf8_lossy(&bytes);
+        Some(text.trim_end_matches(['\0', '\n', ' ']).to_owned())
+    }
+
+    /// The number that a file holds.
+    #[must_use]
+    pub fn number<T: std::str::FromStr>(&self, path: impl AsRef<Path>) -> Option<T> {
+        self.text(path)?.trim().parse().ok()
+    }
+
+    /// The names in a directory that start with `prefix`, sorted.
+    #[must_use]
+    pub fn names(&self, directory: impl AsRef<Path>, prefix: &str) -> Vec<String> {
+        let entries = fs::read_dir(self.path(directory)).into_iter().flatten();
+        let mut names: Vec<String> = entries
+            .flatten()
+            .filter_map(|entry| entry.file_name().into_string().ok())
+            .filter(|name| name.starts_with(prefix))
+            .collect();
+        names.sort();
+        names
+    }
+}
+
+/// The numbers in a kernel list such as `0-3,6` (cpuset(7), "List format").
+///
+/// # Errors
+/// The piece that is not a number or a range.
+pub fn parse_cpu_list(list: &str) -> Result<Vec<usize>, String> {
+    let mut cpus = Vec::new();
+    for piece in list.trim().split(',').filter(|piece| !piece.is_empty()) {
+        let (first, last) = piece.split_once('-').unwrap_or((piece, piece));
+        match (first.trim().parse::<usize>(), last.trim().parse::<usize>()) {
+            (Ok(first), Ok(last)) if first <= last && last < MAX_CPUS => cpus.extend(first..=last),
+            _ => return Err(piece.to_owned()),
+        }
+    }
+    Ok(cpus)
+}
+
+/// More than any Linux was built for (`CONFIG_NR_CPUS` is at most 8192).
+const MAX_CPUS: usize = 16_384;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cpu_lists_are_read_as_the_kernel_writes_them() {
+        assert_eq!(parse_cpu_list("0-3,6\n"), Ok(vec![0, 1, 2, 3, 6]));
+        assert_eq!(parse_cpu_list(""), Ok(vec![]));
+        assert_eq!(parse_cpu_list("3-1"), Err("3-1".to_owned()));
+        assert_eq!(
+            parse_cpu_list("0-99999999999"),
+            Err("0-99999999999".to_owned())
+        );
+    }
+}

@@ -1,0 +1,89 @@
+//! Ctrl-C: the first one ends the sweep in good order, the second one kills.
+
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use nix::poll::{PollFd, PollFlags, ppoll};
+use nix::sys::time::TimeSpec;
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::{flag, low_level::pipe};
+
+/// Whether somebody asked the program to end, and sleeping that ends when somebody does.
+#[derive(Debug)]
+pub struct Interrupt {
+    signal: Arc<AtomicUsize>,
+    woken: UnixStream,
+    /// The end that the handlers write to.
+    waker: UnixStream,
+}
+
+/// Somebody asked the program to end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Interrupted;
+
+impl Interrupt {
+    /// One that nothing triggers.
+    ///
+    /// # Errors
+    /// When no pair of sockets is to be had.
+    pub fn never() -> io::Result<Self> {
+        let (woken, waker) = UnixStream::pair()?;
+        Ok(Self {
+            signal: Arc::default(),
+            woken,
+            waker: waker,
+        })
+    }
+
+    /// One that SIGINT and SIGTERM trigger. A second signal ends the process at once.
+    ///
+    /// # Errors
+    /// What the system said to the handlers.
+    pub fn on_signals() -> io::Result<Self> {
+        let interrupt = Self::never()?;
+        let asked_before = Arc::new(AtomicBool::new(false));
+        for signal in [SIGINT, SIGTERM] {
+            // Handlers run in the order of their registration: the one that kills must see the flag
+            // as the signal before left it.
+            flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&asked_before))?;
+            flag::register(signal, Arc::clone(&asked_before))?;
+            let number = usize::try_from(signal).unwrap_or_default();
+            flag::register_usize(signal, Arc::clone(&interrupt.signal), number)?;
+            pipe::register(signal, interrupt.waker.try_clone()?)?;
+        }
+        Ok(interrupt)
+    }
+
+    /// The signal that came, if one has.
+    #[must_use]
+    pub fn signal(&self) -> Option<usize> {
+        match self.signal.load(Ordering::Relaxed) {
+            0 => None,
+            signal => Some(signal),
+        }
+    }
+
+    /// Sleeps for `duration`.
+    ///
+    /// # Errors
+    /// At once when the signal comes, or has come.
+    pub fn sleep(&self, duration: Duration) -> Result<(), Interrupted> {
+        let end = Instant::now() + duration;
+        loop {
+            if self.signal().is_some() {
+                return Err(Interrupted);
+            }
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Ok(());
+            }
+            // Errors (EINTR) and wake-ups alike only lead to the next look.
+            let mut waiting = [PollFd::new(self.woken.as_fd(), PollFlags::POLLIN)];
+            let _ = ppoll(&mut waiting, Some(TimeSpec::from_duration(left)), None);
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! What the operating system tells and does: `/proc`, `/sys`, clocks, signals, socket options.
+//!
+//! Nearly all the `unsafe` of the crate is here. Whatever may be missing on a board (a sensor, a socket
+//! option, a permission) is an `Option` or a reason, never a panic.
+
+pub mod clock;
+pub mod drops;
+pub mod files;
+pub mod interrupt;
+pub mod kernel;
+pub mod limits;
+pub mod nudge;
+pub mod sensors;

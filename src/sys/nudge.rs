@@ -1,0 +1,71 @@
+//! Waking a lane that sleeps in a system call, without a datagram that the books would have to explain.
+//!
+//! A signal with an empty handler ends any wait (`recv`, `epoll_wait`, `ppoll`, ...) with `EINTR`. It
+//! works on connected and unconnected sockets, on full and on empty queues, and leaves no trace.
+//! Roads not taken: a sentinel datagram can be dropped, has to be discounted, and cannot be aimed at one
+//! receiver of a `SO_REUSEPORT` group; after `shutdown(SHUT_RD)` std's `recv_from` panics or fails, as
+//! no address comes back; `SO_RCVTIMEO` arms a timer at every wait, within the measurement.
+
+use std::io;
+use std::os::unix::thread::JoinHandleExt;
+use std::sync::OnceLock;
+use std::thread::JoinHandle;
+
+use nix::errno::Errno;
+use nix::sys::pthread::pthread_kill;
+use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction};
+
+const NUDGE: Signal = Signal::SIGUSR1;
+
+extern "C" fn do_nothing(_signal: libc::c_int) {}
+
+/// Installs the empty handler, once per process.
+///
+/// # Errors
+/// What `sigaction(2)` said.
+pub fn install() -> io::Result<()> {
+    static INSTALLED: OnceLock<Result<(), Errno>> = OnceLock::new();
+    let installed = INSTALLED.get_or_init(|| {
+        // No SA_RESTART: the point is that the system call ends.
+        let action = SigAction::new(
+            SigHandler::Handler(do_nothing),
+            SaFlags::empty(),
+            SigSet::empty(),
+        );
+        #[expect(unsafe_code, reason = "sigaction has no safe form")]
+        // SAFETY: the handler does nothing, so it is async-signal-safe (signal-safety(7)).
+        unsafe { sigaction(NUDGE, &action) }.map(drop)
+    });
+    (*installed).map_err(io::Error::from)
+}
+
+/// Ends the wait of `thread`, if it is in one. One that is about to wait may miss it: repeat until the
+/// thread shows that it has seen its stop flag.
+pub fn nudge<T>(thread: &JoinHandle<T>) {
+    // The handle has not been joined, so the id is that of this thread. One that has ended cannot be
+    // signalled, and need not be.
+    let _ = pthread_kill(thread.as_pthread_t(), NUDGE);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::UdpSocket;
+
+    use super::*;
+
+    #[test]
+    fn a_nudge_ends_a_blocked_receive() {
+        install().expect("sigaction works");
+        let socket = UdpSocket::bind("127.0.0.1:0").expect("loopback is up");
+        let thread = std::thread::spawn(move || socket.recv_from(&mut [0; 1]).map(drop));
+        while !thread.is_finished() {
+            nudge(&thread);
+            std::thread::yield_now();
+        }
+        let outcome = thread.join().expect("no panic");
+        assert_eq!(
+            outcome.expect_err("nothing was sent").kind(),
+            io::ErrorKind::Interrupted
+        );
+    }
+}

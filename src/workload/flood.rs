@@ -1,0 +1,31 @@
+//! Flood: senders send as fast as they can, receivers take what comes.
+
+use std::io;
+
+use crate::engine::{Receive, Transmit};
+use crate::lane::{LaneContext, Tally};
+
+/// Sends until the stop.
+pub(super) async fn send(sender: &mut impl Transmit, lane: &LaneContext) -> io::Result<()> {
+    let mut sent = Tally::default();
+    while !lane.sending_stopped() {
+        match sender.transmit().await {
+            Ok(burst) => lane.meter.sent.publish(sent.add(burst)),
+            Err(error) => lane.tolerate(error, sent)?,
+        }
+    }
+    lane.done_sending();
+    Ok(())
+}
+
+/// Receives until the stop, which comes only when the queues are empty or stay as they are.
+pub(super) async fn receive(receiver: &mut impl Receive, lane: &LaneContext) -> io::Result<()> {
+    let mut received = Tally::default();
+    while !lane.receiving_stopped() {
+        match receiver.receive().await {
+            Ok(burst) => lane.meter.received.publish(received.add(burst)),
+            Err(error) => lane.tolerate(error, received)?,
+        }
+    }
+    Ok(())
+}
