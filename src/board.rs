@@ -209,7 +209,6 @@ pub fn find(name: &str) -> Result<Board, UsageError> {
 }
 
 /// The text of the profile of that name, comments and all.
-#[must_use]
 pub fn source(name: &str) -> Option<&'static str> {
     let file = format!("{name}.toml");
     let (_, text) = PROFILES.iter().find(|(profile, _)| *profile == file)?;
@@ -238,7 +237,6 @@ impl Board {
     }
 
     /// The most threads that the profile has a placement for. `None`: any number.
-    #[must_use]
     pub fn max_threads(&self) -> Option<usize> {
         let counts = self
             .loopback

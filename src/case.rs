@@ -28,7 +28,6 @@ pub struct Case {
 
 impl Case {
     /// The stable text by which the results of two runs are matched.
-    #[must_use]
     pub fn key(&self) -> String {
         format!(
             "{}:{}/{}t/{}B/{}/{}",
@@ -37,7 +36,6 @@ impl Case {
     }
 
     /// What this case is held side by side with.
-    #[must_use]
     pub fn block(&self) -> BlockKey {
         BlockKey {
             threads: self.threads,
@@ -47,7 +45,6 @@ impl Case {
     }
 
     /// The reference case of this case's block: `std` on connected sockets.
-    #[must_use]
     pub fn reference(&self) -> Self {
         Self {
             sender: engines::reference(),
@@ -58,13 +55,11 @@ impl Case {
     }
 
     /// Whether this is the reference case of its block.
-    #[must_use]
     pub fn is_reference(&self) -> bool {
         *self == self.reference()
     }
 
     /// The engine's name, or both where they differ: `gso>mmsg`.
-    #[must_use]
     pub fn engine_label(&self) -> String {
         if self.sender == self.receiver {
             self.sender.name().to_owned()
@@ -104,25 +99,21 @@ impl Threads {
     pub const MAX: u16 = 256;
 
     /// How many threads in all.
-    #[must_use]
     pub fn count(self) -> usize {
         usize::from(self.0)
     }
 
     /// One thread that sends and receives in turn.
-    #[must_use]
     pub fn is_alone(self) -> bool {
         self.0 == 1
     }
 
     /// How many sender sockets.
-    #[must_use]
     pub fn senders(self) -> usize {
         self.count().div_ceil(2)
     }
 
     /// How many receiver sockets.
-    #[must_use]
     pub fn receivers(self) -> usize {
         (self.count() / 2).max(1)
     }
@@ -175,7 +166,6 @@ impl Payload {
     pub const MAX_UNFRAGMENTED_V6: u32 = 65_488;
 
     /// In bytes.
-    #[must_use]
     pub fn bytes(self) -> usize {
         self.0 as usize
     }
@@ -278,7 +268,6 @@ pub enum Ip {
 
 impl Ip {
     /// The loopback address itself.
-    #[must_use]
     pub fn loopback(self) -> IpAddr {
         match self {
             Self::V4 => Ipv4Addr::LOCALHOST.into(),

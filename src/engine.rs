@@ -30,7 +30,6 @@ pub struct Burst {
 impl Burst {
     /// One datagram of `bytes` bytes of payload.
     #[inline]
-    #[must_use]
     pub fn one(bytes: usize) -> Self {
         Self {
             packets: 1,
@@ -105,7 +104,7 @@ pub struct ReceiveEnd {
 }
 
 /// A way to move datagrams: a socket API plus its loop.
-pub trait Engine: 'static {
+pub trait Engine: Sized + 'static {
     /// What people need to know before they choose it.
     const ABOUT: About;
     /// The sending half.
@@ -113,17 +112,23 @@ pub trait Engine: 'static {
     /// The receiving half.
     type Receiver<A: Addressing>: Receive;
 
-    /// Builds the sending half, on the lane's own thread, before the gate opens.
+    /// Starts what the lane's halves share (a runtime, a ring, mostly nothing), on the lane's own thread.
     ///
     /// # Errors
     /// What the system said; the case becomes a `failed` row.
-    fn sender<A: Addressing>(end: SendEnd) -> io::Result<Self::Sender<A>>;
+    fn start() -> io::Result<Self>;
+
+    /// Builds the sending half, on the lane's own thread, before the gate opens.
+    ///
+    /// # Errors
+    /// As for [`Engine::start`].
+    fn sender<A: Addressing>(&self, end: SendEnd) -> io::Result<Self::Sender<A>>;
 
     /// Builds the receiving half, on the lane's own thread, before the gate opens.
     ///
     /// # Errors
-    /// What the system said; the case becomes a `failed` row.
-    fn receiver<A: Addressing>(end: ReceiveEnd) -> io::Result<Self::Receiver<A>>;
+    /// As for [`Engine::start`].
+    fn receiver<A: Addressing>(&self, end: ReceiveEnd) -> io::Result<Self::Receiver<A>>;
 
     /// Can it run here?
     ///
@@ -134,7 +139,7 @@ pub trait Engine: 'static {
     }
 
     /// Drives one of the engine's futures to its end. The default is for engines that never suspend.
-    fn run<F: Future>(future: F) -> F::Output {
+    fn run<F: Future>(&self, future: F) -> F::Output {
         poll_once(future)
     }
 }
@@ -177,7 +182,6 @@ pub struct Entry {
 
 impl Entry {
     /// The registry's entry for `E`.
-    #[must_use]
     pub const fn of<E: Engine>() -> Self {
         Self {
             about: &E::ABOUT,
@@ -187,7 +191,6 @@ impl Entry {
     }
 
     /// The name on the command line and in the results.
-    #[must_use]
     pub const fn name(&self) -> &'static str {
         self.about.name
     }
@@ -217,6 +220,7 @@ impl Eq for Entry {}
 ///
 /// # Panics
 /// If it does suspend: then its engine needs a [`Engine::run`] of its own.
+#[inline]
 pub fn poll_once<F: Future>(future: F) -> F::Output {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(output) => output,

@@ -29,7 +29,11 @@ pub enum UsageError {
 
 impl UsageError {
     /// A flag's value.
-    pub fn flag(flag: &'static str, value: impl ToString, problem: impl Into<String>) -> Self {
+    pub fn flag(
+        flag: &'static str,
+        value: &(impl ToString + ?Sized),
+        problem: impl Into<String>,
+    ) -> Self {
         Self::Flag {
             flag,
             value: value.to_string(),

@@ -47,7 +47,6 @@ pub struct Cpu {
 
 impl Host {
     /// Reads the host below `root`; whether loopback works is tried out for real.
-    #[must_use]
     pub fn read(root: &Root) -> Self {
         Self {
             compatible: root
@@ -69,7 +68,6 @@ impl Host {
     }
 
     /// Why this kind of loopback cannot be used, if it cannot.
-    #[must_use]
     pub fn refusal(&self, ip: Ip) -> Option<&str> {
         match ip {
             Ip::V4 => self.v4_refusal.as_deref(),
@@ -78,13 +76,11 @@ impl Host {
     }
 
     /// Whether this process may run on CPU `id`.
-    #[must_use]
     pub fn has_cpu(&self, id: usize) -> bool {
         self.cpus.iter().any(|cpu| cpu.id == id)
     }
 
     /// The numbers of the CPUs that this process may run on, for a message.
-    #[must_use]
     pub fn cpu_list(&self) -> String {
         let ids: Vec<String> = self.cpus.iter().map(|cpu| cpu.id.to_string()).collect();
         ids.join(",")

@@ -66,7 +66,6 @@ impl SharedTally {
     }
 
     /// The total so far.
-    #[must_use]
     pub fn read(&self) -> Tally {
         Tally {
             packets: self.packets.load(Ordering::Relaxed),
@@ -138,7 +137,6 @@ impl LaneContext {
     const MAX_STREAK: u32 = 1000;
 
     /// The context of the lane that `meter` belongs to.
-    #[must_use]
     pub fn new(control: Arc<Control>, meter: Arc<Meter>) -> Self {
         Self {
             meter,
@@ -157,14 +155,12 @@ impl LaneContext {
 
     /// Whether senders are to stop. One relaxed load.
     #[inline]
-    #[must_use]
     pub fn sending_stopped(&self) -> bool {
         self.control.stop_sending.load(Ordering::Relaxed)
     }
 
     /// Whether receivers are to stop. One relaxed load.
     #[inline]
-    #[must_use]
     pub fn receiving_stopped(&self) -> bool {
         self.control.stop_receiving.load(Ordering::Relaxed)
     }
@@ -248,7 +244,6 @@ impl Gate {
     }
 
     /// Waits until `lanes` lanes have arrived. `false`: one of them failed instead.
-    #[must_use]
     pub fn wait_for(&self, lanes: usize) -> bool {
         let state = self
             .changed

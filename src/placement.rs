@@ -22,7 +22,6 @@ pub struct Placement {
 
 impl Placement {
     /// Nobody is pinned.
-    #[must_use]
     pub fn unpinned(threads: Threads) -> Self {
         Self {
             senders: vec![None; threads.senders()],
@@ -31,7 +30,6 @@ impl Placement {
     }
 
     /// The first CPUs of two lists, if they are long enough.
-    #[must_use]
     pub fn from_lists(threads: Threads, senders: &[usize], receivers: &[usize]) -> Option<Self> {
         let take = |cpus: &[usize], count: usize| -> Option<Vec<Option<usize>>> {
             Some(cpus.get(..count)?.iter().copied().map(Some).collect())
@@ -45,7 +43,6 @@ impl Placement {
     /// Computed from the host's topology: pairs of CPUs of one kind that share a cache, big ones first,
     /// one per core, CPU 0 last. With more threads than CPUs, sender `n` and receiver `n` go round the
     /// CPUs a step apart, so that every CPU has as much of either.
-    #[must_use]
     pub fn generic(threads: Threads, cpus: &[Cpu]) -> Self {
         let order = preferred_order(cpus);
         if order.is_empty() {

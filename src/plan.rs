@@ -75,7 +75,6 @@ pub enum Verdict {
 
 impl Plan {
     /// Lays out the matrix.
-    #[must_use]
     pub fn new(axes: &Axes, conditions: &Conditions) -> Self {
         let mut blocks = Vec::new();
         for &threads in &axes.threads {
@@ -145,7 +144,6 @@ impl Block {
 
 impl Planned {
     /// Whether it runs.
-    #[must_use]
     pub fn runs(&self) -> bool {
         matches!(self.verdict, Verdict::Run(..))
     }

@@ -69,10 +69,33 @@ pub struct Record {
     pub governor: String,
     pub temp_c_max: Option<f64>,
     pub throttled: String,
-    pub warnings: String,
+    #[serde(with = "joined")]
+    pub warnings: Vec<String>,
     pub seed: u32,
     pub started_at: String,
     pub version: String,
+}
+
+/// Several texts in one CSV field.
+mod joined {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    const SEPARATOR: &str = "; ";
+
+    pub(super) fn serialize<S: Serializer>(
+        texts: &[String],
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&texts.join(SEPARATOR))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Vec<String>, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let texts = text.split(SEPARATOR).filter(|text| !text.is_empty());
+        Ok(texts.map(str::to_owned).collect())
+    }
 }
 
 /// What became of a case.
@@ -147,7 +170,6 @@ pub struct Findings<'a> {
 
 impl Record {
     /// Makes the row.
-    #[must_use]
     pub fn new(findings: &Findings, environment: &Environment) -> Self {
         let Findings { case, samples, .. } = *findings;
         let (status, reason) = verdict(findings);
@@ -227,7 +249,7 @@ impl Record {
                 .max()
                 .map(|millic| f64::from(millic) / 1000.0),
             throttled: throttled(samples),
-            warnings: all_warnings(findings).join("; "),
+            warnings: all_warnings(findings),
             seed: environment.seed,
             started_at: samples.first().map(started_at).unwrap_or_default(),
             version: environment.version.clone(),
@@ -316,15 +338,21 @@ fn received(sample: &Sample) -> u64 {
     sum(sample, |lane| lane.received_packets)
 }
 
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "the values that may be missing set the signature"
+)]
 fn received_pps(sample: &Sample) -> Option<f64> {
     Some(received(sample) as f64 / window_seconds(sample))
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "as for received_pps")]
 fn received_mbps(sample: &Sample) -> Option<f64> {
     let bits = 8.0 * sum(sample, |lane| lane.received_bytes) as f64;
     Some(bits / 1e6 / window_seconds(sample))
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "as for received_pps")]
 fn sent_pps(sample: &Sample) -> Option<f64> {
     Some(sum(sample, |lane| lane.sent_packets) as f64 / window_seconds(sample))
 }

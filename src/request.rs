@@ -58,7 +58,7 @@ impl Request {
         let axes = axes(args, &detected)?;
         let pin = args.pin.clone().unwrap_or_default();
         pin.check(&axes.threads, &host)
-            .map_err(|problem| UsageError::flag("--pin", pin_text(&pin), problem))?;
+            .map_err(|problem| UsageError::flag("--pin", &pin_text(&pin), problem))?;
 
         let rounds = args.rounds.unwrap_or(DEFAULT_ROUNDS);
         let quick = |full: Duration, most: Duration| if args.quick { full.min(most) } else { full };
@@ -94,7 +94,6 @@ impl Request {
     }
 
     /// About how long the sweep takes, without cool-downs.
-    #[must_use]
     pub fn expected_time(&self) -> Duration {
         let windows = u32::try_from(self.plan.runnable().count()).unwrap_or(u32::MAX) * self.rounds;
         self.soak + (self.settings.warmup + self.settings.window + BETWEEN_WINDOWS) * windows
@@ -116,7 +115,7 @@ fn window(args: &RunArgs, rounds: u32) -> Result<Duration, UsageError> {
         let least = humantime::format_duration(MIN_WINDOW * rounds);
         return Err(UsageError::flag(
             "--duration",
-            humantime::format_duration(duration),
+            &humantime::format_duration(duration),
             format!("{rounds} rounds need windows of at least 1 ms each: {least} or more"),
         ));
     }
@@ -196,7 +195,7 @@ fn distinct<T: PartialEq + ToString>(
     for (n, value) in values.iter().enumerate() {
         if values[..n].contains(value) {
             let problem = "stands twice in the list; name it once";
-            return Err(UsageError::flag(flag, value.to_string(), problem));
+            return Err(UsageError::flag(flag, value, problem));
         }
     }
     Ok(values)

@@ -21,7 +21,6 @@ pub const CONFIDENCE: f64 = 0.95;
 /// distribution: of n sorted values, the k-th lowest and the k-th highest enclose the median unless
 /// fewer than k values lie on one side of it (Hogg, Tanis & Zimmerman, *Probability and Statistical
 /// Inference*, section 7.5). `None`: no values.
-#[must_use]
 pub fn estimate(values: &[f64]) -> Option<Estimate> {
     if values.is_empty() {
         return None;
@@ -40,7 +39,6 @@ pub fn estimate(values: &[f64]) -> Option<Estimate> {
 
 /// How surely the intervals of `n` values hold the median, as a fraction: at least [`CONFIDENCE`] from
 /// six values on. Below that even the whole range of the values holds it less surely.
-#[must_use]
 pub fn coverage(n: usize) -> f64 {
     interval_rank(n).1
 }
@@ -60,7 +58,6 @@ fn interval_rank(n: usize) -> (usize, f64) {
 
 /// Coefficient of variation: the standard deviation (n - 1) as a fraction of the mean. `None` for fewer
 /// than two values, or a mean of 0.
-#[must_use]
 pub fn coefficient_of_variation(values: &[f64]) -> Option<f64> {
     let data = Data::new(values.to_vec());
     let (mean, deviation) = (data.mean()?, data.std_dev()?);

@@ -261,7 +261,6 @@ impl<'a> Measuring<'a> {
 }
 
 /// How many of these rows are bad news.
-#[must_use]
 pub fn failures(rows: &[Record]) -> usize {
     rows.iter()
         .filter(|row| row.status == Status::Failed)

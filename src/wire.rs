@@ -16,7 +16,6 @@ impl Wire {
 
     /// How many datagrams have been put on the wire so far.
     #[inline]
-    #[must_use]
     pub fn sent(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }

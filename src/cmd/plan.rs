@@ -38,7 +38,6 @@ pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// One line: how much, on what, how long.
-#[must_use]
 pub fn summary(request: &Request) -> String {
     let runs = request.plan.runnable().count();
     let skipped = request.plan.skipped().count();

@@ -196,7 +196,7 @@ fn create(path: &Path) -> Result<LineFile, UsageError> {
 }
 
 fn refused(path: &Path, problem: &str) -> UsageError {
-    UsageError::flag("--output", path.display(), problem)
+    UsageError::flag("--output", &path.display(), problem)
 }
 
 /// Keeps what the sweep tells, and shows how far it is.

@@ -71,7 +71,7 @@ impl Discipline for Once {
         selection: Selection::ByName,
         starves: Some(
             "mio is edge-triggered: one receive per event leaves datagrams behind, and once the queue is \
-             full no new edge comes; use mio-exhaustive or mio-level",
+             full no new edge comes: use mio-exhaustive or mio-level",
         ),
         ..ABOUT
     };
@@ -87,7 +87,11 @@ impl<D: Discipline> Engine for Mio<D> {
     type Sender<A: Addressing> = MioSender<A, D>;
     type Receiver<A: Addressing> = MioReceiver<A, D>;
 
-    fn sender<A: Addressing>(end: SendEnd) -> io::Result<MioSender<A, D>> {
+    fn start() -> io::Result<Self> {
+        Ok(Self(PhantomData))
+    }
+
+    fn sender<A: Addressing>(&self, end: SendEnd) -> io::Result<MioSender<A, D>> {
         Ok(MioSender {
             reactor: Reactor::new(end.socket, Interest::WRITABLE, None)?,
             peer: end.peer,
@@ -96,7 +100,7 @@ impl<D: Discipline> Engine for Mio<D> {
         })
     }
 
-    fn receiver<A: Addressing>(end: ReceiveEnd) -> io::Result<MioReceiver<A, D>> {
+    fn receiver<A: Addressing>(&self, end: ReceiveEnd) -> io::Result<MioReceiver<A, D>> {
         Ok(MioReceiver {
             reactor: Reactor::new(end.socket, Interest::READABLE, end.patience)?,
             buffer: vec![0; end.payload_bytes],

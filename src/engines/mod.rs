@@ -22,7 +22,6 @@ pub static ALL: &[Entry] = &[
 pub const REFERENCE: &str = "std";
 
 /// The engine of that name.
-#[must_use]
 pub fn find(name: &str) -> Option<&'static Entry> {
     ALL.iter().find(|entry| entry.name() == name)
 }
@@ -31,7 +30,6 @@ pub fn find(name: &str) -> Option<&'static Entry> {
 ///
 /// # Panics
 /// Never: a test holds that it is registered.
-#[must_use]
 pub fn reference() -> &'static Entry {
     find(REFERENCE).expect("the reference engine is registered")
 }

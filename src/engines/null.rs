@@ -4,9 +4,9 @@
 //! The sockets are built, pinned, checked and closed as for any engine, but the datagrams are only
 //! numbers on a [`Wire`].
 
-use std::future::Future;
 use std::hint;
 use std::io;
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 use crate::engine::{
@@ -15,7 +15,7 @@ use crate::engine::{
 use crate::wire::Wire;
 
 /// See the module's words.
-pub(super) enum Null {}
+pub(super) struct Null;
 
 impl Engine for Null {
     const ABOUT: About = About {
@@ -26,56 +26,65 @@ impl Engine for Null {
         starves: None,
         moves_datagrams: false,
     };
-    type Sender<A: Addressing> = NullSender;
-    type Receiver<A: Addressing> = NullReceiver;
+    type Sender<A: Addressing> = NullSender<A>;
+    type Receiver<A: Addressing> = NullReceiver<A>;
 
-    fn sender<A: Addressing>(end: SendEnd) -> io::Result<NullSender> {
+    fn start() -> io::Result<Self> {
+        Ok(Self)
+    }
+
+    fn sender<A: Addressing>(&self, end: SendEnd) -> io::Result<NullSender<A>> {
         Ok(NullSender {
             sent: 0,
             payload_bytes: end.payload_bytes,
             wire: end.wire,
+            addressing: PhantomData,
         })
     }
 
-    fn receiver<A: Addressing>(end: ReceiveEnd) -> io::Result<NullReceiver> {
+    fn receiver<A: Addressing>(&self, end: ReceiveEnd) -> io::Result<NullReceiver<A>> {
         Ok(NullReceiver {
             taken: 0,
             rest: 0,
             payload_bytes: end.payload_bytes as u64,
             wires: end.wires,
+            addressing: PhantomData,
         })
     }
 }
 
-pub(super) struct NullSender {
+/// An engine that has connected and unconnected calls looks at `A::CONNECTED`, as `std` does.
+pub(super) struct NullSender<A> {
     sent: u64,
     payload_bytes: usize,
     wire: Arc<Wire>,
+    addressing: PhantomData<A>,
 }
 
-impl Transmit for NullSender {
+impl<A: Addressing> Transmit for NullSender<A> {
     #[inline]
-    fn transmit(&mut self) -> impl Future<Output = io::Result<Burst>> {
+    async fn transmit(&mut self) -> io::Result<Burst> {
         self.sent += 1;
         self.wire.put(self.sent);
-        std::future::ready(Ok(Burst::one(self.payload_bytes)))
+        Ok(Burst::one(self.payload_bytes))
     }
 }
 
-pub(super) struct NullReceiver {
+pub(super) struct NullReceiver<A> {
     taken: u64,
     /// How long to stand back before the next look, in spins.
     rest: u32,
     payload_bytes: u64,
     wires: Vec<Arc<Wire>>,
+    addressing: PhantomData<A>,
 }
 
 /// About 20 us: a look at the wire takes the cache line away from the sender, which must stay rare.
 const STAND_BACK_SPINS: u32 = 1000;
 
-impl Receive for NullReceiver {
+impl<A: Addressing> Receive for NullReceiver<A> {
     #[inline]
-    fn receive(&mut self) -> impl Future<Output = io::Result<Burst>> {
+    async fn receive(&mut self) -> io::Result<Burst> {
         for _ in 0..self.rest {
             hint::spin_loop();
         }
@@ -84,13 +93,13 @@ impl Receive for NullReceiver {
         self.taken = put;
         // One at a time means that the sender runs in this very thread: nothing to stand back from.
         self.rest = if packets == 1 { 0 } else { STAND_BACK_SPINS };
-        std::future::ready(if packets == 0 {
+        if packets == 0 {
             Err(io::ErrorKind::WouldBlock.into())
         } else {
             Ok(Burst {
                 packets,
                 bytes: packets * self.payload_bytes,
             })
-        })
+        }
     }
 }

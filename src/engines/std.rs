@@ -9,7 +9,7 @@ use crate::engine::{
 };
 
 /// See the module's words.
-pub(super) enum Std {}
+pub(super) struct Std;
 
 impl Engine for Std {
     const ABOUT: About = About {
@@ -23,7 +23,11 @@ impl Engine for Std {
     type Sender<A: Addressing> = StdSender<A>;
     type Receiver<A: Addressing> = StdReceiver<A>;
 
-    fn sender<A: Addressing>(end: SendEnd) -> io::Result<StdSender<A>> {
+    fn start() -> io::Result<Self> {
+        Ok(Self)
+    }
+
+    fn sender<A: Addressing>(&self, end: SendEnd) -> io::Result<StdSender<A>> {
         Ok(StdSender {
             socket: end.socket,
             peer: end.peer,
@@ -32,7 +36,7 @@ impl Engine for Std {
         })
     }
 
-    fn receiver<A: Addressing>(end: ReceiveEnd) -> io::Result<StdReceiver<A>> {
+    fn receiver<A: Addressing>(&self, end: ReceiveEnd) -> io::Result<StdReceiver<A>> {
         end.socket.set_read_timeout(end.patience)?;
         Ok(StdReceiver {
             socket: end.socket,

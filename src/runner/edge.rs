@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use super::crew::Crew;
+use super::crew::{Crew, Lane};
 use super::endpoints::Taps;
 use crate::lane::Tally;
 use crate::sample::{Fates, LaneSample};
@@ -29,7 +29,7 @@ struct LaneReading {
 impl Edge {
     /// Opens the window: what is slow to read comes first, so that it lies outside.
     pub(super) fn opening(crew: &Crew, taps: &Taps) -> anyhow::Result<Self> {
-        let switches: Vec<_> = crew.lanes.iter().map(|lane| lane.switches()).collect();
+        let switches: Vec<_> = crew.lanes.iter().map(Lane::switches).collect();
         let mut edge = Self::counters(crew, taps)?;
         edge.set_switches(switches);
         Ok(edge)
@@ -38,7 +38,7 @@ impl Edge {
     /// Closes the window: what is slow to read comes last.
     pub(super) fn closing(crew: &Crew, taps: &Taps) -> anyhow::Result<Self> {
         let mut edge = Self::counters(crew, taps)?;
-        edge.set_switches(crew.lanes.iter().map(|lane| lane.switches()).collect());
+        edge.set_switches(crew.lanes.iter().map(Lane::switches).collect());
         Ok(edge)
     }
 

@@ -12,7 +12,6 @@ pub struct CsvSink {
 
 impl CsvSink {
     /// The rows go to `lines`.
-    #[must_use]
     pub fn new(lines: Lines) -> Self {
         Self {
             lines,

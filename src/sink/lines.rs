@@ -69,7 +69,6 @@ impl LineFile {
     }
 
     /// Where it is.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -5,10 +5,13 @@ use std::fmt::Write as _;
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
+use crate::case::Connection;
 use crate::record::{Record, Status};
 
+/// What a terminal over ssh shows without breaking lines.
+const WIDTH: u16 = 100;
+
 /// Draws the rows, ordered by threads, payload and ip, and says below what the numbers cannot.
-#[must_use]
 pub fn draw(rows: &[Record]) -> String {
     let mut measured: Vec<&Record> = rows
         .iter()
@@ -25,9 +28,9 @@ pub fn draw(rows: &[Record]) -> String {
 }
 
 const LEGEND: &str = "
-Mb/s: UDP payload received, median of the windows; +-%: half its 95 % interval; tx/rx ns: CPU time per
-datagram of the senders per sent one, of the receivers per received one; vs std: received, against std on
-connected sockets in the same round, with its interval. Every column and more is in the CSV.
+Mb/s: UDP payload received, median of the windows; +-%: half of its 95 % interval. CPU time per
+datagram: tx ns of the senders, per sent one; rx ns of the receivers and cpu ns of all, per received
+one. vs std: received, against std on connected sockets in the same round, and that ratio's interval.
 ";
 
 fn block(row: &Record) -> (crate::case::Threads, crate::case::Payload, crate::case::Ip) {
@@ -40,16 +43,8 @@ fn blocks(text: &mut String, rows: &[&Record]) {
         .load_preset(presets::NOTHING)
         .set_content_arrangement(ContentArrangement::Disabled)
         .set_header([
-            "engine",
-            "connection",
-            "Mb/s",
-            "+-%",
-            "kpps",
-            "loss %",
-            "tx ns",
-            "rx ns",
-            "vs std",
-            "interval",
+            "engine", "conn", "Mb/s", "+-%", "kpps", "loss %", "tx ns", "rx ns", "cpu ns",
+            "vs std", "interval",
         ]);
     for column in table.column_iter_mut().skip(2) {
         column.set_cell_alignment(CellAlignment::Right);
@@ -64,6 +59,9 @@ fn blocks(text: &mut String, rows: &[&Record]) {
         if n == 0 || block(rows[n - 1]) != block(row) {
             let _ = writeln!(text, "{}", heading(row));
         }
+        if let Some(sender) = sender_line(row) {
+            let _ = writeln!(text, "{sender}");
+        }
         let _ = writeln!(text, "{}", line.trim_end());
     }
 }
@@ -76,12 +74,23 @@ fn heading(row: &Record) -> String {
     )
 }
 
-fn cells(row: &Record) -> [String; 10] {
+/// Two engines whose names are too long for one cell: the sender gets a line of its own.
+fn sender_line(row: &Record) -> Option<String> {
+    let long = row.sender != row.receiver && row.sender.len() + row.receiver.len() > MAX_PAIR;
+    long.then(|| format!(" {}>", row.sender))
+}
+
+/// The longest pair of names that leaves the table within 100 columns.
+const MAX_PAIR: usize = 14;
+
+fn cells(row: &Record) -> [String; 11] {
     let number = |value: Option<f64>, places: usize| {
         value.map_or_else(String::new, |value| format!("{value:.places$}"))
     };
     let engine = if row.sender == row.receiver {
         row.sender.clone()
+    } else if sender_line(row).is_some() {
+        format!("  {}", row.receiver)
     } else {
         format!("{}>{}", row.sender, row.receiver)
     };
@@ -90,20 +99,32 @@ fn cells(row: &Record) -> [String; 10] {
         let median = row.received_pps.filter(|&median| median > 0.0)?;
         Some(50.0 * (high - low) / median)
     };
+    let connection = match row.connection {
+        Connection::Connected => "conn",
+        Connection::Unconnected => "unconn",
+    };
     let speed = match row.status {
-        Status::Ok => number(row.received_mbps, 1),
+        Status::Ok => number(
+            row.received_mbps,
+            if row.received_mbps >= Some(1000.0) {
+                0
+            } else {
+                1
+            },
+        ),
         status => status.to_string(),
     };
     let interval = row.ratio_to_std_low.zip(row.ratio_to_std_high);
     [
         engine,
-        row.connection.to_string(),
+        connection.to_owned(),
         speed,
         number(spread(), 1),
         number(row.received_pps.map(|pps| pps / 1000.0), 1),
         number(row.loss_pct, 2),
         number(row.sender_cpu_ns_per_packet, 0),
         number(row.receiver_cpu_ns_per_packet, 0),
+        number(row.cpu_ns_per_packet, 0),
         number(row.ratio_to_std, 3),
         interval.map_or_else(String::new, |(low, high)| format!("{low:.3}-{high:.3}")),
     ]
@@ -122,15 +143,19 @@ fn remarks(text: &mut String, rows: &[Record]) {
         if !row.reason.is_empty() {
             *remarks.entry((kind, &row.reason)).or_default() += 1;
         }
-        for warning in row
-            .warnings
-            .split("; ")
-            .filter(|warning| !warning.is_empty())
-        {
+        for warning in &row.warnings {
             *remarks.entry(("warning", warning)).or_default() += 1;
         }
     }
+    let mut table = Table::new();
+    table
+        .load_preset(presets::NOTHING)
+        .set_content_arrangement(ContentArrangement::Dynamic)
+        .set_width(WIDTH);
     for ((kind, what), count) in remarks {
-        let _ = writeln!(text, "{kind}: {count} x {what}");
+        table.add_row([kind, &format!("{count} x"), what]);
+    }
+    for line in table.lines() {
+        let _ = writeln!(text, "{}", line.trim_end());
     }
 }

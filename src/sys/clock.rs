@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 /// CPU time that a thread has used so far, in nanoseconds. `None` once it is gone.
 ///
 /// Costs 0.2 to 0.5 us, so it is read at the edges of windows only.
-#[must_use]
 pub fn thread_cpu_ns(tid: i32) -> Option<u64> {
     // CPUCLOCK_PERTHREAD | CPUCLOCK_SCHED in the three low bits, the complement of the id above them:
     // the kernel's encoding (include/linux/posix-timers_types.h), which pthread_getcpuclockid(3) of
@@ -31,7 +30,6 @@ pub struct Switches {
 }
 
 /// The context switches of a thread of this process so far (proc(5), `/proc/self/task/TID/status`).
-#[must_use]
 pub fn thread_switches(tid: i32) -> Option<Switches> {
     let status = fs::read_to_string(format!("/proc/self/task/{tid}/status")).ok()?;
     let field = |name: &str| {

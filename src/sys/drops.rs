@@ -6,10 +6,12 @@ use std::net::UdpSocket;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 
-use libc::{c_int, c_void, socklen_t};
+use libc::{c_void, socklen_t};
 
 /// Index of the drop counter in the array that `SO_MEMINFO` fills (`include/uapi/linux/sock_diag.h`).
-const SK_MEMINFO_DROPS: usize = 8;
+const SK_MEMINFO_DROPS: u8 = 8;
+/// The array up to there, in bytes.
+const MEMINFO_BYTES: socklen_t = 4 * (SK_MEMINFO_DROPS as socklen_t + 1);
 
 /// Datagrams that this socket has dropped since it was made, for whatever reason.
 ///
@@ -22,8 +24,8 @@ pub fn socket_drops(socket: &UdpSocket) -> io::Result<u32> {
 }
 
 fn meminfo_drops(socket: &UdpSocket) -> io::Result<u32> {
-    let mut meminfo = [0_u32; SK_MEMINFO_DROPS + 1];
-    let mut length = size_of_val(&meminfo) as socklen_t;
+    let mut meminfo = [0_u32; SK_MEMINFO_DROPS as usize + 1];
+    let mut length = MEMINFO_BYTES;
     #[expect(unsafe_code, reason = "no wrapper knows SO_MEMINFO")]
     // SAFETY: `meminfo` is writable for `length` bytes, of which the kernel writes at most that many
     // (getsockopt(2)), and any bit pattern is a valid u32.
@@ -31,7 +33,7 @@ fn meminfo_drops(socket: &UdpSocket) -> io::Result<u32> {
         libc::getsockopt(
             socket.as_raw_fd(),
             libc::SOL_SOCKET,
-            libc::SO_MEMINFO as c_int,
+            libc::SO_MEMINFO,
             meminfo.as_mut_ptr().cast::<c_void>(),
             &raw mut length,
         )
@@ -39,10 +41,10 @@ fn meminfo_drops(socket: &UdpSocket) -> io::Result<u32> {
     if outcome == -1 {
         return Err(io::Error::last_os_error());
     }
-    if (length as usize) < size_of_val(&meminfo) {
+    if length < MEMINFO_BYTES {
         return Err(io::ErrorKind::Unsupported.into());
     }
-    Ok(meminfo[SK_MEMINFO_DROPS])
+    Ok(meminfo[usize::from(SK_MEMINFO_DROPS)])
 }
 
 /// The last column of the socket's line in `/proc/net/udp`, which is found by the inode (proc_net(5)).

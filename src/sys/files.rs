@@ -20,13 +20,11 @@ impl Root {
     }
 
     /// The real path of `path`, which is given without its leading slash.
-    #[must_use]
     pub fn path(&self, path: impl AsRef<Path>) -> PathBuf {
         self.0.join(path)
     }
 
     /// The text of a file without white space and NULs at its end. `None`: not there, or not readable.
-    #[must_use]
     pub fn text(&self, path: impl AsRef<Path>) -> Option<String> {
         let bytes = fs::read(self.path(path)).ok()?;
         let text = String::from_utf8_lossy(&bytes);
@@ -34,13 +32,11 @@ impl Root {
     }
 
     /// The number that a file holds.
-    #[must_use]
     pub fn number<T: std::str::FromStr>(&self, path: impl AsRef<Path>) -> Option<T> {
         self.text(path)?.trim().parse().ok()
     }
 
     /// The names in a directory that start with `prefix`, sorted.
-    #[must_use]
     pub fn names(&self, directory: impl AsRef<Path>, prefix: &str) -> Vec<String> {
         let entries = fs::read_dir(self.path(directory)).into_iter().flatten();
         let mut names: Vec<String> = entries

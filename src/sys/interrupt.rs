@@ -35,7 +35,7 @@ impl Interrupt {
         Ok(Self {
             signal: Arc::default(),
             woken,
-            waker: waker,
+            waker,
         })
     }
 
@@ -59,7 +59,6 @@ impl Interrupt {
     }
 
     /// The signal that came, if one has.
-    #[must_use]
     pub fn signal(&self) -> Option<usize> {
         match self.signal.load(Ordering::Relaxed) {
             0 => None,

@@ -7,7 +7,6 @@ use std::fs;
 ///
 /// These counters are not ours alone: other programs move them too. The books therefore use them only
 /// to explain a shortfall, and never beyond it.
-#[must_use]
 pub fn discarded() -> u64 {
     let read = |path| fs::read_to_string(path).unwrap_or_default();
     snmp_discards(&read("/proc/net/snmp"))

@@ -3,7 +3,6 @@
 use crate::sys::files::Root;
 
 /// The hottest thermal zone, in thousandths of a degree Celsius.
-#[must_use]
 pub fn hottest_millic(root: &Root) -> Option<i32> {
     let zones = root.names("sys/class/thermal", "thermal_zone");
     zones
@@ -17,7 +16,6 @@ pub fn hottest_millic(root: &Root) -> Option<i32> {
 ///
 /// The file holds hexadecimal without `0x` (raspberrypi/linux `drivers/firmware/raspberrypi.c`). Its
 /// sticky half is cleared by the kernel's own polling every 2 s: read it often and OR what it says.
-#[must_use]
 pub fn throttle_bits(root: &Root) -> Option<u32> {
     // The firmware node hangs below `soc`, whose name carries an address on a Pi 5 (`soc@107c000000`).
     root.names("sys/devices/platform", "soc")

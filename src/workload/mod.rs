@@ -18,28 +18,31 @@ use crate::lane::{Job, LaneContext, Role};
 /// What building the halves said, or an error that persisted in the loop.
 pub fn run<E: Engine>(job: Job, lane: &LaneContext) -> io::Result<()> {
     match job.connection {
-        Connection::Connected => E::run(work::<E, Connected>(job.role, lane)),
-        Connection::Unconnected => E::run(work::<E, Unconnected>(job.role, lane)),
+        Connection::Connected => work::<E, Connected>(job.role, lane),
+        Connection::Unconnected => work::<E, Unconnected>(job.role, lane),
     }
 }
 
-async fn work<E: Engine, A: Addressing>(role: Role, lane: &LaneContext) -> io::Result<()> {
+/// The halves are built outside the futures: what lives in a future lives in memory, and a loop that
+/// counts in memory costs 2 ns a datagram instead of half of one.
+fn work<E: Engine, A: Addressing>(role: Role, lane: &LaneContext) -> io::Result<()> {
+    let engine = E::start()?;
     match role {
         Role::Send(end) => {
-            let mut sender = E::sender::<A>(end)?;
+            let mut sender = engine.sender::<A>(end)?;
             lane.wait_at_gate()?;
-            flood::send(&mut sender, lane).await
+            engine.run(flood::send(&mut sender, lane))
         }
         Role::Receive(end) => {
-            let mut receiver = E::receiver::<A>(end)?;
+            let mut receiver = engine.receiver::<A>(end)?;
             lane.wait_at_gate()?;
-            flood::receive(&mut receiver, lane).await
+            engine.run(flood::receive(&mut receiver, lane))
         }
         Role::Alone(sending, receiving) => {
-            let mut sender = E::sender::<A>(sending)?;
-            let mut receiver = E::receiver::<A>(receiving)?;
+            let mut sender = engine.sender::<A>(sending)?;
+            let mut receiver = engine.receiver::<A>(receiving)?;
             lane.wait_at_gate()?;
-            alone::send_and_receive(&mut sender, &mut receiver, lane).await
+            engine.run(alone::send_and_receive(&mut sender, &mut receiver, lane))
         }
     }
 }
