@@ -17,7 +17,8 @@ use crate::placement::Placement;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Board {
-    /// What `--board` takes and the results show.
+    /// What `--board` takes and the results show: lower-case letters, digits and dashes.
+    #[serde(deserialize_with = "name")]
     pub name: String,
     /// For people.
     pub title: String,
@@ -54,8 +55,10 @@ pub struct Detect {
 #[serde(deny_unknown_fields)]
 pub struct Defaults {
     /// Thread counts.
+    #[serde(deserialize_with = "axis")]
     pub threads: Vec<Threads>,
     /// Payloads, in bytes.
+    #[serde(deserialize_with = "axis")]
     pub payload: Vec<Payload>,
 }
 
@@ -93,7 +96,47 @@ struct Pinned {
 fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
     let text = String::deserialize(deserializer)?;
     humantime::parse_duration(&text)
-        .map_err(|error| D::Error::custom(format!("{error}; write 50ms or 5s")))
+        .map_err(|_| D::Error::custom(format!("{text:?} is not a duration: write 50ms or 5s")))
+}
+
+/// It becomes part of a file name, and `auto` is taken.
+fn name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let name = String::deserialize(deserializer)?;
+    let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    if name.is_empty() || name == "auto" || !name.bytes().all(plain) {
+        let cure = "use lower-case letters, digits and dashes, and not auto";
+        return Err(D::Error::custom(format!(
+            "{name:?} cannot be a name: {cure}"
+        )));
+    }
+    Ok(name)
+}
+
+fn axis<'de, D: Deserializer<'de>, T: Deserialize<'de> + PartialEq + fmt::Display>(
+    deserializer: D,
+) -> Result<Vec<T>, D::Error> {
+    let values = Vec::deserialize(deserializer)?;
+    if values.is_empty() {
+        return Err(D::Error::custom(
+            "the list is empty: name at least one value",
+        ));
+    }
+    match repeated(&values) {
+        Some(value) => Err(D::Error::custom(format!(
+            "{value} stands twice in the list"
+        ))),
+        None => Ok(values),
+    }
+}
+
+/// A value that stands twice would be measured twice under one key.
+pub(crate) fn repeated<T: PartialEq>(values: &[T]) -> Option<&T> {
+    let again = |(n, value): &(usize, &T)| values[..*n].contains(value);
+    values
+        .iter()
+        .enumerate()
+        .find(again)
+        .map(|(_, value)| value)
 }
 
 /// Every profile of this build: file name and text. `generic` comes first.
@@ -159,7 +202,7 @@ pub fn detect(host: &Host) -> Result<Detected, UsageError> {
 fn nothing_fits(host: &Host) -> String {
     match (host.compatible.first(), &host.model) {
         (Some(compatible), _) => format!("no profile knows {compatible}"),
-        (None, Some(model)) => format!("there is no device tree, and no profile knows {model}"),
+        (None, Some(model)) => format!("no profile knows {model}"),
         (None, None) => "there is no device tree".to_owned(),
     }
 }
@@ -180,7 +223,7 @@ pub fn choose(choice: &str, host: &Host) -> Result<Detected, UsageError> {
         })?;
         Board::parse(&text, choice)?
     } else {
-        find(choice)?
+        find("--board", choice, "auto, a path to a TOML file, ")?
     };
     Ok(Detected { board, because })
 }
@@ -191,21 +234,18 @@ fn has_toml_extension(choice: &str) -> bool {
         .is_some_and(|extension| extension.eq_ignore_ascii_case("toml"))
 }
 
-/// The profile of that name.
+/// The profile of that name, which was given as `place`, where `besides` can be given too.
 ///
 /// # Errors
 /// When there is none, with the names that there are.
-pub fn find(name: &str) -> Result<Board, UsageError> {
+pub fn find(place: &'static str, name: &str, besides: &str) -> Result<Board, UsageError> {
     let boards = all()?;
     let names: Vec<&str> = boards.iter().map(|board| board.name.as_str()).collect();
-    let cure = format!(
-        "no such profile; there are auto, {}, and a path to a TOML file of your own",
-        names.join(", ")
-    );
+    let cure = format!("no such profile; there are {besides}{}", names.join(", "));
     boards
         .into_iter()
         .find(|board| board.name == name)
-        .ok_or_else(|| UsageError::flag("--board", name, cure))
+        .ok_or_else(|| UsageError::flag(place, &format!("'{name}'"), cure))
 }
 
 /// The text of the profile of that name, comments and all.
@@ -227,7 +267,16 @@ impl Board {
         };
         let board: Self = toml::from_str(text)
             .map_err(|error| at(error.span().map_or(0, |span| span.start), error.message()))?;
-        for pinned in &board.loopback {
+        for (n, pinned) in board.loopback.iter().enumerate() {
+            let is_same =
+                |other: &Spanned<Pinned>| other.get_ref().threads == pinned.get_ref().threads;
+            if board.loopback[..n].iter().any(is_same) {
+                let threads = pinned.get_ref().threads;
+                return Err(at(
+                    pinned.span().start,
+                    &format!("threads = {threads} stands twice"),
+                ));
+            }
             pinned
                 .get_ref()
                 .check()
@@ -245,8 +294,7 @@ impl Board {
         counts.max()
     }
 
-    /// The thread counts of the defaults that the profile has a placement for, and where they go on
-    /// `host`. `Err`: the profile has no placement for so many threads.
+    /// Where the threads of a case go on `host`.
     ///
     /// # Errors
     /// The reason, for the plan.
@@ -298,18 +346,24 @@ pub struct Placed {
 
 impl Pinned {
     fn check(&self) -> Result<(), String> {
-        let (senders, receivers) = (self.senders.len(), self.receivers.len());
-        let alone = self.threads.is_alone();
-        let wanted_receivers = if alone { 0 } else { self.threads.receivers() };
-        if senders == self.threads.senders() && receivers == wanted_receivers {
-            Ok(())
-        } else {
-            Err(format!(
-                "threads = {} needs {} senders and {wanted_receivers} receivers, not {senders} and {receivers}",
-                self.threads,
-                self.threads.senders()
-            ))
+        let (threads, senders, receivers) =
+            (self.threads, self.senders.len(), self.receivers.len());
+        if Placement::from_lists(threads, &self.senders, &self.receivers)
+            .is_some_and(|placement| placement.cpus().count() == senders + receivers)
+        {
+            return Ok(());
         }
+        Err(if threads.is_alone() {
+            format!(
+                "one thread needs one CPU in senders and none in receivers, not {senders} and {receivers}"
+            )
+        } else {
+            let (need_senders, need_receivers) = (threads.senders(), threads.receivers());
+            format!(
+                "threads = {threads} needs {need_senders} CPUs in senders and {need_receivers} in receivers, \
+                 not {senders} and {receivers}"
+            )
+        })
     }
 }
 

@@ -117,6 +117,10 @@ impl Threads {
     pub fn receivers(self) -> usize {
         (self.count() / 2).max(1)
     }
+
+    fn cure() -> String {
+        format!("use a number from 1 to {}", Self::MAX)
+    }
 }
 
 impl TryFrom<u16> for Threads {
@@ -126,7 +130,7 @@ impl TryFrom<u16> for Threads {
         if (1..=Self::MAX).contains(&count) {
             Ok(Self(count))
         } else {
-            Err(format!("use a number from 1 to {}", Self::MAX))
+            Err(format!("{count}: {}", Self::cure()))
         }
     }
 }
@@ -141,10 +145,11 @@ impl FromStr for Threads {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        text.parse().map_or_else(
-            |_| Err(format!("use a number from 1 to {}", Self::MAX)),
-            |count: u16| Self::try_from(count),
-        )
+        let count = text
+            .parse()
+            .ok()
+            .and_then(|count: u16| Self::try_from(count).ok());
+        count.ok_or_else(Self::cure)
     }
 }
 
@@ -169,6 +174,13 @@ impl Payload {
     pub fn bytes(self) -> usize {
         self.0 as usize
     }
+
+    fn cure() -> String {
+        format!(
+            "use a number of bytes from 0 to {}, the most that one UDP datagram carries",
+            Self::MAX
+        )
+    }
 }
 
 impl TryFrom<u32> for Payload {
@@ -178,17 +190,8 @@ impl TryFrom<u32> for Payload {
         if bytes <= Self::MAX {
             Ok(Self(bytes))
         } else {
-            Err(Self::cure())
+            Err(format!("{bytes}: {}", Self::cure()))
         }
-    }
-}
-
-impl Payload {
-    fn cure() -> String {
-        format!(
-            "use a number of bytes from 0 to {}, the most that one UDP datagram carries",
-            Self::MAX
-        )
     }
 }
 
@@ -202,8 +205,11 @@ impl FromStr for Payload {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        text.parse()
-            .map_or_else(|_| Err(Self::cure()), |bytes: u32| Self::try_from(bytes))
+        let bytes = text
+            .parse()
+            .ok()
+            .and_then(|bytes: u32| Self::try_from(bytes).ok());
+        bytes.ok_or_else(Self::cure)
     }
 }
 

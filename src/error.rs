@@ -8,7 +8,7 @@ pub enum UsageError {
     /// A flag's value.
     #[error("{flag} {value}: {problem}")]
     Flag {
-        /// The flag, with its dashes.
+        /// The flag with its dashes, or the subcommand.
         flag: &'static str,
         /// What was given.
         value: String,

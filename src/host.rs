@@ -14,7 +14,7 @@ pub struct Host {
     pub compatible: Vec<String>,
     /// `model` of the device tree, or the DMI product name.
     pub model: Option<String>,
-    /// What the CPUs call themselves.
+    /// What the CPUs call themselves, `+`-joined where they differ.
     pub cpu_model: Option<String>,
     /// Kernel release.
     pub kernel: Option<String>,
@@ -51,8 +51,11 @@ impl Host {
         Self {
             compatible: root
                 .text("proc/device-tree/compatible")
-                .map(|list| list.split('\0').map(str::to_owned).collect())
-                .unwrap_or_default(),
+                .unwrap_or_default()
+                .split('\0')
+                .filter(|entry| !entry.is_empty())
+                .map(str::to_owned)
+                .collect(),
             model: root
                 .text("proc/device-tree/model")
                 .or_else(|| root.text("sys/class/dmi/id/product_name")),
@@ -137,26 +140,37 @@ fn cpu(root: &Root, id: usize) -> Cpu {
     }
 }
 
-/// x86 and vendor kernels print a name; mainline arm64 prints only part numbers.
+/// x86 prints a name; arm64 prints part numbers, of each CPU its own.
 fn cpu_model(root: &Root) -> Option<String> {
     let info = root.text("proc/cpuinfo")?;
-    let field = |name: &str| {
-        let mut fields = info.lines().filter_map(|line| line.split_once(':'));
-        let (_, value) = fields.find(|(key, _)| key.trim() == name)?;
-        Some(value.trim().to_owned())
+    let values = |name: &'static str| {
+        let fields = info.lines().filter_map(|line| line.split_once(':'));
+        let named = fields.filter(move |(key, _)| key.trim() == name);
+        named.map(|(_, value)| value.trim())
     };
-    let part = field("CPU part").map(|part| {
-        let known = ARM_PARTS.iter().find(|(number, _)| *number == part);
-        known.map_or_else(
-            || format!("ARM part {part}"),
-            |(_, name)| (*name).to_owned(),
-        )
-    });
-    part.or_else(|| field("model name"))
+    let parts = values("CPU implementer").zip(values("CPU part"));
+    let parts: Vec<String> = parts
+        .map(|(implementer, part)| arm_core(implementer, part))
+        .collect();
+    match joined(parts) {
+        Some(parts) => Some(parts),
+        None => values("model name").next().map(str::to_owned),
+    }
 }
 
-/// Arm's own part numbers (implementer 0x41), as in the kernel's `arch/arm64/include/asm/cputype.h` and
-/// util-linux's `lscpu-arm.c`.
+fn arm_core(implementer: &str, part: &str) -> String {
+    const ARM_LTD: &str = "0x41";
+    let known = ARM_PARTS
+        .iter()
+        .find(|(number, _)| *number == part && implementer == ARM_LTD);
+    known.map_or_else(
+        || format!("implementer {implementer} part {part}"),
+        |(_, name)| (*name).to_owned(),
+    )
+}
+
+/// Arm Ltd's part numbers, as in the kernel's `arch/arm64/include/asm/cputype.h` and util-linux's
+/// `lscpu-arm.c`.
 const ARM_PARTS: &[(&str, &str)] = &[
     ("0xb76", "ARM1176"),
     ("0xc07", "Cortex-A7"),
@@ -172,20 +186,26 @@ const ARM_PARTS: &[(&str, &str)] = &[
     ("0xd0a", "Cortex-A75"),
     ("0xd0b", "Cortex-A76"),
     ("0xd0c", "Neoverse-N1"),
+    ("0xd0d", "Cortex-A77"),
     ("0xd40", "Neoverse-V1"),
     ("0xd41", "Cortex-A78"),
     ("0xd42", "Cortex-A78AE"),
+    ("0xd44", "Cortex-X1"),
+    ("0xd46", "Cortex-A510"),
+    ("0xd47", "Cortex-A710"),
     ("0xd49", "Neoverse-N2"),
 ];
 
 fn governor(root: &Root) -> Option<String> {
     let directory = "sys/devices/system/cpu/cpufreq";
-    let mut governors: Vec<String> = root
-        .names(directory, "policy")
-        .iter()
-        .filter_map(|policy| root.text(format!("{directory}/{policy}/scaling_governor")))
-        .collect();
-    governors.sort();
-    governors.dedup();
-    (!governors.is_empty()).then(|| governors.join("+"))
+    let policies = root.names(directory, "policy");
+    let governor = |policy| root.text(format!("{directory}/{policy}/scaling_governor"));
+    joined(policies.iter().filter_map(governor).collect())
+}
+
+/// Each kind once. `None`: there are none.
+fn joined(mut kinds: Vec<String>) -> Option<String> {
+    kinds.sort();
+    kinds.dedup();
+    (!kinds.is_empty()).then(|| kinds.join("+"))
 }

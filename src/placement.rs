@@ -41,26 +41,28 @@ impl Placement {
     }
 
     /// Computed from the host's topology: pairs of CPUs of one kind that share a cache, big ones first,
-    /// one per core, CPU 0 last. With more threads than CPUs, sender `n` and receiver `n` go round the
-    /// CPUs a step apart, so that every CPU has as much of either.
+    /// one per core, CPU 0 last. With more threads than CPUs, senders and receivers go round the CPUs,
+    /// so that none is idle.
     pub fn generic(threads: Threads, cpus: &[Cpu]) -> Self {
         let order = preferred_order(cpus);
         if order.is_empty() {
             return Self::unpinned(threads);
         }
-        let crowded = threads.count() > order.len();
-        let at = |n: usize| Some(order[n % order.len()]);
-        let (senders, receivers) = (0..threads.senders(), 0..receiver_lanes(threads));
-        if crowded {
-            Self {
-                senders: senders.map(at).collect(),
-                receivers: receivers.map(|n| at(n + 1)).collect(),
-            }
-        } else {
-            Self {
+        let (cpus, count) = (order.len(), threads.senders());
+        let at = |n: usize| Some(order[n % cpus]);
+        let (senders, receivers) = (0..count, 0..receiver_lanes(threads));
+        if threads.count() <= cpus {
+            return Self {
                 senders: senders.map(|n| at(2 * n)).collect(),
                 receivers: receivers.map(|n| at(2 * n + 1)).collect(),
-            }
+            };
+        }
+        // Receivers go on where senders end; where those end in a full circle, a step further, so that
+        // a pair does not share its CPU.
+        let first = count + usize::from(count % cpus == 0);
+        Self {
+            senders: senders.map(at).collect(),
+            receivers: receivers.map(|n| at(first + n)).collect(),
         }
     }
 
@@ -216,9 +218,10 @@ mod tests {
     }
 
     #[test]
-    fn a_crowd_goes_round_the_cpus_a_step_apart() {
+    fn a_crowd_goes_round_the_cpus_and_leaves_none_idle() {
         assert_eq!(generic(4, &cpus(2)), "1,0:0,1");
         assert_eq!(generic(8, &cpus(4)), "3,2,1,0:2,1,0,3");
+        assert_eq!(generic(5, &cpus(4)), "3,2,1:0,3");
         assert_eq!(generic(3, &cpus(1)), "0,0:0");
     }
 

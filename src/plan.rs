@@ -218,7 +218,7 @@ fn warnings(case: &Case, conditions: &Conditions) -> Vec<String> {
     }
     if !threads.is_alone() && senders != receivers {
         warnings.push(format!(
-            "an odd thread count: {senders} senders, {receivers} receivers"
+            "an odd thread count: {senders} send, {receivers} receive"
         ));
     }
     if senders % receivers != 0 && !conditions.hash_spread {
@@ -270,7 +270,7 @@ mod tests {
     fn plan(axes: &Axes, board: &str) -> Plan {
         let conditions = Conditions {
             host: &host(),
-            board: &board::find(board).expect("compiled in"),
+            board: &board::find("a test", board, "").expect("compiled in"),
             pin: &Pin::Board,
             hash_spread: false,
             engine_refusals: &[],
@@ -332,7 +332,7 @@ mod tests {
         assert_eq!(warnings(&axes(&["std"], &[2], Ip::V4)), "");
         assert_eq!(
             warnings(&axes(&["std"], &[5], Ip::V4)),
-            "5 threads share 4 CPUs; an odd thread count: 3 senders, 2 receivers; \
+            "5 threads share 4 CPUs; an odd thread count: 3 send, 2 receive; \
              3 flows cannot be spread evenly over 2 receivers: some get one more"
         );
     }

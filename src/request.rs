@@ -187,18 +187,18 @@ fn engine_pairs(args: &RunArgs) -> Result<Vec<(&'static Entry, &'static Entry)>,
     Ok(senders.into_iter().flat_map(meet).collect())
 }
 
-/// A value that stands twice would be measured twice under one key.
 fn distinct<T: PartialEq + ToString>(
     flag: &'static str,
     values: Vec<T>,
 ) -> Result<Vec<T>, UsageError> {
-    for (n, value) in values.iter().enumerate() {
-        if values[..n].contains(value) {
-            let problem = "stands twice in the list; name it once";
-            return Err(UsageError::flag(flag, value, problem));
-        }
+    match board::repeated(&values) {
+        Some(value) => Err(UsageError::flag(
+            flag,
+            value,
+            "stands twice in the list; name it once",
+        )),
+        None => Ok(values),
     }
-    Ok(values)
 }
 
 fn engine_refusals() -> Vec<(&'static Entry, String)> {

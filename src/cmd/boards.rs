@@ -17,7 +17,7 @@ pub fn run(args: &BoardsArgs) -> anyhow::Result<ExitCode> {
     if args.detect {
         detect(&mut out, &Host::read(&Root::new(&args.root)))?;
     } else if let Some(name) = &args.name {
-        let board = board::find(name)?;
+        let board = board::find("boards", name, "")?;
         write!(out, "{}", board::source(&board.name).unwrap_or_default())?;
     } else {
         for board in board::all()? {

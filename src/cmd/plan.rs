@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 use std::time::Duration;
 
+use crate::board::Detected;
 use crate::cli::RunArgs;
 use crate::plan::Verdict;
 use crate::request::Request;
@@ -15,6 +16,8 @@ use crate::request::Request;
 pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
     let request = Request::new(args)?;
     let mut out = io::stdout().lock();
+    let Detected { board, because } = &request.detected;
+    writeln!(out, "{} ({because})", board.title)?;
     for block in &request.plan.blocks {
         writeln!(out, "{}", block.key)?;
         for planned in &block.cases {
@@ -43,16 +46,9 @@ pub fn summary(request: &Request) -> String {
     let skipped = request.plan.skipped().count();
     let expected = request.expected_time().as_secs().max(1);
     format!(
-        "{runs} cases to run, {skipped} to skip; {} windows of {} each; about {}",
+        "{runs} cases to run, {skipped} to skip; {} windows of {:.1?} each; about {}",
         request.rounds,
-        humantime::format_duration(Duration::from_micros(
-            request
-                .settings
-                .window
-                .as_micros()
-                .try_into()
-                .unwrap_or(u64::MAX)
-        )),
+        request.settings.window,
         humantime::format_duration(Duration::from_secs(expected)),
     )
 }

@@ -31,8 +31,9 @@ pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
     let request = Request::new(args)?;
     let started_at = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
     let environment = environment(&request);
-    let outputs = Outputs::create(args, &request, &started_at, &environment)?;
+    // Before the first file is there: whoever sees it may press Ctrl-C and expect it to be finished.
     let interrupt = Interrupt::on_signals().context("cannot handle Ctrl-C")?;
+    let outputs = Outputs::create(args, &request, &started_at, &environment)?;
     limits::raise_open_files();
     introduce(&request, &outputs);
 

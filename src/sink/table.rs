@@ -106,11 +106,7 @@ fn cells(row: &Record) -> [String; 11] {
     let speed = match row.status {
         Status::Ok => number(
             row.received_mbps,
-            if row.received_mbps >= Some(1000.0) {
-                0
-            } else {
-                1
-            },
+            usize::from(row.received_mbps < Some(1000.0)),
         ),
         status => status.to_string(),
     };

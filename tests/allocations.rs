@@ -1,0 +1,90 @@
+//! The hot loops allocate nothing: a lane that moves a hundred times as many datagrams makes exactly as
+//! many allocations.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use udpbench::case::{Case, Connection, Ip};
+use udpbench::engines;
+use udpbench::placement::Placement;
+use udpbench::runner::{self, Settings, Spread};
+use udpbench::sys::files::Root;
+use udpbench::sys::interrupt::Interrupt;
+
+static IN_LANES: AtomicU64 = AtomicU64::new(0);
+
+thread_local! {
+    /// The coordinator may allocate as it likes.
+    static IS_COORDINATOR: Cell<bool> = const { Cell::new(false) };
+}
+
+struct Counting;
+
+#[allow(unsafe_code, reason = "an allocator is unsafe by its signature")]
+// SAFETY: every call goes to the system's allocator as it came; counting touches no memory of the caller.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        if !IS_COORDINATOR.get() {
+            IN_LANES.fetch_add(1, Ordering::Relaxed);
+        }
+        // SAFETY: as above.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: as above.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Allocations made in the lanes of one run, and datagrams that they moved.
+fn run(case: &Case, window: Duration) -> (u64, u64) {
+    let settings = Settings {
+        warmup: Duration::ZERO,
+        window,
+        rcvbuf_bytes: 1 << 20,
+        spread: Spread::Even,
+        root: Root::default(),
+    };
+    let interrupt = Interrupt::never().expect("a pair of sockets");
+    let placement = Placement::unpinned(case.threads);
+    let before = IN_LANES.load(Ordering::Relaxed);
+    let sample = runner::measure(case, &placement, &settings, &interrupt).expect("it runs");
+    let allocations = IN_LANES.load(Ordering::Relaxed) - before;
+    (allocations, sample.books.at_end.sent)
+}
+
+/// One test in this file: a second one would allocate in a thread of its own at the same time.
+#[test]
+fn moving_more_datagrams_allocates_nothing_more() {
+    IS_COORDINATOR.set(true);
+    for entry in engines::ALL {
+        for threads in [1, 2] {
+            if threads == 1 && entry.about.one_thread.is_err() {
+                continue;
+            }
+            let case = Case {
+                sender: entry,
+                receiver: entry,
+                threads: threads.try_into().expect("in range"),
+                payload: 26.try_into().expect("in range"),
+                connection: Connection::Unconnected,
+                ip: Ip::V4,
+            };
+            let (few, _) = run(&case, Duration::from_millis(1));
+            let (many, moved) = run(&case, Duration::from_millis(100));
+            assert!(moved > 1000, "{}: only {moved} datagrams", case.key());
+            assert_eq!(
+                many,
+                few,
+                "{}: allocations for {moved} datagrams",
+                case.key()
+            );
+        }
+    }
+}

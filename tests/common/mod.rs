@@ -1,0 +1,89 @@
+//! What the whole-program tests share.
+#![allow(dead_code, reason = "each test file uses its own part of this")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use tempfile::TempDir;
+use udpbench::record::Record;
+use udpbench::sample::Sample;
+
+/// A directory to run in, which goes away at the end.
+pub struct Place(TempDir);
+
+impl Place {
+    pub fn new() -> Self {
+        Self(TempDir::new().expect("a temporary directory"))
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// The program, run in this place.
+    pub fn udpbench(&self, arguments: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_udpbench"));
+        command
+            .args(arguments.split_whitespace())
+            .current_dir(self.0.path());
+        command
+    }
+
+    /// Runs the program to its end.
+    pub fn run(&self, arguments: &str) -> Output {
+        self.udpbench(arguments).output().expect("the program starts")
+    }
+
+    /// What lies in this place, by name.
+    pub fn files(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.0.path()).expect("it is there");
+        let name = |entry: fs::DirEntry| entry.file_name().to_string_lossy().into_owned();
+        let mut names: Vec<String> = entries.flatten().map(name).collect();
+        names.sort();
+        names
+    }
+}
+
+pub fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).expect("UTF-8")
+}
+
+pub fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).expect("UTF-8")
+}
+
+/// The rows of a CSV file that may still be growing, or that was torn: whole lines only.
+pub fn rows(csv: &Path) -> Vec<Record> {
+    rows_of(&whole_lines(csv))
+}
+
+pub fn rows_of(csv: &str) -> Vec<Record> {
+    let mut reader = csv::Reader::from_reader(csv.as_bytes());
+    let rows = reader.deserialize().map(|row| row.expect("every whole row parses"));
+    rows.collect()
+}
+
+/// The windows of a raw file, without its header.
+pub fn samples(jsonl: &Path) -> Vec<Sample> {
+    whole_lines(jsonl)
+        .lines()
+        .skip(1)
+        .map(|line| serde_json::from_str(line).expect("every whole line parses"))
+        .collect()
+}
+
+fn whole_lines(path: &Path) -> String {
+    let text = fs::read_to_string(path).unwrap_or_default();
+    let end = text.rfind('\n').map_or(0, |newline| newline + 1);
+    text[..end].to_owned()
+}
+
+/// Waits for something that is bound to happen, or fails after a generous while.
+pub fn wait_until(what: &str, condition: impl Fn() -> bool) {
+    let start = std::time::Instant::now();
+    while !condition() {
+        assert!(start.elapsed().as_secs() < 60, "{what} did not happen within a minute");
+        std::thread::yield_now();
+    }
+}
