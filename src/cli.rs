@@ -1,5 +1,10 @@
 //! The command line: what was typed, nothing else. What it means is decided in [`crate::request`].
 
+#![allow(
+    rustdoc::broken_intra_doc_links,
+    reason = "--help shows defaults in brackets, as clap does"
+)]
+
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -32,7 +37,7 @@ Examples:
   udpbench --threads 2 --pin 2:3 --rcvbuf 212992 -o here.csv
   udpbench plan --threads 1,2,3               what would run, what is skipped and why
 
-Lists take commas. Durations take a unit: 200ms, 1s. Results go to results/<time>-<board>.csv, with the
+Lists take commas. Durations take a unit: 200ms, 1s. Results go to results/TIME-BOARD.csv, with the
 raw samples beside them in .jsonl. Exit codes: 0 done, 1 a case failed, 2 bad input, 130 Ctrl-C.";
 
 /// What to do.
@@ -57,7 +62,8 @@ pub struct RunArgs {
         long,
         value_name = "LIST",
         value_delimiter = ',',
-        help_heading = "Axes"
+        help_heading = "Axes",
+        allow_negative_numbers = true
     )]
     pub threads: Option<Vec<Threads>>,
 
@@ -66,7 +72,8 @@ pub struct RunArgs {
         long,
         value_name = "LIST",
         value_delimiter = ',',
-        help_heading = "Axes"
+        help_heading = "Axes",
+        allow_negative_numbers = true
     )]
     pub payload: Option<Vec<Payload>>,
 
@@ -107,7 +114,7 @@ pub struct RunArgs {
     pub duration: Option<Duration>,
 
     /// Windows per case, at least 5 [default: 6, the fewest that give a 95 % interval of the median]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(5..=10_000), help_heading = "Measuring")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(5..=10_000), help_heading = "Measuring", allow_negative_numbers = true)]
     pub rounds: Option<u32>,
 
     /// Traffic before each window opens [default: as the board profile says, mostly 20ms]
@@ -123,7 +130,12 @@ pub struct RunArgs {
     pub no_reference: bool,
 
     /// Repeats the order of an earlier run [default: random; it is in every row]
-    #[arg(long, value_name = "N", help_heading = "Measuring")]
+    #[arg(
+        long,
+        value_name = "N",
+        help_heading = "Measuring",
+        allow_negative_numbers = true
+    )]
     pub seed: Option<u32>,
 
     /// Fewer cases, shorter windows: a useful answer in under 20 s
@@ -155,10 +167,10 @@ pub struct RunArgs {
     pub spread: Spread,
 
     /// What to ask for as SO_RCVBUF; what was granted is in every row
-    #[arg(long, value_name = "BYTES", default_value_t = DEFAULT_RCVBUF, value_parser = clap::value_parser!(u32).range(1..=MAX_RCVBUF), help_heading = "Placement and sockets")]
+    #[arg(long, value_name = "BYTES", default_value_t = DEFAULT_RCVBUF, value_parser = clap::value_parser!(u32).range(1..=MAX_RCVBUF), help_heading = "Placement and sockets", allow_negative_numbers = true)]
     pub rcvbuf: u32,
 
-    /// The CSV file, or - for standard output [default: results/<time>-<board>.csv]
+    /// The CSV file, or - for standard output [default: results/TIME-BOARD.csv]
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     pub output: Option<PathBuf>,
 

@@ -140,10 +140,10 @@ impl Outputs {
                 shown: "standard output (no file for the raw samples then)".to_owned(),
             });
         }
-        let csv_path = args.output.clone().unwrap_or_else(|| {
-            let time = started_at.replace(':', "");
-            PathBuf::from(format!("results/{time}-{}.csv", request.detected.board))
-        });
+        let csv_path = match &args.output {
+            Some(path) => path.clone(),
+            None => default_path(request, started_at)?,
+        };
         let samples_path = csv_path.with_extension("jsonl");
         if samples_path == csv_path {
             return Err(refused(
@@ -183,16 +183,29 @@ impl Outputs {
     }
 }
 
+/// `results/<UTC time>-<board>.csv`.
+fn default_path(request: &Request, started_at: &str) -> Result<PathBuf, UsageError> {
+    let directory = Path::new("results");
+    let refusal = |error| {
+        refused(
+            directory,
+            &format!("cannot create it: {error}; {WRITABLE_CURE}"),
+        )
+    };
+    std::fs::create_dir_all(directory).map_err(refusal)?;
+    let time = started_at.replace(':', "");
+    Ok(directory.join(format!("{time}-{}.csv", request.detected.board)))
+}
+
+const WRITABLE_CURE: &str = "name a file in a directory that exists and that you may write to";
+
 fn create(path: &Path) -> Result<LineFile, UsageError> {
     LineFile::create(path).map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => refused(
             path,
             "it exists, and nothing is overwritten; choose another name",
         ),
-        _ => refused(
-            path,
-            &format!("cannot create it: {error}; name a file in a directory you may write to"),
-        ),
+        _ => refused(path, &format!("cannot create it: {error}; {WRITABLE_CURE}")),
     })
 }
 

@@ -52,14 +52,11 @@ pub struct LineFile {
 }
 
 impl LineFile {
-    /// Creates the file, and the directories that lead to it.
+    /// Creates the file.
     ///
     /// # Errors
     /// When it exists already, or cannot be created.
     pub fn create(path: &Path) -> io::Result<Self> {
-        if let Some(parent) = path.parent() {
-            std::fs::create_dir_all(parent)?;
-        }
         let file = OpenOptions::new().write(true).create_new(true).open(path)?;
         Ok(Self {
             file,

@@ -30,7 +30,7 @@ pub fn draw(rows: &[Record]) -> String {
 const LEGEND: &str = "
 Mb/s: UDP payload received, median of the windows; +-%: half of its 95 % interval. CPU time per
 datagram: tx ns of the senders, per sent one; rx ns of the receivers and cpu ns of all, per received
-one. vs std: received, against std on connected sockets in the same round, and that ratio's interval.
+one. vs std: received, against std on connected sockets in the same round; interval: of that ratio.
 ";
 
 fn block(row: &Record) -> (crate::case::Threads, crate::case::Payload, crate::case::Ip) {

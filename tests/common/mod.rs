@@ -1,4 +1,8 @@
 //! What the whole-program tests share.
+#![allow(
+    unreachable_pub,
+    reason = "a module of each test program, public to it"
+)]
 #![allow(dead_code, reason = "each test file uses its own part of this")]
 
 use std::fs;
@@ -32,7 +36,9 @@ impl Place {
 
     /// Runs the program to its end.
     pub fn run(&self, arguments: &str) -> Output {
-        self.udpbench(arguments).output().expect("the program starts")
+        self.udpbench(arguments)
+            .output()
+            .expect("the program starts")
     }
 
     /// What lies in this place, by name.
@@ -60,7 +66,9 @@ pub fn rows(csv: &Path) -> Vec<Record> {
 
 pub fn rows_of(csv: &str) -> Vec<Record> {
     let mut reader = csv::Reader::from_reader(csv.as_bytes());
-    let rows = reader.deserialize().map(|row| row.expect("every whole row parses"));
+    let rows = reader
+        .deserialize()
+        .map(|row| row.expect("every whole row parses"));
     rows.collect()
 }
 
@@ -83,7 +91,10 @@ fn whole_lines(path: &Path) -> String {
 pub fn wait_until(what: &str, condition: impl Fn() -> bool) {
     let start = std::time::Instant::now();
     while !condition() {
-        assert!(start.elapsed().as_secs() < 60, "{what} did not happen within a minute");
+        assert!(
+            start.elapsed().as_secs() < 60,
+            "{what} did not happen within a minute"
+        );
         std::thread::yield_now();
     }
 }

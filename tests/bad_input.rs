@@ -1,0 +1,93 @@
+//! Bad input: exit code 2, one message with the place, the value and the cure; nothing sent, nothing written.
+
+mod common;
+
+use common::{Place, stderr, stdout};
+
+/// The message for these arguments, after checking that nothing happened.
+fn refusal(arguments: &str) -> String {
+    let place = Place::new();
+    let output = place.run(arguments);
+    assert_eq!(
+        output.status.code(),
+        Some(2),
+        "{arguments}: {}",
+        stderr(&output)
+    );
+    assert_eq!(stdout(&output), "", "{arguments}");
+    assert_eq!(place.files(), Vec::<String>::new(), "{arguments}");
+    let message = stderr(&output);
+    let lines = message.lines().filter(|line| !line.is_empty());
+    let lines = lines.filter(|line| !line.starts_with("For more information"));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn each_is_refused_with_its_place_its_value_and_its_cure() {
+    let all = [
+        "--engine stdd",
+        "--sender std,stdd",
+        "--payload 65508",
+        "--payload -1",
+        "--payload x",
+        "--payload 26,,300",
+        "--payload=",
+        "--threads 0",
+        "--threads 257",
+        "--threads=",
+        "--engine std,std",
+        "--engine all,std",
+        "--payload 26,26",
+        "--threads 2,2",
+        "--ip v4,v4",
+        "--connection connected,connected",
+        "--duration 0s",
+        "--duration 200",
+        "--duration 5ms",
+        "--duration soon",
+        "--warmup 20",
+        "--rounds 4",
+        "--rcvbuf 0",
+        "--seed -1",
+        "--pin 0:x",
+        "--pin 99999:0 --threads 2",
+        "--pin 0:0 --threads 4",
+        "--board nope",
+        "--board ./nope.toml",
+        "--output nope/../../../proc/nope.csv",
+        "--output out.jsonl",
+        "frobnicate",
+    ];
+    // The CPUs of this machine and the words of its system are its own.
+    insta::with_settings!({filters => vec![(r"usable are .*", "usable are (CPUS)")]}, {
+        let messages = all.map(|arguments| format!("$ udpbench {arguments}\n{}", refusal(arguments)));
+        insta::assert_snapshot!(messages.join("\n\n"));
+    });
+}
+
+#[test]
+fn a_file_that_exists_is_not_overwritten() {
+    for existing in ["out.csv", "out.jsonl"] {
+        let place = Place::new();
+        std::fs::write(place.path(existing), "precious").expect("written");
+        let output = place.run("--engine null --no-reference --quick -o out.csv");
+        assert_eq!(output.status.code(), Some(2));
+        let message = stderr(&output);
+        assert!(
+            message.contains(&format!("--output {existing}: it exists")),
+            "{message}"
+        );
+        assert_eq!(place.files(), [existing]);
+        let kept = std::fs::read_to_string(place.path(existing)).expect("still there");
+        assert_eq!(kept, "precious");
+    }
+}
+
+#[test]
+fn an_output_below_a_file_is_an_error_before_measuring() {
+    let place = Place::new();
+    std::fs::write(place.path("file"), "").expect("written");
+    let output = place.run("--engine null --no-reference --quick -o file/out.csv");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("--output file/out.csv: cannot create it"));
+}

@@ -1,0 +1,188 @@
+//! What was measured is safe, however the program ends.
+
+mod common;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use common::{Place, rows, samples, stderr, wait_until};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use udpbench::record::Status;
+
+/// Many blocks of many short windows.
+const LONG_SWEEP: &str = "--engine null --no-reference --ip v4 --soak 0s --warmup 0s --rounds 5 \
+                          --duration 5ms --threads 2 -o out.csv --payload \
+                          1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20";
+
+fn start(command: &mut Command) -> Child {
+    let quiet = command.stdout(Stdio::null()).stderr(Stdio::piped());
+    quiet.spawn().expect("the program starts")
+}
+
+fn signal(child: &Child, signal: Signal) {
+    let pid = Pid::from_raw(child.id().try_into().expect("a pid"));
+    // It may have ended in the meantime.
+    let _ = kill(pid, signal);
+}
+
+fn lines(path: &Path) -> usize {
+    fs::read_to_string(path)
+        .unwrap_or_default()
+        .matches('\n')
+        .count()
+}
+
+#[test]
+fn ctrl_c_ends_the_sweep_with_rows_for_what_was_measured() {
+    for (number, code) in [(Signal::SIGINT, 130), (Signal::SIGTERM, 143)] {
+        let place = Place::new();
+        // One block of 10000 windows.
+        let mut child = start(&mut place.udpbench(
+            "--engine null --no-reference --ip v4 --soak 0s --warmup 0s --rounds 10000 --duration 100s \
+             --threads 2 --payload 1 -o out.csv --connection connected",
+        ));
+        let raw = place.path("out.jsonl");
+        wait_until("the third window", || lines(&raw) > 3);
+        signal(&child, number);
+        assert_eq!(child.wait().expect("it ends").code(), Some(code));
+        let (rows, samples) = (rows(&place.path("out.csv")), samples(&raw));
+        let [row] = &rows[..] else { panic!("{rows:?}") };
+        assert_eq!(row.status, Status::Interrupted);
+        assert_eq!(row.rounds as usize, samples.len());
+        assert!(row.received_pps.is_some());
+    }
+}
+
+#[test]
+fn ctrl_c_cuts_a_long_window_short() {
+    let place = Place::new();
+    let arguments = "--engine std --no-reference --ip v4 --soak 0s --rounds 5 --duration 10h --threads 2 \
+                     --payload 1 -o out.csv --connection connected";
+    let mut child = start(&mut place.udpbench(arguments));
+    wait_until("the start", || lines(&place.path("out.jsonl")) > 0);
+    signal(&child, Signal::SIGINT);
+    // A window is open for two hours: that this test ends is the proof.
+    assert_eq!(child.wait().expect("it ends").code(), Some(130));
+    let rows = rows(&place.path("out.csv"));
+    let [row] = &rows[..] else { panic!("{rows:?}") };
+    assert_eq!((row.status, row.rounds), (Status::Interrupted, 0));
+}
+
+#[test]
+fn a_second_ctrl_c_kills() {
+    let place = Place::new();
+    // More rows of skipped cases than a pipe holds, and nobody who reads them: it cannot end by itself.
+    let payloads: Vec<String> = (0..400).map(|payload| payload.to_string()).collect();
+    let arguments = "--engine mio-exhaustive --no-reference --threads 1 -o - --payload";
+    let mut command = place.udpbench(arguments);
+    command
+        .arg(payloads.join(","))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
+    let mut child = command.spawn().expect("the program starts");
+    wait_until("the end", || {
+        signal(&child, Signal::SIGINT);
+        // Dead, or waiting to be reaped.
+        let status = fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap_or_default();
+        status
+            .rsplit(')')
+            .next()
+            .is_none_or(|rest| rest.trim_start().starts_with('Z'))
+    });
+    let status = child.wait().expect("it ends");
+    // 130, or the signal itself when it came before there was a handler.
+    assert!([Some(130), None].contains(&status.code()), "{status}");
+}
+
+#[test]
+fn kill_9_at_any_moment_loses_at_most_the_window_and_the_block_in_hand() {
+    let mut random = fastrand::Rng::with_seed(50);
+    for _ in 0..50 {
+        let place = Place::new();
+        let mut child = start(&mut place.udpbench(LONG_SWEEP));
+        let (csv, raw) = (place.path("out.csv"), place.path("out.jsonl"));
+        let enough = random.usize(1..150);
+        wait_until("the window", || lines(&raw) > enough);
+        signal(&child, Signal::SIGKILL);
+        child.wait().expect("it is reaped");
+
+        let (rows, samples) = (rows(&csv), samples(&raw));
+        assert!(
+            samples.len() >= enough,
+            "a window that had been there is gone"
+        );
+        assert!(
+            rows.iter()
+                .all(|row| row.status == Status::Ok && row.rounds == 5),
+            "{rows:?}"
+        );
+        // Blocks are whole in the CSV as soon as a window of the next one is in the raw file.
+        let blocks = samples.iter().map(|sample| sample.case.split('/').nth(2));
+        let begun: BTreeSet<_> = blocks.collect();
+        let done = rows.len() / 2;
+        assert_eq!(rows.len() % 2, 0, "half a block: {rows:?}");
+        assert!(
+            done == begun.len() || done + 1 == begun.len(),
+            "{done} of {}",
+            begun.len()
+        );
+        for row in &rows {
+            let windows = samples
+                .iter()
+                .filter(|sample| sample.case == row.case)
+                .count();
+            assert_eq!(windows, 5, "{}", row.case);
+        }
+    }
+}
+
+#[test]
+fn a_disk_that_fills_up_ends_the_sweep_with_whole_lines() {
+    let place = Place::new();
+    let program = env!("CARGO_BIN_EXE_udpbench");
+    // A file size limit stands in for the disk: writes beyond it fail once the signal is ignored.
+    let script = format!("trap '' XFSZ; ulimit -f 16; exec {program} {LONG_SWEEP}");
+    let shell = Command::new("sh")
+        .arg("-c")
+        .arg(script)
+        .current_dir(place.path(""))
+        .output();
+    let output = shell.expect("a shell");
+    assert_eq!(output.status.code(), Some(1));
+    let message = stderr(&output);
+    assert!(message.contains("cannot write to out."), "{message}");
+    assert!(message.contains("what it held is whole"), "{message}");
+    for name in ["out.csv", "out.jsonl"] {
+        let text = fs::read_to_string(place.path(name)).expect("written");
+        assert!(
+            text.is_empty() || text.ends_with('\n'),
+            "{name} ends within a line"
+        );
+    }
+    assert!(!samples(&place.path("out.jsonl")).is_empty());
+    // What fitted is there and parses.
+    rows(&place.path("out.csv"));
+}
+
+#[test]
+fn a_closed_pipe_is_no_error() {
+    let place = Place::new();
+    let program = env!("CARGO_BIN_EXE_udpbench");
+    let sweep = LONG_SWEEP.replace("-o out.csv", "-o -");
+    for arguments in ["engines", "boards", "plan", "boards rpi-4b", &sweep] {
+        // Closed before the first byte.
+        let script = format!("{{ {program} {arguments}; echo $? >status; }} | true");
+        let output = Command::new("sh")
+            .arg("-c")
+            .arg(script)
+            .current_dir(place.path(""))
+            .output();
+        let message = stderr(&output.expect("a shell"));
+        let status = fs::read_to_string(place.path("status")).expect("written");
+        assert_eq!(status.trim(), "0", "{arguments}: {message}");
+        assert!(!message.contains("error"), "{arguments}: {message}");
+    }
+}

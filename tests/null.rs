@@ -1,0 +1,246 @@
+//! The whole program on the engine that moves nothing: what it prints and writes, to the letter. Only
+//! what a clock or a machine decides is blotted out.
+
+mod common;
+
+use common::{Place, rows, rows_of, samples, stderr, stdout};
+use udpbench::record::{Record, Status};
+
+const SWEEP: &str = "--engine null --no-reference --ip v4 --board generic --pin none --soak 0s \
+                     --warmup 1ms --duration 12ms --seed 7";
+
+#[test]
+fn the_sweep_prints_a_table_and_leaves_rows_and_samples() {
+    let place = Place::new();
+    let output = place.run(&format!("{SWEEP} --threads 1,2,3 --payload 300 -o out.csv"));
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(place.files(), ["out.csv", "out.jsonl"]);
+    let rows = rows(&place.path("out.csv"));
+    assert_eq!(rows.len(), 6);
+    for row in &rows {
+        assert_eq!((row.status, row.rounds), (Status::Ok, 6));
+        assert_eq!(
+            (row.unaccounted_packets, row.unread_packets),
+            (Some(0), Some(0))
+        );
+        assert_eq!((row.dropped_socket_packets, row.seed), (Some(0), 7));
+        assert_eq!(row.sent_packets, row.received_packets);
+    }
+    assert_eq!(samples(&place.path("out.jsonl")).len(), 36);
+}
+
+#[test]
+fn the_rows_of_skipped_cases_are_these() {
+    let place = Place::new();
+    let output = place.run(
+        "--sender null --receiver std --threads 1,2 --payload 0 --connection connected --ip v4 \
+         --no-reference --board generic --seed 7 -o -",
+    );
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(place.files(), Vec::<String>::new());
+    // What this machine is does not belong into the picture.
+    let header = stdout(&output)
+        .lines()
+        .next()
+        .unwrap_or_default()
+        .to_owned();
+    let rows = rows_of(&stdout(&output));
+    let reasons: Vec<&str> = rows.iter().map(|row| row.reason.as_str()).collect();
+    insta::assert_snapshot!(format!("{header}\n{}", reasons.join("\n")));
+}
+
+#[test]
+fn the_table_groups_the_cases_of_a_block() {
+    let place = Place::new();
+    let output = place.run(&format!("{SWEEP} --threads 2,1 --payload 26,0 -o out.csv"));
+    let table = stdout(&output);
+    for line in table.lines() {
+        assert!(line.chars().count() <= 100, "{line}");
+    }
+    insta::assert_snapshot!(blot_table(&table));
+}
+
+/// Every number below the headings is measured, and sets the width of its column.
+fn blot_table(table: &str) -> String {
+    let line = |line: &str| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match words.first() {
+            Some(&"null") => [words[0], words[1], &"# ".repeat(words.len() - 2)].join(" "),
+            Some(&"engine") => words.join(" "),
+            _ => line.to_owned(),
+        }
+    };
+    table.lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn the_words_for_the_person_go_to_standard_error() {
+    let place = Place::new();
+    let output = place.run(&format!("{SWEEP} --threads 2 --payload 26 -o -"));
+    insta::with_settings!({filters => vec![
+        (r"udpbench \d+\.\d+\.\d+", "udpbench VERSION"),
+        (r"\(.*\)", "(WHY)"),
+        (r"(?s)note: .*", "(NOTE)"),
+    ]}, {
+        insta::assert_snapshot!(stderr(&output));
+    });
+    // And standard output is pure CSV.
+    assert_eq!(rows_of(&stdout(&output)).len(), 2);
+}
+
+#[test]
+fn the_same_seed_repeats_the_order_and_another_one_does_not() {
+    let order = |seed: u32| {
+        let place = Place::new();
+        let arguments = "--engine null --no-reference --soak 0s --warmup 1ms --duration 6ms --ip v4 \
+                         --threads 2 --payload 1,2,3,4,5";
+        let output = place.run(&format!("{arguments} --seed {seed} -o out.csv"));
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        let samples = samples(&place.path("out.jsonl"));
+        let windows = samples
+            .into_iter()
+            .map(|sample| (sample.case, sample.round, sample.position));
+        windows.collect::<Vec<_>>()
+    };
+    let first = order(1);
+    assert_eq!(first, order(1));
+    assert_ne!(first, order(2));
+}
+
+#[test]
+fn blocks_are_measured_one_after_the_other_and_rounds_within_them() {
+    let place = Place::new();
+    let output = place.run(
+        "--engine null,std --soak 0s --warmup 0s --duration 6ms --ip v4 --threads 1,2 --payload 1,2 \
+         -o out.csv",
+    );
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let samples = samples(&place.path("out.jsonl"));
+    // Four blocks of four cases (two engines, two connections) of six rounds.
+    assert_eq!(samples.len(), 4 * 4 * 6);
+    for (n, sample) in samples.iter().enumerate() {
+        assert_eq!(sample.round as usize, n / 4 % 6 + 1, "{}", sample.case);
+        assert_eq!(sample.position as usize, n % 4 + 1, "{}", sample.case);
+        let block = |key: &str| key.split('/').skip(1).take(2).collect::<String>();
+        assert_eq!(block(&sample.case), block(&samples[n / 24 * 24].case));
+    }
+}
+
+#[test]
+fn the_reference_is_measured_even_when_it_is_not_asked_for() {
+    let place = Place::new();
+    let output = place.run(
+        "--engine mio-level --connection unconnected --soak 0s --duration 12ms --ip v4 --threads 2 \
+         --payload 26 -o out.csv",
+    );
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let rows = rows(&place.path("out.csv"));
+    let reference = |row: &&Record| row.case == "std:std/2t/26B/connected/v4";
+    let reference = rows.iter().find(reference).expect("it is there");
+    assert_eq!(reference.ratio_to_std, Some(1.0));
+    let other = rows
+        .iter()
+        .find(|row| row.sender == "mio-level")
+        .expect("it is there");
+    let low = other.ratio_to_std_low.expect("six rounds");
+    let high = other.ratio_to_std_high.expect("six rounds");
+    assert!(
+        low <= high
+            && other
+                .ratio_to_std
+                .is_some_and(|ratio| low <= ratio && ratio <= high)
+    );
+    assert_eq!(other.interval_pct, Some(96.9));
+}
+
+#[test]
+fn five_rounds_say_that_their_interval_is_not_a_95_percent_one() {
+    let place = Place::new();
+    let output = place.run(&format!(
+        "{SWEEP} --rounds 5 --threads 1 --payload 0 -o out.csv"
+    ));
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    for row in rows(&place.path("out.csv")) {
+        assert_eq!(row.interval_pct, Some(93.8));
+        assert!(
+            row.warnings
+                .iter()
+                .any(|warning| warning.contains("cover 93.8 %")),
+            "{row:?}"
+        );
+    }
+}
+
+#[test]
+fn numbers_are_plain_decimals_that_a_spreadsheet_reads() {
+    let place = Place::new();
+    let output = place.run(&format!(
+        "{SWEEP} --threads 1,2 --payload 0,65507 -o out.csv"
+    ));
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let text = std::fs::read_to_string(place.path("out.csv")).expect("written");
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let header = reader.headers().expect("a header").clone();
+    for row in reader.records() {
+        let row = row.expect("a row");
+        for (name, value) in header.iter().zip(&row) {
+            let number = [
+                "_pps", "_mbps", "_pct", "_packets", "_bytes", "_packet", "_ms",
+            ];
+            if number.iter().any(|ending| name.ends_with(ending)) {
+                let plain = |byte: u8| byte.is_ascii_digit() || byte == b'.' || byte == b'-';
+                assert!(value.bytes().all(plain), "{name}: {value}");
+            }
+        }
+    }
+}
+
+#[test]
+fn without_an_output_the_files_go_to_results_under_the_time_and_the_board() {
+    let place = Place::new();
+    let output = place.run(&format!("{SWEEP} --threads 1 --payload 0"));
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let mut names: Vec<String> = std::fs::read_dir(place.path("results"))
+        .expect("made")
+        .flatten()
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    let [csv, jsonl] = &names[..] else {
+        panic!("{names:?}")
+    };
+    assert!(
+        csv.ends_with("Z-generic.csv") && csv.starts_with("20"),
+        "{csv}"
+    );
+    assert_eq!(csv.trim_end_matches("csv"), jsonl.trim_end_matches("jsonl"));
+}
+
+#[test]
+fn engines_lists_the_registry() {
+    let output = Place::new().run("engines");
+    assert_eq!(output.status.code(), Some(0));
+    insta::assert_snapshot!(stdout(&output));
+}
+
+#[test]
+fn plan_says_what_would_run_and_sends_nothing() {
+    let place = Place::new();
+    let output = place.run(
+        "plan --board generic --pin none --ip v4 --threads 1,2 --payload 1460 \
+         --engine std,mio-exhaustive,mio-once",
+    );
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(place.files(), Vec::<String>::new());
+    insta::assert_snapshot!(stdout(&output));
+}
+
+#[test]
+fn help_fits_the_terminal_and_shows_examples() {
+    let output = Place::new().run("--help");
+    let help = stdout(&output);
+    assert!(help.contains("Examples:"), "{help}");
+    for line in help.lines() {
+        assert!(line.chars().count() <= 100, "{line}");
+    }
+}
