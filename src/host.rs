@@ -92,12 +92,17 @@ impl Host {
 
 fn loopback_refusal(ip: Ip) -> Option<String> {
     let address = ip.loopback();
-    let error = UdpSocket::bind((address, 0)).err()?;
+    // With lo down, binding may work and only reaching it fails.
+    let reach = || {
+        let socket = UdpSocket::bind((address, 0))?;
+        socket.connect(socket.local_addr()?)
+    };
+    let error = reach().err()?;
     let cure = match ip {
         Ip::V4 => "is lo up? (ip link set lo up)",
         Ip::V6 => "is IPv6 switched off? (sysctl net.ipv6.conf.lo.disable_ipv6)",
     };
-    Some(format!("this host has no {address}: {error}; {cure}"))
+    Some(format!("{address} cannot be used here: {error}; {cure}"))
 }
 
 /// The CPUs in `Cpus_allowed_list`, which is what affinity and cpusets leave of those online.

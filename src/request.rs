@@ -95,8 +95,17 @@ impl Request {
 
     /// About how long the sweep takes, without cool-downs.
     pub fn expected_time(&self) -> Duration {
-        let windows = u32::try_from(self.plan.runnable().count()).unwrap_or(u32::MAX) * self.rounds;
-        self.soak + (self.settings.warmup + self.settings.window + BETWEEN_WINDOWS) * windows
+        self.soak + self.time_per_window() * u32::try_from(self.windows()).unwrap_or(u32::MAX)
+    }
+
+    /// How many windows the sweep has.
+    pub fn windows(&self) -> u64 {
+        self.plan.runnable().count() as u64 * u64::from(self.rounds)
+    }
+
+    /// About how long one of them takes, with all that belongs to it.
+    pub fn time_per_window(&self) -> Duration {
+        self.settings.warmup + self.settings.window + BETWEEN_WINDOWS
     }
 }
 

@@ -1,12 +1,13 @@
 //! `udpbench` and `udpbench run`: the sweep.
 
+use std::fmt;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use anyhow::Context;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{FormattedDuration, ProgressBar, ProgressState, ProgressStyle};
 
 use super::plan::summary;
 use crate::board::Detected;
@@ -213,6 +214,18 @@ fn refused(path: &Path, problem: &str) -> UsageError {
     UsageError::flag("--output", &path.display(), problem)
 }
 
+/// All windows take the same time, so the time left is known and need not be estimated.
+fn style(time_per_window: Duration) -> ProgressStyle {
+    let left = move |state: &ProgressState, out: &mut dyn fmt::Write| {
+        let windows = state.len().unwrap_or_default().saturating_sub(state.pos());
+        let left = time_per_window * u32::try_from(windows).unwrap_or(u32::MAX);
+        let _ = write!(out, "{} left", FormattedDuration(left));
+    };
+    ProgressStyle::with_template("{wide_bar} {percent:>3} % {left:>13}  {msg:36!}")
+        .unwrap_or_else(|_| ProgressStyle::default_bar())
+        .with_key("left", left)
+}
+
 /// Keeps what the sweep tells, and shows how far it is.
 struct Notebook {
     outputs: Outputs,
@@ -222,12 +235,9 @@ struct Notebook {
 
 impl Notebook {
     fn new(outputs: Outputs, request: &Request) -> Self {
-        let windows = request.plan.runnable().count() as u64 * u64::from(request.rounds);
         // Draws on standard error, and only if that is a terminal.
-        let bar = ProgressBar::new(windows);
-        let style =
-            ProgressStyle::with_template("{wide_bar} {percent:>3} % {eta:>4} left  {msg:36!}");
-        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        let bar = ProgressBar::new(request.windows());
+        bar.set_style(style(request.time_per_window()));
         Self {
             outputs,
             bar,
