@@ -15,6 +15,9 @@ use crate::placement::Placement;
 use crate::sample::Side;
 use crate::sys::{clock, nudge};
 
+/// So much CPU time empties any receive queue: 8 MiB of the smallest datagrams are 10,000, at 1 us each.
+const FAIR_CHANCE_NS: u64 = 50_000_000;
+
 /// The lanes of one run. Dropping it stops and joins them, whatever they are doing.
 pub(super) struct Crew {
     control: Arc<Control>,
@@ -141,6 +144,18 @@ impl Lane {
     /// The lane's context switches so far.
     pub(super) fn switches(&self) -> Option<clock::Switches> {
         clock::thread_switches(self.meter.tid.load(Ordering::Relaxed))
+    }
+
+    /// Whether the lane, with its CPU clock at `cpu_ns` when something last moved, could have moved more
+    /// if there were anything that it can move: it sleeps, or has run for a while since. On a busy
+    /// machine, the time of day says nothing of this kind.
+    pub(super) fn had_its_chance(&self, cpu_ns: Option<u64>) -> bool {
+        let ran = self
+            .cpu_ns()
+            .zip(cpu_ns)
+            .map(|(now, then)| now.saturating_sub(then));
+        let asleep = clock::thread_is_asleep(self.meter.tid.load(Ordering::Relaxed));
+        asleep.unwrap_or(true) || ran.is_none_or(|ran_ns| ran_ns >= FAIR_CHANCE_NS)
     }
 
     /// Waits until `seen`, or until the thread has ended, nudging it out of whatever it waits for.

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 pub use spread::Spread;
 
-use self::crew::Crew;
+use self::crew::{Crew, Lane};
 use self::edge::Edge;
 use self::endpoints::{Endpoints, Taps};
 use crate::case::Case;
@@ -57,7 +57,8 @@ impl From<anyhow::Error> for NoSample {
     }
 }
 
-/// Queues that have not moved for so long, with no sender left, will not move any more.
+/// Queues that have not moved for so long, with no sender left and receivers that had their chance, will
+/// not move any more.
 const QUIET: Duration = Duration::from_millis(500);
 /// How often the coordinator looks while it waits for lanes to drain or to stop.
 const GLANCE: Duration = Duration::from_micros(100);
@@ -109,13 +110,19 @@ pub fn measure(
 
 /// Waits until the receivers, in their own loops, have taken what the senders left in the queues.
 fn drain(crew: &Crew, taps: &Taps, interrupt: &Interrupt) -> Result<(), NoSample> {
+    let cpu_clocks = || crew.lanes.iter().map(Lane::cpu_ns).collect::<Vec<_>>();
     let mut last = fates(crew, taps)?;
-    let mut moved_at = Instant::now();
-    while last.in_flight() > 0 && moved_at.elapsed() < QUIET {
+    let (mut moved_at, mut cpu_then) = (Instant::now(), cpu_clocks());
+    while last.in_flight() > 0 {
         interrupt.sleep(GLANCE)?;
         let now = fates(crew, taps)?;
         if now != last {
-            (last, moved_at) = (now, Instant::now());
+            (last, moved_at, cpu_then) = (now, Instant::now(), cpu_clocks());
+        } else if moved_at.elapsed() > QUIET {
+            let mut lanes = crew.lanes.iter().zip(&cpu_then);
+            if lanes.all(|(lane, &cpu_ns)| lane.had_its_chance(cpu_ns)) {
+                break;
+            }
         }
     }
     Ok(())

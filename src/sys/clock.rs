@@ -1,4 +1,4 @@
-//! The CPU clock and the context switches of a thread, read from another thread.
+//! What a thread has done so far, read from another thread: CPU time, context switches, its state.
 
 use std::fs;
 
@@ -42,6 +42,15 @@ pub fn thread_switches(tid: i32) -> Option<Switches> {
     })
 }
 
+/// Whether a thread of this process waits for something other than a CPU (proc(5),
+/// `/proc/self/task/TID/stat`, field `state`). `None` once it is gone.
+pub fn thread_is_asleep(tid: i32) -> Option<bool> {
+    let stat = fs::read_to_string(format!("/proc/self/task/{tid}/stat")).ok()?;
+    // The name before it may hold anything, parentheses included.
+    let (_, after_name) = stat.rsplit_once(')')?;
+    Some(!after_name.trim_start().starts_with('R'))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -55,6 +64,7 @@ mod tests {
             sum = std::hint::black_box(sum + 1);
         }
         assert!(thread_switches(tid).is_some());
+        assert_eq!(thread_is_asleep(tid), Some(false));
     }
 
     #[test]
