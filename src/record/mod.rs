@@ -2,13 +2,15 @@
 //!
 //! `docs/RESULTS.md` says the same for people who only have the CSV.
 
-use std::time::{Duration, UNIX_EPOCH};
+mod numbers;
 
 use serde::{Deserialize, Serialize};
 
+use self::numbers::{Speeds, high, low, median};
+
 use crate::case::{Case, Connection, Ip, Payload, Threads};
-use crate::sample::{LaneSample, Sample, Side, WindowBooks};
-use crate::stats::{self, Estimate};
+use crate::sample::Sample;
+use crate::stats;
 
 /// One row. Units are in the names; what could not be measured is empty, never 0.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -46,7 +48,7 @@ pub struct Record {
     pub dropped_socket_packets: Option<u64>,
     pub dropped_kernel_packets: Option<u64>,
     pub unaccounted_packets: Option<i64>,
-    pub send_errors: Option<u64>,
+    pub failed_calls: Option<u64>,
     pub sender_cpu_ns_per_packet: Option<f64>,
     pub receiver_cpu_ns_per_packet: Option<f64>,
     pub cpu_ns_per_packet: Option<f64>,
@@ -175,19 +177,8 @@ impl Record {
         let (status, reason) = verdict(findings);
         // A starved or faulty case has counts, but no speed.
         let speaks = status == Status::Ok || status == Status::Interrupted;
-        let speeds: &[Sample] = if speaks { samples } else { &[] };
-        let over = |value: fn(&Sample) -> Option<f64>| {
-            stats::estimate(&speeds.iter().filter_map(value).collect::<Vec<f64>>())
-        };
-        let against = |value: fn(&Sample) -> Option<f64>| {
-            let ratios = paired_ratios(speeds, findings.reference, value);
-            stats::estimate(&ratios)
-        };
-        let (pps, mbps) = (over(received_pps), over(received_mbps));
-        let (ratio, cpu_ratio) = (against(received_pps), against(cpu_ns_per_packet));
-        let measured = !samples.is_empty();
-        let books = measured.then(|| total_books(samples));
-        let rates: Vec<f64> = speeds.iter().filter_map(received_pps).collect();
+        let speeds = Speeds::of(if speaks { samples } else { &[] }, findings.reference);
+        let books = (!samples.is_empty()).then(|| numbers::total_books(samples));
         Self {
             case: case.key(),
             status,
@@ -202,39 +193,35 @@ impl Record {
             ip: case.ip,
             pin: findings.pin.clone(),
             rounds: samples.len().try_into().unwrap_or(u32::MAX),
-            window_ms: stats::estimate(&samples.iter().map(window_ms).collect::<Vec<f64>>())
-                .map(|window| decimals::<3>(window.median)),
+            window_ms: numbers::window_ms(samples),
             warmup_ms: environment.warmup_ms,
-            received_pps: median::<0>(pps),
-            received_pps_low: low::<0>(pps),
-            received_pps_high: high::<0>(pps),
-            received_mbps: median::<3>(mbps),
-            received_mbps_low: low::<3>(mbps),
-            received_mbps_high: high::<3>(mbps),
-            sent_pps: median::<0>(over(sent_pps)),
-            loss_pct: books.and_then(|books| {
-                percent(books.sent.saturating_sub(books.received), books.sent).map(decimals::<4>)
-            }),
+            received_pps: median::<0>(speeds.received_pps),
+            received_pps_low: low::<0>(speeds.received_pps),
+            received_pps_high: high::<0>(speeds.received_pps),
+            received_mbps: median::<3>(speeds.received_mbps),
+            received_mbps_low: low::<3>(speeds.received_mbps),
+            received_mbps_high: high::<3>(speeds.received_mbps),
+            sent_pps: median::<0>(speeds.sent_pps),
+            loss_pct: books.and_then(numbers::loss_pct),
             sent_packets: books.map(|books| books.sent),
             received_packets: books.map(|books| books.received),
             unread_packets: books.map(|books| books.unread),
             dropped_socket_packets: books.map(|books| books.dropped_socket),
             dropped_kernel_packets: books.map(|books| books.dropped_kernel),
             unaccounted_packets: books.map(|books| books.unaccounted),
-            send_errors: measured.then(|| lanes(samples).map(|lane| lane.errors).sum()),
-            sender_cpu_ns_per_packet: median::<1>(over(sender_cpu_ns_per_packet)),
-            receiver_cpu_ns_per_packet: median::<1>(over(receiver_cpu_ns_per_packet)),
-            cpu_ns_per_packet: median::<1>(over(cpu_ns_per_packet)),
-            ratio_to_std: median::<4>(ratio),
-            ratio_to_std_low: low::<4>(ratio),
-            ratio_to_std_high: high::<4>(ratio),
-            cpu_ratio_to_std: median::<4>(cpu_ratio),
-            cpu_ratio_to_std_low: low::<4>(cpu_ratio),
-            cpu_ratio_to_std_high: high::<4>(cpu_ratio),
-            interval_pct: (rates.len() > 1)
-                .then(|| decimals::<1>(100.0 * stats::coverage(rates.len()))),
-            cv_pct: stats::coefficient_of_variation(&rates).map(|cv| decimals::<2>(100.0 * cv)),
-            receiver_share_min_pct: receiver_share_min_pct(samples).map(decimals::<2>),
+            failed_calls: books.map(|_| numbers::failed_calls(samples)),
+            sender_cpu_ns_per_packet: median::<1>(speeds.sender_cpu_ns_per_packet),
+            receiver_cpu_ns_per_packet: median::<1>(speeds.receiver_cpu_ns_per_packet),
+            cpu_ns_per_packet: median::<1>(speeds.cpu_ns_per_packet),
+            ratio_to_std: median::<4>(speeds.ratio),
+            ratio_to_std_low: low::<4>(speeds.ratio),
+            ratio_to_std_high: high::<4>(speeds.ratio),
+            cpu_ratio_to_std: median::<4>(speeds.cpu_ratio),
+            cpu_ratio_to_std_low: low::<4>(speeds.cpu_ratio),
+            cpu_ratio_to_std_high: high::<4>(speeds.cpu_ratio),
+            interval_pct: speeds.interval_pct,
+            cv_pct: speeds.cv_pct,
+            receiver_share_min_pct: numbers::receiver_share_min_pct(samples),
             rcvbuf_bytes: samples.first().map(|sample| sample.rcvbuf_bytes),
             sndbuf_bytes: samples.first().map(|sample| sample.sndbuf_bytes),
             board: environment.board.clone(),
@@ -243,15 +230,11 @@ impl Record {
             target: environment.target.clone(),
             kernel: environment.kernel.clone(),
             governor: environment.governor.clone(),
-            temp_c_max: samples
-                .iter()
-                .filter_map(|sample| sample.hottest_millic)
-                .max()
-                .map(|millic| f64::from(millic) / 1000.0),
-            throttled: throttled(samples),
+            temp_c_max: numbers::temp_c_max(samples),
+            throttled: numbers::throttled(samples),
             warnings: all_warnings(findings),
             seed: environment.seed,
-            started_at: samples.first().map(started_at).unwrap_or_default(),
+            started_at: numbers::started_at(samples),
             version: environment.version.clone(),
         }
     }
@@ -259,7 +242,7 @@ impl Record {
 
 /// A fault of the run outranks how it ended.
 fn verdict(findings: &Findings) -> (Status, String) {
-    let books = total_books(findings.samples);
+    let books = numbers::total_books(findings.samples);
     match &findings.outcome {
         Outcome::Skipped(reason) => return (Status::Skipped, reason.clone()),
         Outcome::Failed(reason) => return (Status::Failed, reason.clone()),
@@ -271,10 +254,13 @@ fn verdict(findings: &Findings) -> (Status, String) {
         let reason = format!("starved and left datagrams unread: {why}");
         return (Status::Failed, reason);
     }
-    if books.unaccounted != 0 {
+    // Of each window: over several of them, what is missing and what is too much could cancel.
+    let faulty = |sample: &&Sample| sample.books.of_window().unaccounted != 0;
+    let faults = findings.samples.iter().filter(faulty).count();
+    if faults > 0 {
+        let missing = books.unaccounted;
         let reason = format!(
-            "the books do not close: {} datagrams unaccounted for",
-            books.unaccounted
+            "the books of {faults} windows do not close: {missing} datagrams unaccounted for"
         );
         return (Status::Failed, reason);
     }
@@ -299,173 +285,14 @@ fn all_warnings(findings: &Findings) -> Vec<String> {
             100.0 * coverage
         ));
     }
-    if !samples.is_empty() && samples.iter().all(|sample| received(sample) == 0) {
+    if !samples.is_empty() && samples.iter().all(|sample| numbers::received(sample) == 0) {
         warnings.push(
             "nothing was received while a window was open: make --duration longer".to_owned(),
         );
     }
-    let errors: u64 = lanes(samples).map(|lane| lane.errors).sum();
-    if errors > 0 {
-        warnings.push(format!("{errors} system calls failed"));
+    let failed = numbers::failed_calls(samples);
+    if failed > 0 {
+        warnings.push(format!("{failed} system calls failed"));
     }
     warnings
-}
-
-fn lanes(samples: &[Sample]) -> impl Iterator<Item = &LaneSample> {
-    samples.iter().flat_map(|sample| &sample.lanes)
-}
-
-fn total_books(samples: &[Sample]) -> WindowBooks {
-    let mut total = WindowBooks::default();
-    for sample in samples {
-        total += sample.books.of_window();
-    }
-    total
-}
-
-fn window_seconds(sample: &Sample) -> f64 {
-    Duration::from_nanos(sample.window_ns).as_secs_f64()
-}
-
-fn window_ms(sample: &Sample) -> f64 {
-    1000.0 * window_seconds(sample)
-}
-
-fn sum(sample: &Sample, count: fn(&LaneSample) -> u64) -> u64 {
-    sample.lanes.iter().map(count).sum()
-}
-
-fn received(sample: &Sample) -> u64 {
-    sum(sample, |lane| lane.received_packets)
-}
-
-#[expect(
-    clippy::unnecessary_wraps,
-    reason = "the values that may be missing set the signature"
-)]
-fn received_pps(sample: &Sample) -> Option<f64> {
-    Some(received(sample) as f64 / window_seconds(sample))
-}
-
-#[expect(clippy::unnecessary_wraps, reason = "as for received_pps")]
-fn received_mbps(sample: &Sample) -> Option<f64> {
-    let bits = 8.0 * sum(sample, |lane| lane.received_bytes) as f64;
-    Some(bits / 1e6 / window_seconds(sample))
-}
-
-#[expect(clippy::unnecessary_wraps, reason = "as for received_pps")]
-fn sent_pps(sample: &Sample) -> Option<f64> {
-    Some(sum(sample, |lane| lane.sent_packets) as f64 / window_seconds(sample))
-}
-
-/// CPU time of the lanes that `counts` wants, per datagram that `packets` counts.
-fn cpu_ns_per(
-    sample: &Sample,
-    counts: fn(Side) -> bool,
-    packets: fn(&LaneSample) -> u64,
-) -> Option<f64> {
-    let lanes = || sample.lanes.iter().filter(|lane| counts(lane.side));
-    let cpu_ns: u64 = lanes().map(|lane| lane.cpu_ns).sum::<Option<u64>>()?;
-    let packets: u64 = sum(sample, packets);
-    (lanes().count() > 0 && packets > 0).then(|| cpu_ns as f64 / packets as f64)
-}
-
-fn sender_cpu_ns_per_packet(sample: &Sample) -> Option<f64> {
-    cpu_ns_per(
-        sample,
-        |side| side == Side::Sender,
-        |lane| lane.sent_packets,
-    )
-}
-
-fn receiver_cpu_ns_per_packet(sample: &Sample) -> Option<f64> {
-    cpu_ns_per(
-        sample,
-        |side| side == Side::Receiver,
-        |lane| lane.received_packets,
-    )
-}
-
-fn cpu_ns_per_packet(sample: &Sample) -> Option<f64> {
-    cpu_ns_per(sample, |_| true, |lane| lane.received_packets)
-}
-
-/// The case's value over the reference's, round by round: what drifts meets both.
-fn paired_ratios(
-    samples: &[Sample],
-    reference: &[Sample],
-    value: fn(&Sample) -> Option<f64>,
-) -> Vec<f64> {
-    let ratio = |sample: &Sample| {
-        let mut partners = reference.iter().filter(|other| other.round == sample.round);
-        let base = value(partners.next()?)?;
-        (base > 0.0).then_some(value(sample)? / base)
-    };
-    samples.iter().filter_map(ratio).collect()
-}
-
-/// The smallest share of the received datagrams that one receiver got over all windows, in percent.
-fn receiver_share_min_pct(samples: &[Sample]) -> Option<f64> {
-    let receivers = |sample: &Sample| -> Vec<u64> {
-        let lanes = sample.lanes.iter().filter(|lane| lane.side != Side::Sender);
-        lanes.map(|lane| lane.received_packets).collect()
-    };
-    let mut totals = receivers(samples.first()?);
-    for sample in &samples[1..] {
-        for (total, more) in totals.iter_mut().zip(receivers(sample)) {
-            *total += more;
-        }
-    }
-    percent(totals.iter().copied().min()?, totals.iter().sum())
-}
-
-fn percent(part: u64, whole: u64) -> Option<f64> {
-    (whole > 0).then(|| 100.0 * part as f64 / whole as f64)
-}
-
-/// The Raspberry Pi firmware's bits of all windows, OR-ed, in words. Empty: no such sensor.
-fn throttled(samples: &[Sample]) -> String {
-    let Some(bits) = samples
-        .iter()
-        .filter_map(|sample| sample.throttle_bits)
-        .reduce(|a, b| a | b)
-    else {
-        return String::new();
-    };
-    let meanings = [
-        "under-voltage",
-        "frequency capped",
-        "throttled",
-        "soft temperature limit",
-    ];
-    let set = |bit: &usize| bits >> bit & 1 == 1 || bits >> (bit + 16) & 1 == 1;
-    let words: Vec<&str> = (0..4).filter(set).map(|bit| meanings[bit]).collect();
-    if words.is_empty() {
-        "no".to_owned()
-    } else {
-        words.join("+")
-    }
-}
-
-fn started_at(sample: &Sample) -> String {
-    let time = UNIX_EPOCH + Duration::from_millis(sample.opened_unix_ms);
-    humantime::format_rfc3339_millis(time).to_string()
-}
-
-/// Rounded: a spreadsheet shall not see an exponent, nor digits that mean nothing.
-fn decimals<const PLACES: u8>(value: f64) -> f64 {
-    let scale = 10_f64.powi(PLACES.into());
-    (value * scale).round() / scale
-}
-
-fn median<const PLACES: u8>(estimate: Option<Estimate>) -> Option<f64> {
-    estimate.map(|estimate| decimals::<PLACES>(estimate.median))
-}
-
-fn low<const PLACES: u8>(estimate: Option<Estimate>) -> Option<f64> {
-    estimate?.low.map(decimals::<PLACES>)
-}
-
-fn high<const PLACES: u8>(estimate: Option<Estimate>) -> Option<f64> {
-    estimate?.high.map(decimals::<PLACES>)
 }
