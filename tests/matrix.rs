@@ -170,3 +170,23 @@ fn many_more_threads_than_cpus_do_not_hang() {
         check_invariants(&case, &measure(&case, &settings));
     }
 }
+
+#[test]
+fn a_receiver_that_starves_is_seen_to_starve() {
+    let settings = settings(TINY_RCVBUF, Spread::Even);
+    for entry in engines::ALL
+        .iter()
+        .filter(|entry| entry.about.starves.is_some())
+    {
+        let case = Case {
+            sender: engines::reference(),
+            receiver: entry,
+            threads: 4.try_into().expect("in range"),
+            payload: 26.try_into().expect("in range"),
+            connection: Connection::Connected,
+            ip: Ip::V4,
+        };
+        // A flood over a tiny buffer outruns it at some point: then its queue stays full.
+        while measure(&case, &settings).books.unread == 0 {}
+    }
+}
