@@ -170,12 +170,12 @@ impl LaneContext {
         self.meter.done_sending.store(true, Ordering::Release);
     }
 
-    /// Takes note of a call that moved nothing, of a lane that had moved `so_far` before.
+    /// Takes note of a call that moved nothing.
     ///
     /// # Errors
     /// The same error, when 1000 calls in a row have failed.
     #[cold]
-    pub fn tolerate(&self, error: io::Error, so_far: Tally) -> io::Result<()> {
+    pub fn tolerate(&self, error: io::Error) -> io::Result<()> {
         match error.kind() {
             // The coordinator's nudge (see `sys::nudge`): the loop looks at its stop flag.
             io::ErrorKind::Interrupted => return Ok(()),
@@ -186,12 +186,10 @@ impl LaneContext {
             _ => {}
         }
         self.meter.errors.fetch_add(1, Ordering::Relaxed);
+        let packets = self.meter.sent.read().packets + self.meter.received.read().packets;
         let mut faults = self.faults.get();
-        if faults.packets != so_far.packets {
-            faults = Faults {
-                packets: so_far.packets,
-                streak: 0,
-            };
+        if faults.packets != packets {
+            faults = Faults { packets, streak: 0 };
         }
         faults.streak += 1;
         self.faults.set(faults);

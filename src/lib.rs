@@ -19,7 +19,8 @@
 //! [`cmd`] has one file per subcommand.
 //!
 //! A new engine is one file in `engines/` and its line in the registry; a new board one TOML in `boards/`
-//! and its line in [`board`]; a new format one file in `sink/`. `CONTRIBUTING.md` walks through each.
+//! and its line in [`board`]; a new format one file in `sink/` and the place in [`cmd::run`] that fills
+//! it. `CONTRIBUTING.md` walks through each.
 
 pub mod board;
 pub mod case;

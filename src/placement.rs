@@ -73,7 +73,8 @@ impl Placement {
 }
 
 impl std::fmt::Display for Placement {
-    /// As `--pin` takes it: `2,1>3,0` is written `2,1:3,0`.
+    /// `2,1>3,0`: the senders' CPUs, the receivers'. Not with the colon of `--pin`, which spreadsheets
+    /// take for a time of day.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let list = |cpus: &[Option<usize>]| {
             let cpus = cpus.iter().flatten().map(ToString::to_string);
@@ -85,7 +86,7 @@ impl std::fmt::Display for Placement {
             f.pad(&list(&self.senders))
         } else {
             f.pad(&format!(
-                "{}:{}",
+                "{}>{}",
                 list(&self.senders),
                 list(&self.receivers)
             ))
@@ -211,18 +212,18 @@ mod tests {
     fn cpu_0_is_used_last_and_by_a_receiver() {
         let quad = cpus(4);
         assert_eq!(generic(1, &quad), "3");
-        assert_eq!(generic(2, &quad), "3:2");
-        assert_eq!(generic(3, &quad), "3,1:2");
-        assert_eq!(generic(4, &quad), "3,1:2,0");
-        assert_eq!(generic(2, &cpus(2)), "1:0");
+        assert_eq!(generic(2, &quad), "3>2");
+        assert_eq!(generic(3, &quad), "3,1>2");
+        assert_eq!(generic(4, &quad), "3,1>2,0");
+        assert_eq!(generic(2, &cpus(2)), "1>0");
     }
 
     #[test]
     fn a_crowd_goes_round_the_cpus_and_leaves_none_idle() {
-        assert_eq!(generic(4, &cpus(2)), "1,0:0,1");
-        assert_eq!(generic(8, &cpus(4)), "3,2,1,0:2,1,0,3");
-        assert_eq!(generic(5, &cpus(4)), "3,2,1:0,3");
-        assert_eq!(generic(3, &cpus(1)), "0,0:0");
+        assert_eq!(generic(4, &cpus(2)), "1,0>0,1");
+        assert_eq!(generic(8, &cpus(4)), "3,2,1,0>2,1,0,3");
+        assert_eq!(generic(5, &cpus(4)), "3,2,1>0,3");
+        assert_eq!(generic(3, &cpus(1)), "0,0>0");
     }
 
     #[test]
@@ -232,7 +233,7 @@ mod tests {
         for cpu in &mut cpus[..4] {
             cpu.capacity = 530;
         }
-        assert_eq!(generic(4, &cpus), "7,5:6,4");
+        assert_eq!(generic(4, &cpus), "7,5>6,4");
         // Two clusters, SMT siblings n and n + 4.
         let cpu = |id| Cpu {
             id,
@@ -241,7 +242,7 @@ mod tests {
             cache: id % 4 / 2 * 2,
         };
         let cpus: Vec<Cpu> = (0..8).map(cpu).collect();
-        assert_eq!(generic(2, &cpus), "3:2");
+        assert_eq!(generic(2, &cpus), "3>2");
     }
 
     #[test]

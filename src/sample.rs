@@ -26,10 +26,17 @@ pub struct Sample {
     pub rcvbuf_bytes: u64,
     /// What SO_SNDBUF says, in bytes.
     pub sndbuf_bytes: u64,
-    /// The hottest thermal zone when the window closed, in thousandths of a degree Celsius.
+    /// The hottest thermal zone when the run was over, in thousandths of a degree Celsius.
     pub hottest_millic: Option<i32>,
-    /// The Raspberry Pi firmware's throttle bits when the window closed.
+    /// The Raspberry Pi firmware's throttle bits when the run was over.
     pub throttle_bits: Option<u32>,
+}
+
+impl Sample {
+    /// Whether its books close and its receivers emptied their queues.
+    pub fn is_sound(&self) -> bool {
+        self.books.unread == 0 && self.books.of_window().unaccounted == 0
+    }
 }
 
 /// What one lane did during the window.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::board::Cooldown;
 use crate::plan::{Block, Plan, Planned, Verdict};
-use crate::record::{Environment, Findings, Outcome, Record, Status};
+use crate::record::{Environment, Findings, Outcome, Record};
 use crate::runner::{self, NoSample, Settings};
 use crate::sample::Sample;
 use crate::sys::interrupt::{Interrupt, Interrupted};
@@ -236,7 +236,11 @@ impl<'a> Measuring<'a> {
             .cases
             .iter()
             .find(|progress| progress.planned.case.is_reference());
-        let reference = reference.map_or(&[][..], |progress| &progress.samples);
+        // One that starved, or whose books do not close, is no measure for others.
+        let sound = |progress: &&Progress| progress.samples.iter().all(Sample::is_sound);
+        let reference = reference
+            .filter(sound)
+            .map_or(&[][..], |progress| &progress.samples);
         let record = |progress: &Progress| {
             let (pin, warnings) = match &progress.planned.verdict {
                 Verdict::Run(placement, warnings) => (placement.to_string(), warnings.clone()),
@@ -258,11 +262,4 @@ impl<'a> Measuring<'a> {
         };
         self.cases.iter().map(record).collect()
     }
-}
-
-/// How many of these rows are bad news.
-pub fn failures(rows: &[Record]) -> usize {
-    rows.iter()
-        .filter(|row| row.status == Status::Failed)
-        .count()
 }

@@ -94,10 +94,15 @@ fn environment(request: &Request) -> Environment {
         target: env!("UDPBENCH_TARGET").to_owned(),
         kernel: known(&host.kernel),
         governor: known(&host.governor),
-        warmup_ms: request.settings.warmup.as_secs_f64() * 1000.0,
+        warmup_ms: milliseconds(request.settings.warmup),
         seed: request.seed,
         version: env!("CARGO_PKG_VERSION").to_owned(),
     }
+}
+
+/// To the microsecond.
+fn milliseconds(duration: Duration) -> f64 {
+    (duration.as_secs_f64() * 1e6).round() / 1e3
 }
 
 fn introduce(request: &Request, outputs: &Outputs) {
@@ -164,7 +169,9 @@ impl Outputs {
         };
         let header = Header {
             format: FORMAT,
-            command_line: std::env::args().collect(),
+            command_line: std::env::args_os()
+                .map(|word| word.to_string_lossy().into_owned())
+                .collect(),
             started_at: started_at.to_owned(),
             rounds: request.rounds,
             environment: environment.clone(),

@@ -78,7 +78,8 @@ pub(super) fn flows(
         }
     }
     // A case pairs sender n with receiver n where it can: placements rely on it.
-    if spread == Spread::Even && senders == receivers.len() {
+    let one_each = senders == receivers.len() && (spread == Spread::Even || senders == 1);
+    if one_each {
         flows.sort_by_key(|flow| flow.receiver);
         if case.connection == Connection::Connected {
             connect_receivers(&flows, receivers)?;

@@ -1,7 +1,7 @@
 //! A file that only ever holds whole lines, whatever happens to the disk.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Seek, Write};
+use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
@@ -85,10 +85,7 @@ impl LineFile {
                 Ok(())
             }
             Err(error) => {
-                let cut = self
-                    .file
-                    .set_len(self.whole)
-                    .and_then(|()| self.file.rewind());
+                let cut = self.cut_back();
                 let shown = self.path.display();
                 let error = anyhow!(error).context(match cut {
                     Ok(()) => format!("cannot write to {shown}; what it held is whole"),
@@ -97,6 +94,11 @@ impl LineFile {
                 Err(error)
             }
         }
+    }
+
+    fn cut_back(&mut self) -> io::Result<()> {
+        self.file.set_len(self.whole)?;
+        self.file.seek(SeekFrom::Start(self.whole)).map(drop)
     }
 
     fn sync(&self) -> anyhow::Result<()> {

@@ -21,12 +21,12 @@ pub(super) async fn send_and_receive(
         } else {
             match sender.transmit().await {
                 Ok(burst) => lane.meter.sent.publish(sent.add(burst)),
-                Err(error) => lane.tolerate(error, sent)?,
+                Err(error) => lane.tolerate(error)?,
             }
         }
         match receiver.receive().await {
             Ok(burst) => lane.meter.received.publish(received.add(burst)),
-            Err(error) => lane.tolerate(error, received)?,
+            Err(error) => lane.tolerate(error)?,
         }
     }
     Ok(())

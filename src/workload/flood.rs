@@ -11,7 +11,7 @@ pub(super) async fn send(sender: &mut impl Transmit, lane: &LaneContext) -> io::
     while !lane.sending_stopped() {
         match sender.transmit().await {
             Ok(burst) => lane.meter.sent.publish(sent.add(burst)),
-            Err(error) => lane.tolerate(error, sent)?,
+            Err(error) => lane.tolerate(error)?,
         }
     }
     lane.done_sending();
@@ -24,7 +24,7 @@ pub(super) async fn receive(receiver: &mut impl Receive, lane: &LaneContext) -> 
     while !lane.receiving_stopped() {
         match receiver.receive().await {
             Ok(burst) => lane.meter.received.publish(received.add(burst)),
-            Err(error) => lane.tolerate(error, received)?,
+            Err(error) => lane.tolerate(error)?,
         }
     }
     Ok(())
