@@ -150,22 +150,19 @@ fn cool_down(
         return Ok(());
     };
     let since = Instant::now();
-    while since.elapsed() < cooldown.at_most {
+    loop {
+        let left = cooldown.at_most.saturating_sub(since.elapsed());
         let Some(millic) = sensors::hottest_millic(&schedule.settings.root) else {
             return Ok(());
         };
-        let degrees = millic / 1000;
-        if degrees < i32::from(cooldown.below_c) {
+        let (degrees, wanted) = (millic / 1000, cooldown.below_c);
+        if left.is_zero() || degrees < i32::from(wanted) {
             return Ok(());
         }
-        journal.doing(&format!(
-            "cooling down: {degrees} C, waiting for less than {} C, at most {} s more",
-            cooldown.below_c,
-            cooldown.at_most.saturating_sub(since.elapsed()).as_secs()
-        ));
-        interrupt.sleep(LOOK)?;
+        let seconds = left.as_secs();
+        journal.doing(&format!("{degrees} C, want {wanted}: {seconds} s at most"));
+        interrupt.sleep(left.min(LOOK))?;
     }
-    Ok(())
 }
 
 /// A block while it is measured.

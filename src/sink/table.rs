@@ -68,10 +68,17 @@ fn blocks(text: &mut String, rows: &[&Record]) {
 
 fn heading(row: &Record) -> String {
     let plural = if row.threads.is_alone() { "" } else { "s" };
-    format!(
+    let heading = format!(
         "-- {} thread{plural}, {} B, {}, CPUs {}",
         row.threads, row.payload_bytes, row.ip, row.pin
-    )
+    );
+    // Hundreds of threads have long lists; the column `pin` has them whole.
+    let most = usize::from(WIDTH);
+    if heading.len() <= most {
+        heading
+    } else {
+        format!("{:.1$}...", heading, most - 3)
+    }
 }
 
 /// Two engines whose names are too long for one cell: the sender gets a line of its own.

@@ -1,0 +1,136 @@
+//! The sweep as a library: what it tells its journal.
+
+mod common;
+
+use std::process::Command;
+
+use clap::Parser;
+use common::{Place, rows, stderr};
+use udpbench::cli::Cli;
+use udpbench::record::{Environment, Record, Status};
+use udpbench::request::Request;
+use udpbench::sample::Sample;
+use udpbench::sweep::{self, Ending, Journal, Schedule};
+use udpbench::sys::interrupt::Interrupt;
+
+#[derive(Default)]
+struct Recorder {
+    told: Vec<String>,
+    windows: usize,
+    rows: Vec<Record>,
+}
+
+impl Journal for Recorder {
+    fn doing(&mut self, what: &str) {
+        self.told.push(what.to_owned());
+    }
+
+    fn window(&mut self, _sample: &Sample) -> anyhow::Result<()> {
+        self.windows += 1;
+        Ok(())
+    }
+
+    fn lost_windows(&mut self, _windows: u32) {}
+
+    fn rows(&mut self, rows: Vec<Record>) -> anyhow::Result<()> {
+        self.rows.extend(rows);
+        Ok(())
+    }
+}
+
+fn run(arguments: &str) -> Recorder {
+    let words = std::iter::once("udpbench").chain(arguments.split_whitespace());
+    let request = Request::new(&Cli::parse_from(words).run).expect("a valid request");
+    let schedule = Schedule {
+        settings: request.settings.clone(),
+        rounds: request.rounds,
+        soak: request.soak,
+        cooldown: request.cooldown,
+        seed: request.seed,
+    };
+    let interrupt = Interrupt::never().expect("a pair of sockets");
+    let mut recorder = Recorder::default();
+    let environment = Environment::default();
+    let ending = sweep::run(
+        &request.plan,
+        &schedule,
+        &environment,
+        &interrupt,
+        &mut recorder,
+    );
+    assert_eq!(ending.expect("a recorder never fails"), Ending::Complete);
+    recorder
+}
+
+const TINY: &str = "--engine null --no-reference --ip v4 --connection connected --threads 2 --payload 1,2 \
+                    --warmup 0s --duration 6ms --pin none";
+
+/// A profile whose board is never cool enough, but does not wait for ever.
+const HOT_BOARD: &str = r#"
+name = "hot"
+title = "Hot board"
+verified_on = []
+defaults = { threads = [1], payload = [26] }
+timing = { warmup = "1ms", soak = "1ms" }
+cooldown = { below_c = 1, at_most = "30ms" }
+"#;
+
+#[test]
+fn a_hot_board_is_given_time_to_cool_down_before_each_block_but_not_for_ever() {
+    let place = Place::new();
+    let board = place.path("hot.toml");
+    std::fs::write(&board, HOT_BOARD).expect("written");
+    let fixture = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/hosts/rpi-4b");
+    let told = run(&format!(
+        "{TINY} --board {} --root {fixture}",
+        board.display()
+    ))
+    .told;
+    let cooling = told.iter().filter(|told| told.contains("C, want 1"));
+    assert_eq!(cooling.count(), 2, "{told:?}");
+    // Without a sensor there is nothing to wait for.
+    let fixture = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/hosts/x86-vm");
+    let told = run(&format!(
+        "{TINY} --board {} --root {fixture}",
+        board.display()
+    ))
+    .told;
+    assert!(
+        !told.iter().any(|told| told.contains("C, want")),
+        "{told:?}"
+    );
+}
+
+#[test]
+fn the_soak_comes_once_and_counts_nothing() {
+    let recorder = run(&format!("{TINY} --soak 2ms"));
+    let soaks = recorder.told.iter().filter(|told| told.contains("soaking"));
+    assert_eq!(soaks.count(), 1);
+    assert!(recorder.told[0].contains("soaking"), "{:?}", recorder.told);
+    assert_eq!((recorder.windows, recorder.rows.len()), (2 * 6, 2));
+}
+
+#[test]
+fn a_case_that_cannot_be_built_is_a_failed_row_and_the_others_go_on() {
+    let place = Place::new();
+    let program = env!("CARGO_BIN_EXE_udpbench");
+    let script = format!(
+        "ulimit -n 40; exec {program} --engine std --ip v4 --threads 2,64 --payload 26 --soak 0s \
+         --duration 12ms -o out.csv"
+    );
+    let shell = Command::new("sh")
+        .arg("-c")
+        .arg(script)
+        .current_dir(place.path(""))
+        .output();
+    let output = shell.expect("a shell");
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    for row in rows(&place.path("out.csv")) {
+        if u16::from(row.threads) == 2 {
+            assert_eq!((row.status, row.rounds), (Status::Ok, 6), "{row:?}");
+        } else {
+            assert_eq!((row.status, row.rounds), (Status::Failed, 0));
+            assert!(row.reason.contains("Too many open files"), "{}", row.reason);
+        }
+    }
+}
