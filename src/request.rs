@@ -12,6 +12,7 @@ use crate::host::Host;
 use crate::placement::Pin;
 use crate::plan::{Axes, Conditions, Plan};
 use crate::runner::{Settings, Spread};
+use crate::sweep::Schedule;
 use crate::sys::files::Root;
 
 /// Everything that a sweep needs to know.
@@ -23,16 +24,8 @@ pub struct Request {
     pub detected: Detected,
     /// What runs and what does not.
     pub plan: Plan,
-    /// How it is measured.
-    pub settings: Settings,
-    /// Windows per case.
-    pub rounds: u32,
-    /// Traffic once before the first case.
-    pub soak: Duration,
-    /// Whether to let the board cool down between blocks.
-    pub cooldown: Option<board::Cooldown>,
-    /// Of the shuffles.
-    pub seed: u32,
+    /// How it is gone through.
+    pub schedule: Schedule,
 }
 
 const DEFAULT_DURATION: Duration = Duration::from_secs(1);
@@ -81,31 +74,36 @@ impl Request {
                 engine_refusals: &engine_refusals(),
             },
         );
-        Ok(Self {
-            plan,
+        let schedule = Schedule {
             settings,
             rounds,
             soak: args.soak.unwrap_or(quick(board.timing.soak, QUICK_SOAK)),
             cooldown: board.cooldown.filter(|_| !args.quick),
             seed: args.seed.unwrap_or_else(|| fastrand::u32(..)),
+        };
+        Ok(Self {
             host,
             detected,
+            plan,
+            schedule,
         })
     }
 
     /// About how long the sweep takes, without cool-downs.
     pub fn expected_time(&self) -> Duration {
-        self.soak + self.time_per_window() * u32::try_from(self.windows()).unwrap_or(u32::MAX)
+        self.schedule.soak
+            + self.time_per_window() * u32::try_from(self.windows()).unwrap_or(u32::MAX)
     }
 
     /// How many windows the sweep has.
     pub fn windows(&self) -> u64 {
-        self.plan.runnable().count() as u64 * u64::from(self.rounds)
+        self.plan.runnable().count() as u64 * u64::from(self.schedule.rounds)
     }
 
     /// About how long one of them takes, with all that belongs to it.
     pub fn time_per_window(&self) -> Duration {
-        self.settings.warmup + self.settings.window + BETWEEN_WINDOWS
+        let settings = &self.schedule.settings;
+        settings.warmup + settings.window + BETWEEN_WINDOWS
     }
 }
 

@@ -142,15 +142,9 @@ fn kill_9_at_any_moment_loses_at_most_the_window_and_the_block_in_hand() {
 #[test]
 fn a_disk_that_fills_up_ends_the_sweep_with_whole_lines() {
     let place = Place::new();
-    let program = env!("CARGO_BIN_EXE_udpbench");
     // A file size limit stands in for the disk: writes beyond it fail once the signal is ignored.
-    let script = format!("trap '' XFSZ; ulimit -f 16; exec {program} {LONG_SWEEP}");
-    let shell = Command::new("sh")
-        .arg("-c")
-        .arg(script)
-        .current_dir(place.path(""))
-        .output();
-    let output = shell.expect("a shell");
+    let script = format!("trap '' XFSZ; ulimit -f 16; exec $udpbench {LONG_SWEEP}");
+    let output = place.shell(&script);
     assert_eq!(output.status.code(), Some(1));
     let message = stderr(&output);
     assert!(message.contains("cannot write to out."), "{message}");
@@ -170,17 +164,11 @@ fn a_disk_that_fills_up_ends_the_sweep_with_whole_lines() {
 #[test]
 fn a_closed_pipe_is_no_error() {
     let place = Place::new();
-    let program = env!("CARGO_BIN_EXE_udpbench");
     let sweep = LONG_SWEEP.replace("-o out.csv", "-o -");
     for arguments in ["engines", "boards", "plan", "boards rpi-4b", &sweep] {
         // Closed before the first byte.
-        let script = format!("{{ {program} {arguments}; echo $? >status; }} | true");
-        let output = Command::new("sh")
-            .arg("-c")
-            .arg(script)
-            .current_dir(place.path(""))
-            .output();
-        let message = stderr(&output.expect("a shell"));
+        let script = format!("{{ $udpbench {arguments}; echo $? >status; }} | true");
+        let message = stderr(&place.shell(&script));
         let status = fs::read_to_string(place.path("status")).expect("written");
         assert_eq!(status.trim(), "0", "{arguments}: {message}");
         assert!(!message.contains("error"), "{arguments}: {message}");

@@ -2,15 +2,13 @@
 
 mod common;
 
-use std::process::Command;
-
 use clap::Parser;
 use common::{Place, rows, stderr};
 use udpbench::cli::Cli;
 use udpbench::record::{Environment, Record, Status};
 use udpbench::request::Request;
 use udpbench::sample::Sample;
-use udpbench::sweep::{self, Ending, Journal, Schedule};
+use udpbench::sweep::{self, Ending, Journal};
 use udpbench::sys::interrupt::Interrupt;
 
 #[derive(Default)]
@@ -41,19 +39,12 @@ impl Journal for Recorder {
 fn run(arguments: &str) -> Recorder {
     let words = std::iter::once("udpbench").chain(arguments.split_whitespace());
     let request = Request::new(&Cli::parse_from(words).run).expect("a valid request");
-    let schedule = Schedule {
-        settings: request.settings.clone(),
-        rounds: request.rounds,
-        soak: request.soak,
-        cooldown: request.cooldown,
-        seed: request.seed,
-    };
     let interrupt = Interrupt::never().expect("a pair of sockets");
     let mut recorder = Recorder::default();
     let environment = Environment::default();
     let ending = sweep::run(
         &request.plan,
-        &schedule,
+        &request.schedule,
         &environment,
         &interrupt,
         &mut recorder,
@@ -113,17 +104,9 @@ fn the_soak_comes_once_and_counts_nothing() {
 #[test]
 fn a_case_that_cannot_be_built_is_a_failed_row_and_the_others_go_on() {
     let place = Place::new();
-    let program = env!("CARGO_BIN_EXE_udpbench");
-    let script = format!(
-        "ulimit -n 40; exec {program} --engine std --ip v4 --threads 2,64 --payload 26 --soak 0s \
-         --duration 12ms -o out.csv"
-    );
-    let shell = Command::new("sh")
-        .arg("-c")
-        .arg(script)
-        .current_dir(place.path(""))
-        .output();
-    let output = shell.expect("a shell");
+    let script = "ulimit -n 40; exec $udpbench --engine std --ip v4 --threads 2,64 --payload 26 --soak 0s \
+         --duration 12ms -o out.csv";
+    let output = place.shell(script);
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
     for row in rows(&place.path("out.csv")) {
         if u16::from(row.threads) == 2 {

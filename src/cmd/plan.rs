@@ -47,8 +47,8 @@ pub fn summary(request: &Request) -> String {
     let expected = request.expected_time().as_secs().max(1);
     format!(
         "{runs} cases to run, {skipped} to skip; {} windows of {:.1?} each; about {}",
-        request.rounds,
-        request.settings.window,
+        request.schedule.rounds,
+        request.schedule.settings.window,
         humantime::format_duration(Duration::from_secs(expected)),
     )
 }

@@ -20,7 +20,7 @@ use crate::sink::csv::CsvSink;
 use crate::sink::lines::{LineFile, Lines};
 use crate::sink::samples::{FORMAT, Header, SampleSink};
 use crate::sink::table;
-use crate::sweep::{self, Ending, Journal, Schedule};
+use crate::sweep::{self, Ending, Journal};
 use crate::sys::interrupt::Interrupt;
 use crate::sys::limits;
 
@@ -39,16 +39,9 @@ pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
     introduce(&request, &outputs);
 
     let mut book = Notebook::new(outputs, &request);
-    let schedule = Schedule {
-        settings: request.settings.clone(),
-        rounds: request.rounds,
-        soak: request.soak,
-        cooldown: request.cooldown,
-        seed: request.seed,
-    };
     let ending = sweep::run(
         &request.plan,
-        &schedule,
+        &request.schedule,
         &environment,
         &interrupt,
         &mut book,
@@ -94,8 +87,8 @@ fn environment(request: &Request) -> Environment {
         target: env!("UDPBENCH_TARGET").to_owned(),
         kernel: known(&host.kernel),
         governor: known(&host.governor),
-        warmup_ms: milliseconds(request.settings.warmup),
-        seed: request.seed,
+        warmup_ms: milliseconds(request.schedule.settings.warmup),
+        seed: request.schedule.seed,
         version: env!("CARGO_PKG_VERSION").to_owned(),
     }
 }
@@ -113,8 +106,11 @@ fn introduce(request: &Request, outputs: &Outputs) {
         board.title
     );
     eprintln!("{}", summary(request));
-    eprintln!("seed {}; results in {}", request.seed, outputs.shown);
-    let asked = u64::from(request.settings.rcvbuf_bytes);
+    eprintln!(
+        "seed {}; results in {}",
+        request.schedule.seed, outputs.shown
+    );
+    let asked = u64::from(request.schedule.settings.rcvbuf_bytes);
     if let Some(most) = request.host.rmem_max.filter(|&most| most < asked) {
         eprintln!(
             "note: {asked} B of receive buffer asked for, net.core.rmem_max grants {most}: losses will be \
@@ -173,7 +169,7 @@ impl Outputs {
                 .map(|word| word.to_string_lossy().into_owned())
                 .collect(),
             started_at: started_at.to_owned(),
-            rounds: request.rounds,
+            rounds: request.schedule.rounds,
             environment: environment.clone(),
             host: request.host.clone(),
         };

@@ -41,6 +41,15 @@ impl Place {
             .expect("the program starts")
     }
 
+    /// Runs a shell script, in which the program is `$udpbench`, to its end.
+    pub fn shell(&self, script: &str) -> Output {
+        let mut shell = Command::new("sh");
+        shell
+            .args(["-c", script])
+            .env("udpbench", env!("CARGO_BIN_EXE_udpbench"));
+        shell.current_dir(self.0.path()).output().expect("a shell")
+    }
+
     /// What lies in this place, by name.
     pub fn files(&self) -> Vec<String> {
         let entries = fs::read_dir(self.0.path()).expect("it is there");
