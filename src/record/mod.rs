@@ -60,6 +60,7 @@ pub struct Record {
     pub cpu_ratio_to_std_high: Option<f64>,
     pub interval_pct: Option<f64>,
     pub cv_pct: Option<f64>,
+    pub disturbed_windows: Option<usize>,
     pub receiver_share_min_pct: Option<f64>,
     pub rcvbuf_bytes: Option<u64>,
     pub sndbuf_bytes: Option<u64>,
@@ -221,6 +222,7 @@ impl Record {
             cpu_ratio_to_std_high: high::<4>(speeds.cpu_ratio),
             interval_pct: speeds.interval_pct,
             cv_pct: speeds.cv_pct,
+            disturbed_windows: books.map(|_| numbers::disturbed_windows(samples)),
             receiver_share_min_pct: numbers::receiver_share_min_pct(samples),
             rcvbuf_bytes: samples.first().map(|sample| sample.rcvbuf_bytes),
             sndbuf_bytes: samples.first().map(|sample| sample.sndbuf_bytes),
@@ -294,6 +296,10 @@ fn all_warnings(findings: &Findings) -> Vec<String> {
         warnings.push(
             "nothing was received while a window was open: make --duration longer".to_owned(),
         );
+    }
+    let disturbed = numbers::disturbed_windows(samples);
+    if disturbed > 0 {
+        warnings.push("other programs ran on a sender's CPU (disturbed_windows)".to_owned());
     }
     let failed = numbers::failed_calls(samples);
     if failed > 0 {

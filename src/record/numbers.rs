@@ -55,6 +55,31 @@ pub(super) fn failed_calls(samples: &[Sample]) -> u64 {
     lanes.map(|lane| lane.errors).sum()
 }
 
+/// Windows in which a sender that had a CPU to itself and never waited ran for less than 97 % of the
+/// time: something else ran there.
+pub(super) fn disturbed_windows(samples: &[Sample]) -> usize {
+    let is_disturbed = |sample: &&Sample| {
+        let shares_cpu = |lane: &LaneSample| {
+            sample
+                .lanes
+                .iter()
+                .filter(|other| other.cpu == lane.cpu)
+                .count()
+                > 1
+        };
+        let waited = |lane: &LaneSample| lane.voluntary_switches != Some(0);
+        let mut senders = sample.lanes.iter().filter(|lane| {
+            lane.side.sends() && lane.cpu.is_some() && !shares_cpu(lane) && !waited(lane)
+        });
+        let ran = |lane: &LaneSample| {
+            lane.cpu_ns
+                .map_or(1.0, |cpu_ns| cpu_ns as f64 / sample.window_ns as f64)
+        };
+        senders.any(|lane| ran(lane) < 0.97)
+    };
+    samples.iter().filter(is_disturbed).count()
+}
+
 /// What was not received, whatever became of it, in percent of what was sent.
 pub(super) fn loss_pct(books: WindowBooks) -> Option<f64> {
     let lost = books.sent.saturating_sub(books.received);

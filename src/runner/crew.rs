@@ -146,6 +146,14 @@ impl Lane {
         clock::thread_switches(self.meter.tid.load(Ordering::Relaxed))
     }
 
+    fn nudge(&self) {
+        // 0 would be the process itself.
+        match self.meter.tid.load(Ordering::Relaxed) {
+            0 => {}
+            tid => nudge::nudge(tid),
+        }
+    }
+
     /// Whether the lane, with its CPU clock at `cpu_ns` when something last moved, could have moved more
     /// if there were anything that it can move: it sleeps, or has run for a while since. On a busy
     /// machine, the time of day says nothing of this kind.
@@ -163,7 +171,7 @@ impl Lane {
         let Some(thread) = &self.thread else { return };
         while !seen() && !thread.is_finished() {
             thread::sleep(GLANCE);
-            nudge::nudge(thread);
+            self.nudge();
         }
     }
 }

@@ -7,12 +7,9 @@
 //! no address comes back; `SO_RCVTIMEO` arms a timer at every wait, within the measurement.
 
 use std::io;
-use std::os::unix::thread::JoinHandleExt;
 use std::sync::OnceLock;
-use std::thread::JoinHandle;
 
 use nix::errno::Errno;
-use nix::sys::pthread::pthread_kill;
 use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction};
 
 const NUDGE: Signal = Signal::SIGUSR1;
@@ -39,12 +36,16 @@ pub fn install() -> io::Result<()> {
     (*installed).map_err(io::Error::from)
 }
 
-/// Ends the wait of `thread`, if it is in one. One that is about to wait may miss it: repeat until the
-/// thread shows that it has seen its stop flag.
-pub fn nudge<T>(thread: &JoinHandle<T>) {
-    // The handle has not been joined, so the id is that of this thread. One that has ended cannot be
-    // signalled, and need not be.
-    let _ = pthread_kill(thread.as_pthread_t(), NUDGE);
+/// Ends the wait of the thread `tid` of this process, if it is in one. A thread that is about to wait
+/// may miss it: repeat until the thread shows that it has seen its stop flag.
+pub fn nudge(tid: i32) {
+    // Not pthread_kill(3): std and libc do not agree on what a pthread_t is on musl.
+    #[expect(unsafe_code, reason = "no wrapper has tgkill")]
+    // SAFETY: tgkill(2) takes three integers and touches no memory. A thread that has ended, and whose id
+    // may have gone to another one of this process, at worst costs that one an EINTR.
+    unsafe {
+        libc::syscall(libc::SYS_tgkill, libc::getpid(), tid, NUDGE as libc::c_int)
+    };
 }
 
 #[cfg(test)]
@@ -57,9 +58,16 @@ mod tests {
     fn a_nudge_ends_a_blocked_receive() {
         install().expect("sigaction works");
         let socket = UdpSocket::bind("127.0.0.1:0").expect("loopback is up");
-        let thread = std::thread::spawn(move || socket.recv_from(&mut [0; 1]).map(drop));
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let thread = std::thread::spawn(move || {
+            sender
+                .send(nix::unistd::gettid().as_raw())
+                .expect("somebody listens");
+            socket.recv_from(&mut [0; 1]).map(drop)
+        });
+        let tid = receiver.recv().expect("it says its id");
         while !thread.is_finished() {
-            nudge(&thread);
+            nudge(tid);
             std::thread::yield_now();
         }
         let outcome = thread.join().expect("no panic");
