@@ -299,7 +299,8 @@ fn all_warnings(findings: &Findings) -> Vec<String> {
     }
     let disturbed = numbers::disturbed_windows(samples);
     if disturbed > 0 {
-        warnings.push("other programs ran on a sender's CPU (disturbed_windows)".to_owned());
+        let why = "other programs, or a kernel that counts softirq time apart";
+        warnings.push(format!("a sender had less than 97 % of its CPU: {why}"));
     }
     let failed = numbers::failed_calls(samples);
     if failed > 0 {

@@ -56,7 +56,7 @@ pub(super) fn failed_calls(samples: &[Sample]) -> u64 {
 }
 
 /// Windows in which a sender that had a CPU to itself and never waited ran for less than 97 % of the
-/// time: something else ran there.
+/// time: something else ran there, or the kernel counts softirq time apart (IRQ_TIME_ACCOUNTING).
 pub(super) fn disturbed_windows(samples: &[Sample]) -> usize {
     let is_disturbed = |sample: &&Sample| {
         let shares_cpu = |lane: &LaneSample| {
