@@ -95,8 +95,7 @@ struct Pinned {
 
 fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
     let text = String::deserialize(deserializer)?;
-    humantime::parse_duration(&text)
-        .map_err(|_| D::Error::custom(format!("{text:?} is not a duration: write 50ms or 5s")))
+    crate::duration::parse(&text).map_err(D::Error::custom)
 }
 
 /// It becomes part of a file name, and `auto` is taken.

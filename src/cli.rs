@@ -11,7 +11,8 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand};
 
 use crate::case::{Connection, Ip, Payload, Threads};
-use crate::engine::{Entry, Selection};
+use crate::duration;
+use crate::engine::Entry;
 use crate::engines;
 use crate::placement::Pin;
 use crate::runner::Spread;
@@ -19,7 +20,7 @@ use crate::runner::Spread;
 /// How fast this board, this kernel and this way of writing the socket loop move UDP datagrams, where
 /// the lost ones died, and what each cost in CPU.
 #[derive(Debug, Parser)]
-#[command(version, args_conflicts_with_subcommands = true, after_help = EXAMPLES)]
+#[command(version = crate::VERSION, args_conflicts_with_subcommands = true, after_help = EXAMPLES)]
 pub struct Cli {
     /// What to do; without it, the sweep.
     #[command(subcommand)]
@@ -110,7 +111,7 @@ pub struct RunArgs {
     pub ip: Option<Vec<Ip>>,
 
     /// Measured time per case, split evenly over the rounds [default: 1s]
-    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Measuring")]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, help_heading = "Measuring")]
     pub duration: Option<Duration>,
 
     /// Windows per case, at least 5 [default: 6, the fewest that give a 95 % interval of the median]
@@ -118,11 +119,11 @@ pub struct RunArgs {
     pub rounds: Option<u32>,
 
     /// Traffic before each window opens [default: as the board profile says, mostly 20ms]
-    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Measuring")]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, help_heading = "Measuring")]
     pub warmup: Option<Duration>,
 
     /// Traffic once before the first case [default: as the board profile says]
-    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Measuring")]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, help_heading = "Measuring")]
     pub soak: Option<Duration>,
 
     /// Do not measure std on connected sockets in every block: no ratio_to_std then
@@ -210,7 +211,7 @@ impl EngineArg {
     /// The engines that it stands for.
     pub fn entries(self) -> impl Iterator<Item = &'static Entry> {
         engines::ALL.iter().filter(move |entry| match self {
-            Self::All => entry.about.selection == Selection::Default,
+            Self::All => entry.about.moves_datagrams && entry.about.starves.is_none(),
             Self::One(one) => *entry == one,
         })
     }
@@ -226,16 +227,6 @@ fn engine(name: &str) -> Result<EngineArg, String> {
     })
 }
 
-fn duration(text: &str) -> Result<Duration, String> {
-    if text
-        .bytes()
-        .all(|byte| byte.is_ascii_digit() || byte == b'.')
-    {
-        return Err(format!("a duration needs a unit, like {text}ms or {text}s"));
-    }
-    humantime::parse_duration(text).map_err(|error| format!("{error}; write 200ms or 1s"))
-}
-
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory;
@@ -245,12 +236,5 @@ mod tests {
     #[test]
     fn the_command_line_is_well_formed() {
         Cli::command().debug_assert();
-    }
-
-    #[test]
-    fn a_duration_without_a_unit_is_refused_with_the_cure() {
-        let refusal = duration("200").expect_err("no unit");
-        assert_eq!(refusal, "a duration needs a unit, like 200ms or 200s");
-        assert_eq!(duration("200ms"), Ok(Duration::from_millis(200)));
     }
 }

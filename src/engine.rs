@@ -89,6 +89,14 @@ pub struct SendEnd {
     pub wire: Arc<Wire>,
 }
 
+impl SendEnd {
+    /// The datagram that is sent again and again. Not zeros: where the allocator gets zeroed pages from
+    /// the kernel, as musl's does, all of them would be one and the same page of memory.
+    pub fn payload(&self) -> Vec<u8> {
+        vec![0xA5; self.payload_bytes]
+    }
+}
+
 /// What a receiver is given: a bound (and, where one peer is known, connected) blocking socket.
 #[derive(Debug)]
 pub struct ReceiveEnd {
@@ -164,7 +172,7 @@ pub struct About {
 /// Which selections include an engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Selection {
-    /// In the default sweep and in `all`.
+    /// In the default sweep.
     Default,
     /// Only when it is named.
     ByName,

@@ -26,6 +26,7 @@ pub mod board;
 pub mod case;
 pub mod cli;
 pub mod cmd;
+pub mod duration;
 pub mod engine;
 pub mod engines;
 pub mod error;
@@ -43,3 +44,10 @@ pub mod sweep;
 pub mod sys;
 pub mod wire;
 pub mod workload;
+
+/// Of this program. Numbers of a debug build are not those of a release.
+pub const VERSION: &str = if cfg!(debug_assertions) {
+    concat!(env!("CARGO_PKG_VERSION"), "-debug")
+} else {
+    env!("CARGO_PKG_VERSION")
+};

@@ -26,7 +26,7 @@ fn explain(error: &anyhow::Error) -> ExitCode {
     if io_kind == Some(io::ErrorKind::BrokenPipe) {
         return ExitCode::SUCCESS;
     }
-    eprintln!("error: {error:#}");
+    cmd::say(&format!("error: {error:#}"));
     if error.is::<UsageError>() {
         ExitCode::from(2)
     } else {

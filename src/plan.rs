@@ -1,6 +1,8 @@
 //! The plan: every case of the matrix, each runnable or skipped with its reason. A pure function of
 //! axes, board and host.
 
+use std::collections::BTreeSet;
+
 use crate::board::Board;
 use crate::case::{BlockKey, Case, Connection, Ip, Payload, Threads};
 use crate::engine::Entry;
@@ -168,7 +170,7 @@ impl Verdict {
                 Err(reason) => return Self::Skip(reason),
             },
         };
-        let mut warnings = warnings(case, conditions);
+        let mut warnings = warnings(case, conditions, &placement);
         warnings.extend(fallback);
         Self::Run(placement, warnings)
     }
@@ -209,12 +211,19 @@ fn refusal(case: &Case, conditions: &Conditions) -> Option<String> {
 }
 
 /// What may mislead about a case that runs.
-fn warnings(case: &Case, conditions: &Conditions) -> Vec<String> {
-    let (threads, cpus) = (case.threads, conditions.host.cpus.len());
+fn warnings(case: &Case, conditions: &Conditions, placement: &Placement) -> Vec<String> {
+    let threads = case.threads;
+    let pinned: BTreeSet<usize> = placement.cpus().flatten().collect();
+    let cpus = if pinned.is_empty() {
+        conditions.host.cpus.len()
+    } else {
+        pinned.len()
+    };
     let (senders, receivers) = (threads.senders(), threads.receivers());
     let mut warnings = Vec::new();
     if threads.count() > cpus {
-        warnings.push(format!("{threads} threads share {cpus} CPUs"));
+        let plural = if cpus == 1 { "" } else { "s" };
+        warnings.push(format!("{threads} threads share {cpus} CPU{plural}"));
     }
     if !threads.is_alone() && senders != receivers {
         warnings.push(format!(

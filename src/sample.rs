@@ -104,6 +104,8 @@ impl fmt::Display for Side {
 pub struct Books {
     /// When the window opened.
     pub at_opening: Fates,
+    /// When the window closed.
+    pub at_closing: Fates,
     /// When the run was over: senders stopped, queues drained.
     pub at_end: Fates,
     /// Found in the receive queues after the receivers had stopped.
@@ -151,6 +153,11 @@ impl Fates {
 }
 
 impl Books {
+    /// How many more datagrams were in flight when the window closed than when it opened.
+    pub fn queue_growth(&self) -> i64 {
+        self.at_closing.in_flight() - self.at_opening.in_flight()
+    }
+
     /// Closes the books over the datagrams that were sent from the opening of the window on.
     pub fn of_window(&self) -> WindowBooks {
         let (before, end) = (self.at_opening, self.at_end);
@@ -285,8 +292,10 @@ mod tests {
                 at_opening.received + drained,
                 at_opening.dropped_socket + window.1,
             );
-            let books = Books { at_opening, at_end, unread, kernel_discards: 0 }.of_window();
+            let books = Books { at_opening, at_end, unread, ..Books::default() }.of_window();
             prop_assert_eq!(books.unaccounted, 0);
+            prop_assert!(books.received + books.unread + skew >= window.0.saturating_sub(unread));
+            prop_assert!(books.received <= window.0 && books.dropped_socket <= window.1);
             prop_assert_eq!(books.sent, window.0 + window.1 - skew);
             prop_assert_eq!(
                 books.sent,

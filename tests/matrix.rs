@@ -187,6 +187,7 @@ fn a_receiver_that_starves_is_seen_to_starve() {
             ip: Ip::V4,
         };
         // A flood over a tiny buffer outruns it at some point: then its queue stays full.
-        while measure(&case, &settings).books.unread == 0 {}
+        let starved = (0..100).any(|_| measure(&case, &settings).books.unread > 0);
+        assert!(starved, "{entry} never starved");
     }
 }

@@ -4,3 +4,10 @@ pub mod boards;
 pub mod engines;
 pub mod plan;
 pub mod run;
+
+use std::io::{self, Write};
+
+/// A line for the person, on standard error, who may have closed it.
+pub fn say(line: &str) {
+    let _ = writeln!(io::stderr(), "{line}");
+}

@@ -10,6 +10,8 @@ use anyhow::Context;
 use indicatif::{FormattedDuration, ProgressBar, ProgressState, ProgressStyle};
 
 use super::plan::summary;
+use super::say;
+use crate::VERSION;
 use crate::board::Detected;
 use crate::cli::RunArgs;
 use crate::error::UsageError;
@@ -38,39 +40,41 @@ pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
     limits::raise_open_files();
     introduce(&request, &outputs);
 
-    let mut book = Notebook::new(outputs, &request);
+    let mut desk = Desk::new(outputs, &request);
     let ending = sweep::run(
         &request.plan,
         &request.schedule,
         &environment,
         &interrupt,
-        &mut book,
+        &mut desk,
     );
-    book.finish()?;
+    desk.finish();
     match ending? {
         Ending::Interrupted => {
-            let left = request.plan.cases().count() - book.rows.len();
-            eprintln!("interrupted: {left} cases have no row; what was measured is kept");
+            let left = request.plan.cases().count() - desk.rows.len();
+            say(&format!(
+                "interrupted: {left} cases have no row; what was measured is kept"
+            ));
             let signal = interrupt.signal().unwrap_or_default();
             Ok(ExitCode::from(u8::try_from(128 + signal).unwrap_or(1)))
         }
-        Ending::Complete => Ok(verdict(&book.rows)),
+        Ending::Complete => Ok(exit_code(&desk.rows)),
     }
 }
 
-fn verdict(rows: &[Record]) -> ExitCode {
+fn exit_code(rows: &[Record]) -> ExitCode {
     let failed = rows
         .iter()
         .filter(|row| row.status == Status::Failed)
         .count();
     if failed > 0 {
-        eprintln!(
+        say(&format!(
             "{failed} of {} cases failed: the column `reason` says why",
             rows.len()
-        );
+        ));
         ExitCode::FAILURE
     } else if rows.iter().all(|row| row.status == Status::Skipped) {
-        eprintln!("nothing could run: the column `reason` says why");
+        say("nothing could run: the column `reason` says why");
         ExitCode::FAILURE
     } else {
         ExitCode::SUCCESS
@@ -89,7 +93,7 @@ fn environment(request: &Request) -> Environment {
         governor: known(&host.governor),
         warmup_ms: milliseconds(request.schedule.settings.warmup),
         seed: request.schedule.seed,
-        version: env!("CARGO_PKG_VERSION").to_owned(),
+        version: VERSION.to_owned(),
     }
 }
 
@@ -100,22 +104,21 @@ fn milliseconds(duration: Duration) -> f64 {
 
 fn introduce(request: &Request, outputs: &Outputs) {
     let Detected { board, because } = &request.detected;
-    eprintln!(
+    say(&format!(
         "udpbench {} on {} ({because})",
-        env!("CARGO_PKG_VERSION"),
-        board.title
-    );
-    eprintln!("{}", summary(request));
+        VERSION, board.title
+    ));
+    say(&summary(request));
     eprintln!(
         "seed {}; results in {}",
         request.schedule.seed, outputs.shown
     );
     let asked = u64::from(request.schedule.settings.rcvbuf_bytes);
     if let Some(most) = request.host.rmem_max.filter(|&most| most < asked) {
-        eprintln!(
+        say(&format!(
             "note: {asked} B of receive buffer asked for, net.core.rmem_max grants {most}: losses will be \
              higher\n      cure: sudo sysctl -w net.core.rmem_max={asked}"
-        );
+        ));
     }
 }
 
@@ -170,6 +173,10 @@ impl Outputs {
                 .collect(),
             started_at: started_at.to_owned(),
             rounds: request.schedule.rounds,
+            spread: request.schedule.settings.spread,
+            soak_ms: milliseconds(request.schedule.soak),
+            window_ms: milliseconds(request.schedule.settings.window),
+            rcvbuf_asked_bytes: request.schedule.settings.rcvbuf_bytes,
             environment: environment.clone(),
             host: request.host.clone(),
         };
@@ -229,14 +236,14 @@ fn style(time_per_window: Duration) -> ProgressStyle {
         .with_key("left", left)
 }
 
-/// Keeps what the sweep tells, and shows how far it is.
-struct Notebook {
+/// Where the sweep's news arrive: kept in the outputs, shown as progress.
+struct Desk {
     outputs: Outputs,
     bar: ProgressBar,
     rows: Vec<Record>,
 }
 
-impl Notebook {
+impl Desk {
     fn new(outputs: Outputs, request: &Request) -> Self {
         // Draws on standard error, and only if that is a terminal.
         let bar = ProgressBar::new(request.windows());
@@ -249,19 +256,19 @@ impl Notebook {
     }
 
     /// Takes the progress away and shows the table.
-    fn finish(&self) -> anyhow::Result<()> {
+    fn finish(&self) {
         self.bar.finish_and_clear();
         let table = table::draw(&self.rows);
         if !self.outputs.to_stdout {
-            io::stdout().lock().write_all(table.as_bytes())?;
+            // Whoever closed the pipe does not want it; how the sweep ended is not theirs to decide.
+            let _ = io::stdout().lock().write_all(table.as_bytes());
         } else if io::stderr().is_terminal() {
-            eprint!("{table}");
+            say(&table);
         }
-        Ok(())
     }
 }
 
-impl Journal for Notebook {
+impl Journal for Desk {
     fn doing(&mut self, what: &str) {
         self.bar.set_message(what.to_owned());
     }

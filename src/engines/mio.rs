@@ -20,7 +20,7 @@ use crate::engine::{
 pub(super) trait Discipline: 'static {
     const ABOUT: About;
     /// Go on without a new event until the socket says `WouldBlock`.
-    const DRAIN: bool;
+    const EXHAUST: bool;
     /// Register again, which makes epoll look at the socket afresh (`EPOLL_CTL_MOD`, epoll_ctl(2)).
     const REARM: bool;
 }
@@ -47,7 +47,7 @@ impl Discipline for Level {
         summary: "mio, one datagram per readiness event, re-armed by re-registering",
         ..ABOUT
     };
-    const DRAIN: bool = false;
+    const EXHAUST: bool = false;
     const REARM: bool = true;
 }
 
@@ -56,11 +56,12 @@ impl Discipline for Exhaustive {
         name: "mio-exhaustive",
         summary: "mio, each event drained until the socket says WouldBlock",
         one_thread: Err(
-            "starves in one thread: a sender that goes on until WouldBlock never yields to the receiver",
+            "starves in one thread: to send until WouldBlock never yields to the receiver, and to take \
+             turns would not be exhaustive",
         ),
         ..ABOUT
     };
-    const DRAIN: bool = true;
+    const EXHAUST: bool = true;
     const REARM: bool = false;
 }
 
@@ -75,7 +76,7 @@ impl Discipline for Once {
         ),
         ..ABOUT
     };
-    const DRAIN: bool = false;
+    const EXHAUST: bool = false;
     const REARM: bool = false;
 }
 
@@ -93,9 +94,9 @@ impl<D: Discipline> Engine for Mio<D> {
 
     fn sender<A: Addressing>(&self, end: SendEnd) -> io::Result<MioSender<A, D>> {
         Ok(MioSender {
+            payload: end.payload(),
             reactor: Reactor::new(end.socket, Interest::WRITABLE, None)?,
             peer: end.peer,
-            payload: vec![0; end.payload_bytes],
             marker: PhantomData,
         })
     }
@@ -197,7 +198,8 @@ impl Reactor {
             }
         }
         let outcome = operation(&self.socket);
-        self.ready = D::DRAIN && outcome.is_ok();
+        let exhausted = matches!(&outcome, Err(error) if error.kind() == io::ErrorKind::WouldBlock);
+        self.ready = D::EXHAUST && !exhausted;
         if D::REARM {
             let registry = self.poll.registry();
             registry.reregister(&mut self.socket, Token(0), self.interest)?;

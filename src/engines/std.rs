@@ -29,9 +29,9 @@ impl Engine for Std {
 
     fn sender<A: Addressing>(&self, end: SendEnd) -> io::Result<StdSender<A>> {
         Ok(StdSender {
+            payload: end.payload(),
             socket: end.socket,
             peer: end.peer,
-            payload: vec![0; end.payload_bytes],
             addressing: PhantomData,
         })
     }

@@ -48,6 +48,7 @@ pub struct Record {
     pub dropped_socket_packets: Option<u64>,
     pub dropped_kernel_packets: Option<u64>,
     pub unaccounted_packets: Option<i64>,
+    pub queue_growth_packets: Option<i64>,
     pub failed_calls: Option<u64>,
     pub sender_cpu_ns_per_packet: Option<f64>,
     pub receiver_cpu_ns_per_packet: Option<f64>,
@@ -159,7 +160,7 @@ pub enum Outcome {
 pub struct Findings<'a> {
     /// The case.
     pub case: &'a Case,
-    /// Where it was pinned, as `--pin` takes it.
+    /// Where it was pinned.
     pub pin: String,
     /// What may mislead about it.
     pub warnings: Vec<String>,
@@ -175,7 +176,7 @@ impl Record {
     /// Makes the row.
     pub fn new(findings: &Findings, environment: &Environment) -> Self {
         let Findings { case, samples, .. } = *findings;
-        let (status, reason) = verdict(findings);
+        let (status, reason) = status(findings);
         // A starved or faulty case has counts, but no speed.
         let speaks = status == Status::Ok || status == Status::Interrupted;
         let speeds = Speeds::of(if speaks { samples } else { &[] }, findings.reference);
@@ -210,6 +211,7 @@ impl Record {
             dropped_socket_packets: books.map(|books| books.dropped_socket),
             dropped_kernel_packets: books.map(|books| books.dropped_kernel),
             unaccounted_packets: books.map(|books| books.unaccounted),
+            queue_growth_packets: books.map(|_| numbers::queue_growth(samples)),
             failed_calls: books.map(|_| numbers::failed_calls(samples)),
             sender_cpu_ns_per_packet: median::<1>(speeds.sender_cpu_ns_per_packet),
             receiver_cpu_ns_per_packet: median::<1>(speeds.receiver_cpu_ns_per_packet),
@@ -234,7 +236,7 @@ impl Record {
             governor: environment.governor.clone(),
             temp_c_max: numbers::temp_c_max(samples),
             throttled: numbers::throttled(samples),
-            warnings: all_warnings(findings),
+            warnings: all_warnings(findings, speeds.pairs),
             seed: environment.seed,
             started_at: numbers::started_at(samples),
             version: environment.version.clone(),
@@ -243,7 +245,7 @@ impl Record {
 }
 
 /// A fault of the run outranks how it ended.
-fn verdict(findings: &Findings) -> (Status, String) {
+fn status(findings: &Findings) -> (Status, String) {
     let books = numbers::total_books(findings.samples);
     match &findings.outcome {
         Outcome::Skipped(reason) => return (Status::Skipped, reason.clone()),
@@ -277,7 +279,7 @@ fn verdict(findings: &Findings) -> (Status, String) {
     }
 }
 
-fn all_warnings(findings: &Findings) -> Vec<String> {
+fn all_warnings(findings: &Findings, pairs: usize) -> Vec<String> {
     let mut warnings = findings.warnings.clone();
     let samples = findings.samples;
     let pinned = |sample: &Sample| sample.lanes.iter().all(|lane| lane.cpu.is_some());
@@ -292,19 +294,238 @@ fn all_warnings(findings: &Findings) -> Vec<String> {
             100.0 * coverage
         ));
     }
-    if !samples.is_empty() && samples.iter().all(|sample| numbers::received(sample) == 0) {
+    if pairs > 0 && pairs < samples.len() {
+        warnings.push("the ratios have fewer pairs than there are windows".to_owned());
+    }
+    if samples.iter().any(|sample| numbers::received(sample) == 0) {
         warnings.push(
-            "nothing was received while a window was open: make --duration longer".to_owned(),
+            "nothing was received in a window: it was too short, or the machine too busy"
+                .to_owned(),
         );
+    }
+    // What `null` has in flight is no queue.
+    if findings.case.sender.about.moves_datagrams && numbers::unsteady_windows(samples) > 0 {
+        let cure = "a longer --duration or --warmup, or a smaller --rcvbuf, shows how it goes on";
+        warnings.push(format!(
+            "queues were filling or emptying (queue_growth_packets): {cure}"
+        ));
     }
     let disturbed = numbers::disturbed_windows(samples);
     if disturbed > 0 {
         let why = "other programs, or a kernel that counts softirq time apart";
-        warnings.push(format!("a sender had less than 97 % of its CPU: {why}"));
+        warnings.push(format!(
+            "lanes had less than 97 % of a sender's CPU (disturbed_windows): {why}"
+        ));
     }
     let failed = numbers::failed_calls(samples);
     if failed > 0 {
         warnings.push(format!("{failed} system calls failed"));
     }
     warnings
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::case;
+    use crate::sample::{Books, Fates, LaneSample, Side};
+
+    /// A window of 100 ms: 30,000 of 300 B sent, of which 20,000 received; 10,000 dropped.
+    fn window(round: u32) -> Sample {
+        let lane = |side, sent, received, cpu_ns| LaneSample {
+            side,
+            cpu: Some(u32::from(side == Side::Receiver)),
+            sent_packets: sent,
+            sent_bytes: 300 * sent,
+            received_packets: received,
+            received_bytes: 300 * received,
+            would_blocks: 0,
+            errors: 0,
+            cpu_ns: Some(cpu_ns),
+            voluntary_switches: Some(0),
+            involuntary_switches: Some(0),
+        };
+        Sample {
+            case: case::tests::case().key(),
+            round,
+            position: 1,
+            opened_unix_ms: 1_000,
+            window_ns: 100_000_000,
+            lanes: vec![
+                lane(Side::Sender, 30_000, 0, 99_000_000),
+                lane(Side::Receiver, 0, 20_000, 30_000_000),
+            ],
+            books: Books {
+                at_opening: Fates::default(),
+                at_closing: fates(30_000, 20_000, 10_000),
+                at_end: fates(30_000, 20_000, 10_000),
+                ..Books::default()
+            },
+            rcvbuf_bytes: 4096,
+            sndbuf_bytes: 8192,
+            hottest_millic: Some(51_500),
+            throttle_bits: Some(0x5_0000),
+        }
+    }
+
+    fn fates(sent: u64, received: u64, dropped_socket: u64) -> Fates {
+        Fates {
+            sent,
+            received,
+            dropped_socket,
+        }
+    }
+
+    fn record_of(samples: &[Sample], reference: &[Sample], outcome: Outcome) -> Record {
+        let findings = Findings {
+            case: &case::tests::case(),
+            pin: "0>1".to_owned(),
+            warnings: Vec::new(),
+            outcome,
+            samples,
+            reference,
+        };
+        Record::new(&findings, &Environment::default())
+    }
+
+    fn six() -> Vec<Sample> {
+        (1..=6).map(window).collect()
+    }
+
+    /// An ordinary row, for other tests to change.
+    pub(crate) fn record() -> Record {
+        record_of(&six(), &six(), Outcome::Complete)
+    }
+
+    #[test]
+    fn the_numbers_are_those_that_a_pocket_calculator_gives() {
+        let row = record();
+        assert_eq!(
+            (row.status, row.rounds, row.window_ms),
+            (Status::Ok, 6, Some(100.0))
+        );
+        assert_eq!(row.received_pps, Some(200_000.0));
+        assert_eq!(row.sent_pps, Some(300_000.0));
+        assert_eq!(row.received_mbps, Some(480.0));
+        assert_eq!(row.loss_pct, Some(33.3333));
+        assert_eq!(
+            (row.sent_packets, row.received_packets),
+            (Some(180_000), Some(120_000))
+        );
+        assert_eq!(row.dropped_socket_packets, Some(60_000));
+        assert_eq!(
+            (row.dropped_kernel_packets, row.unaccounted_packets),
+            (Some(0), Some(0))
+        );
+        assert_eq!(row.sender_cpu_ns_per_packet, Some(3_300.0));
+        assert_eq!(row.receiver_cpu_ns_per_packet, Some(1_500.0));
+        assert_eq!(row.cpu_ns_per_packet, Some(6_450.0));
+        assert_eq!(
+            (row.ratio_to_std, row.cpu_ratio_to_std),
+            (Some(1.0), Some(1.0))
+        );
+        assert_eq!((row.interval_pct, row.cv_pct), (Some(96.9), Some(0.0)));
+        assert_eq!(
+            (row.receiver_share_min_pct, row.disturbed_windows),
+            (Some(100.0), Some(0))
+        );
+        assert_eq!(
+            (row.temp_c_max, row.throttled.as_str()),
+            (Some(51.5), "under-voltage+throttled")
+        );
+        assert_eq!(row.started_at, "1970-01-01T00:00:01.000Z");
+        assert_eq!(row.warnings, Vec::<String>::new());
+    }
+
+    #[test]
+    fn ratios_are_taken_within_a_round() {
+        let mut samples = six();
+        let mut reference = six();
+        // Everything is twice as slow in one round: the ratio does not see it.
+        for sample in [&mut samples[2], &mut reference[2]] {
+            sample.window_ns *= 2;
+        }
+        reference.reverse();
+        let row = record_of(&samples, &reference, Outcome::Complete);
+        assert_eq!(
+            (row.ratio_to_std_low, row.ratio_to_std_high),
+            (Some(1.0), Some(1.0))
+        );
+        assert_eq!(row.received_pps_low, Some(100_000.0));
+        // Without its partners there is less to say.
+        let row = record_of(&samples, &reference[..2], Outcome::Complete);
+        assert!(
+            row.warnings
+                .iter()
+                .any(|warning| warning.contains("fewer pairs")),
+            "{row:?}"
+        );
+        let row = record_of(&samples, &[], Outcome::Complete);
+        assert_eq!((row.ratio_to_std, row.ratio_to_std_low), (None, None));
+    }
+
+    #[test]
+    fn a_starved_or_faulty_case_has_counts_but_no_speed() {
+        let mut starved = six();
+        starved[0].books.unread = 1;
+        let mut faulty = six();
+        // What is missing in one window and too much in another must not cancel out.
+        faulty[0].books.at_end.received -= 1;
+        faulty[1].books.at_end.received += 1;
+        for (samples, reason) in [(starved, "starved"), (faulty, "the books of 2 windows")] {
+            let row = record_of(&samples, &six(), Outcome::Complete);
+            assert_eq!(row.status, Status::Failed);
+            assert!(row.reason.starts_with(reason), "{}", row.reason);
+            assert_eq!((row.received_pps, row.ratio_to_std), (None, None));
+            assert_eq!(row.sent_packets, Some(180_000));
+        }
+    }
+
+    #[test]
+    fn an_interrupted_case_says_what_its_rounds_say() {
+        let row = record_of(&six()[..1], &six()[..1], Outcome::Interrupted);
+        assert_eq!((row.status, row.rounds), (Status::Interrupted, 1));
+        assert_eq!(
+            (row.received_pps, row.received_pps_low),
+            (Some(200_000.0), None)
+        );
+        let row = record_of(&[], &[], Outcome::Interrupted);
+        assert_eq!(
+            (row.status, row.rounds, row.sent_packets),
+            (Status::Interrupted, 0, None)
+        );
+    }
+
+    #[test]
+    fn windows_that_mislead_are_named() {
+        let warned = |change: fn(&mut Sample)| {
+            let mut samples = six();
+            change(&mut samples[3]);
+            record_of(&samples, &six(), Outcome::Complete)
+                .warnings
+                .join("; ")
+        };
+        let disturbed = warned(|sample| sample.lanes[0].cpu_ns = Some(96_000_000));
+        assert!(disturbed.contains("97 % of a sender's CPU"), "{disturbed}");
+        let filling = warned(|sample| sample.books.at_closing.received -= 2_000);
+        assert!(filling.contains("queues were filling"), "{filling}");
+        let unpinned = warned(|sample| sample.lanes[1].cpu = None);
+        assert!(unpinned.contains("could not be pinned"), "{unpinned}");
+        let empty = warned(|sample| sample.lanes[1].received_packets = 0);
+        assert!(
+            empty.contains("nothing was received in a window"),
+            "{empty}"
+        );
+    }
+
+    #[test]
+    fn two_lanes_that_share_a_cpu_are_judged_together() {
+        let mut samples = six();
+        for sample in &mut samples {
+            sample.lanes[1].cpu = Some(0);
+            sample.lanes[0].cpu_ns = Some(68_000_000);
+        }
+        let row = record_of(&samples, &six(), Outcome::Complete);
+        assert_eq!(row.disturbed_windows, Some(0));
+    }
 }

@@ -17,6 +17,8 @@ pub(super) struct Speeds {
     pub(super) ratio: Option<Estimate>,
     /// CPU time per datagram received, over that of the reference in the same round.
     pub(super) cpu_ratio: Option<Estimate>,
+    /// Rounds in which both this case and the reference have a window.
+    pub(super) pairs: usize,
     /// How surely the intervals hold their medians.
     pub(super) interval_pct: Option<f64>,
     /// Coefficient of variation of the datagrams received.
@@ -42,6 +44,7 @@ impl Speeds {
             receiver_cpu_ns_per_packet: over(receiver_cpu_ns_per_packet),
             cpu_ns_per_packet: over(cpu_ns_per_packet),
             ratio: against(received_pps),
+            pairs: paired_ratios(samples, reference, received_pps).len(),
             cpu_ratio: against(cpu_ns_per_packet),
             interval_pct: (windows > 1).then(|| decimals::<1>(100.0 * stats::coverage(windows))),
             cv_pct: cv.map(|cv| decimals::<2>(100.0 * cv)),
@@ -55,29 +58,45 @@ pub(super) fn failed_calls(samples: &[Sample]) -> u64 {
     lanes.map(|lane| lane.errors).sum()
 }
 
-/// Windows in which a sender that had a CPU to itself and never waited ran for less than 97 % of the
-/// time: something else ran there, or the kernel counts softirq time apart (IRQ_TIME_ACCOUNTING).
+/// Windows in which the lanes on a CPU with a sender that never waited had less than 97 % of it together:
+/// something else ran there, or the kernel counts softirq time apart (IRQ_TIME_ACCOUNTING).
 pub(super) fn disturbed_windows(samples: &[Sample]) -> usize {
     let is_disturbed = |sample: &&Sample| {
-        let shares_cpu = |lane: &LaneSample| {
-            sample
-                .lanes
-                .iter()
-                .filter(|other| other.cpu == lane.cpu)
-                .count()
-                > 1
-        };
-        let waited = |lane: &LaneSample| lane.voluntary_switches != Some(0);
-        let mut senders = sample.lanes.iter().filter(|lane| {
-            lane.side.sends() && lane.cpu.is_some() && !shares_cpu(lane) && !waited(lane)
-        });
-        let ran = |lane: &LaneSample| {
-            lane.cpu_ns
-                .map_or(1.0, |cpu_ns| cpu_ns as f64 / sample.window_ns as f64)
-        };
-        senders.any(|lane| ran(lane) < 0.97)
+        let never_waited =
+            |lane: &&LaneSample| lane.side.sends() && lane.voluntary_switches == Some(0);
+        let mut cpus = sample
+            .lanes
+            .iter()
+            .filter(never_waited)
+            .filter_map(|lane| lane.cpu);
+        cpus.any(|cpu| cpu_share(sample, cpu).is_some_and(|share| share < UNDISTURBED))
     };
     samples.iter().filter(is_disturbed).count()
+}
+
+const UNDISTURBED: f64 = 0.97;
+
+/// The part of a window for which the lanes on `cpu` ran.
+fn cpu_share(sample: &Sample, cpu: u32) -> Option<f64> {
+    let lanes = sample.lanes.iter().filter(|lane| lane.cpu == Some(cpu));
+    let ran: u64 = lanes.map(|lane| lane.cpu_ns).sum::<Option<u64>>()?;
+    Some(ran as f64 / sample.window_ns as f64)
+}
+
+/// Datagrams by which the queues grew while windows were open. Negative: they emptied.
+pub(super) fn queue_growth(samples: &[Sample]) -> i64 {
+    samples
+        .iter()
+        .map(|sample| sample.books.queue_growth())
+        .sum()
+}
+
+/// Windows in which the queues grew or emptied by more than 5 % of what was received: not yet the steady
+/// state of a longer run.
+pub(super) fn unsteady_windows(samples: &[Sample]) -> usize {
+    let is_unsteady =
+        |sample: &&Sample| sample.books.queue_growth().unsigned_abs() > received(sample) / 20;
+    samples.iter().filter(is_unsteady).count()
 }
 
 /// What was not received, whatever became of it, in percent of what was sent.

@@ -16,6 +16,7 @@ use crate::case::{Case, Connection, Ip};
 use crate::engine::{ReceiveEnd, SendEnd};
 use crate::lane::{Job, Role};
 use crate::sys::drops::socket_drops;
+use crate::sys::interrupt::Interrupt;
 use crate::wire::Wire;
 
 /// How long the only thread of a case waits for a datagram before it takes it for lost.
@@ -46,9 +47,13 @@ struct Tap {
 ///
 /// # Errors
 /// What the system refused, and what was asked of it.
-pub(super) fn build(case: &Case, settings: &Settings) -> anyhow::Result<Endpoints> {
+pub(super) fn build(
+    case: &Case,
+    settings: &Settings,
+    interrupt: &Interrupt,
+) -> anyhow::Result<Endpoints> {
     let receivers = receivers(case, settings.rcvbuf_bytes)?;
-    let flows = spread::flows(case, &receivers, settings.spread)?;
+    let flows = spread::flows(case, &receivers, settings.spread, interrupt)?;
     let taps = Taps::new(&receivers, &flows)?;
 
     let payload_bytes = case.payload.bytes();
@@ -182,7 +187,7 @@ impl Taps {
 
     /// Takes what lies in the queues, and returns how many datagrams that were. For after the receivers
     /// have stopped.
-    pub(super) fn drain(&self) -> u64 {
+    pub(super) fn take_unread(&self) -> u64 {
         let mut unread = 0;
         for tap in &self.receivers {
             let socket = SockRef::from(&tap.socket);

@@ -73,8 +73,12 @@ pub fn measure(
     settings: &Settings,
     interrupt: &Interrupt,
 ) -> Result<Sample, NoSample> {
+    interrupt.sleep(Duration::ZERO)?;
     let discards_before = kernel::discarded();
-    let Endpoints { jobs, taps } = endpoints::build(case, settings)?;
+    let built = endpoints::build(case, settings, interrupt);
+    // What was called off is no failure of the case.
+    interrupt.sleep(Duration::ZERO)?;
+    let Endpoints { jobs, taps } = built?;
     let mut crew = Crew::assemble(case, jobs, placement)?;
 
     crew.open_gate();
@@ -87,7 +91,7 @@ pub fn measure(
     crew.stop_sending();
     drain(&crew, &taps, interrupt)?;
     crew.finish()?;
-    let unread = taps.drain();
+    let unread = taps.take_unread();
     Ok(Sample {
         case: case.key(),
         round: 0,
@@ -97,6 +101,7 @@ pub fn measure(
         lanes: opening.until(&closing, &crew),
         books: Books {
             at_opening: opening.fates,
+            at_closing: closing.fates,
             at_end: fates(&crew, &taps)?,
             unread,
             kernel_discards: kernel::discarded().saturating_sub(discards_before),

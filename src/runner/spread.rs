@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::endpoints;
 use crate::case::{Case, Connection};
+use crate::sys::interrupt::Interrupt;
 
 /// How flows are spread over the receivers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
@@ -37,6 +38,9 @@ pub(super) struct Flow {
 /// How long a probe may take on loopback, on however busy a machine, before it counts as lost.
 const PROBE_PATIENCE: Duration = Duration::from_secs(3);
 
+/// How often a wait for a probe looks whether somebody pressed Ctrl-C.
+const LOOK: Duration = Duration::from_millis(100);
+
 /// Makes the senders, finds out where each one's datagrams end, and connects the receivers where every
 /// one of them has exactly one sender.
 ///
@@ -46,6 +50,7 @@ pub(super) fn flows(
     case: &Case,
     receivers: &[UdpSocket],
     spread: Spread,
+    interrupt: &Interrupt,
 ) -> anyhow::Result<Vec<Flow>> {
     let peer = receivers
         .first()
@@ -68,7 +73,7 @@ pub(super) fn flows(
         tries -= 1;
         let sender = endpoints::sender(case, peer)
             .with_context(|| format!("cannot make a sender socket towards {peer}"))?;
-        let receiver = probe(&sender, peer, receivers)?;
+        let receiver = probe(&sender, peer, receivers, interrupt)?;
         if room.take(receiver) {
             flows.push(Flow {
                 sender,
@@ -82,13 +87,17 @@ pub(super) fn flows(
     if one_each {
         flows.sort_by_key(|flow| flow.receiver);
         if case.connection == Connection::Connected {
-            connect_receivers(&flows, receivers)?;
+            connect_receivers(&flows, receivers, interrupt)?;
         }
     }
     Ok(flows)
 }
 
-fn connect_receivers(flows: &[Flow], receivers: &[UdpSocket]) -> anyhow::Result<()> {
+fn connect_receivers(
+    flows: &[Flow],
+    receivers: &[UdpSocket],
+    interrupt: &Interrupt,
+) -> anyhow::Result<()> {
     for (flow, receiver) in flows.iter().zip(receivers) {
         receiver
             .connect(flow.sender.local_addr()?)
@@ -96,7 +105,7 @@ fn connect_receivers(flows: &[Flow], receivers: &[UdpSocket]) -> anyhow::Result<
     }
     // Connecting changes how the kernel looks receivers up, and kernels before 5.4 had it wrong.
     for flow in flows {
-        let reached = probe(&flow.sender, flow.peer, receivers)?;
+        let reached = probe(&flow.sender, flow.peer, receivers, interrupt)?;
         ensure!(
             reached == flow.receiver,
             "this kernel delivers a connected flow to another socket of its SO_REUSEPORT group; \
@@ -107,7 +116,12 @@ fn connect_receivers(flows: &[Flow], receivers: &[UdpSocket]) -> anyhow::Result<
 }
 
 /// Sends one datagram and returns the receiver that it reached.
-fn probe(sender: &UdpSocket, peer: SocketAddr, receivers: &[UdpSocket]) -> anyhow::Result<usize> {
+fn probe(
+    sender: &UdpSocket,
+    peer: SocketAddr,
+    receivers: &[UdpSocket],
+    interrupt: &Interrupt,
+) -> anyhow::Result<usize> {
     let source = sender.local_addr()?;
     let sent = if sender.peer_addr().is_ok() {
         sender.send(&[0])
@@ -118,11 +132,14 @@ fn probe(sender: &UdpSocket, peer: SocketAddr, receivers: &[UdpSocket]) -> anyho
     let deadline = Instant::now() + PROBE_PATIENCE;
     loop {
         let left = deadline.saturating_duration_since(Instant::now());
-        for receiver in readable(receivers, left)? {
+        for receiver in readable(receivers, left.min(LOOK))? {
             let (_, from) = receivers[receiver].recv_from(&mut [0; 1])?;
             if from == source {
                 return Ok(receiver);
             }
+        }
+        if interrupt.signal().is_some() {
+            bail!("called off");
         }
         if left.is_zero() {
             bail!(
@@ -209,11 +226,12 @@ mod tests {
                 ..crate::case::tests::case()
             };
             let sockets: Vec<UdpSocket> = endpoints::tests::receivers(&case);
-            let flows = flows(&case, &sockets, Spread::Even).expect("loopback works");
+            let interrupt = Interrupt::never().expect("a pair of sockets");
+            let flows = flows(&case, &sockets, Spread::Even, &interrupt).expect("loopback works");
             for (n, flow) in flows.iter().enumerate() {
                 assert_eq!(flow.receiver, n);
                 assert_eq!(
-                    probe(&flow.sender, flow.peer, &sockets).expect("arrives"),
+                    probe(&flow.sender, flow.peer, &sockets, &interrupt).expect("arrives"),
                     n
                 );
             }

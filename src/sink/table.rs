@@ -30,7 +30,7 @@ pub fn draw(rows: &[Record]) -> String {
 const LEGEND: &str = "
 Mb/s: UDP payload received, median of the windows; +-%: half of its 95 % interval. CPU time per
 datagram: tx ns of the senders, per sent one; rx ns of the receivers and cpu ns of all, per received
-one. vs std: received, against std on connected sockets in the same round; interval: of that ratio.
+one. vs std: received, against std on connected sockets in the same round, and +-% of that ratio.
 ";
 
 fn block(row: &Record) -> (crate::case::Threads, crate::case::Payload, crate::case::Ip) {
@@ -44,7 +44,7 @@ fn blocks(text: &mut String, rows: &[&Record]) {
         .set_content_arrangement(ContentArrangement::Disabled)
         .set_header([
             "engine", "conn", "Mb/s", "+-%", "kpps", "loss %", "tx ns", "rx ns", "cpu ns",
-            "vs std", "interval",
+            "vs std", "+-%",
         ]);
     for column in table.column_iter_mut().skip(2) {
         column.set_cell_alignment(CellAlignment::Right);
@@ -91,9 +91,6 @@ fn sender_line(row: &Record) -> Option<String> {
 const MAX_PAIR: usize = 14;
 
 fn cells(row: &Record) -> [String; 11] {
-    let number = |value: Option<f64>, places: usize| {
-        value.map_or_else(String::new, |value| format!("{value:.places$}"))
-    };
     let engine = if row.sender == row.receiver {
         row.sender.clone()
     } else if sender_line(row).is_some() {
@@ -101,36 +98,54 @@ fn cells(row: &Record) -> [String; 11] {
     } else {
         format!("{}>{}", row.sender, row.receiver)
     };
-    let spread = || {
-        let (low, high) = row.received_pps_low.zip(row.received_pps_high)?;
-        let median = row.received_pps.filter(|&median| median > 0.0)?;
-        Some(50.0 * (high - low) / median)
-    };
     let connection = match row.connection {
         Connection::Connected => "conn",
         Connection::Unconnected => "unconn",
     };
     let speed = match row.status {
-        Status::Ok => number(
-            row.received_mbps,
-            usize::from(row.received_mbps < Some(1000.0)),
-        ),
-        status => status.to_string(),
+        Status::Failed => "failed".to_owned(),
+        Status::Interrupted => format!("*{}", number(row.received_mbps, 1)),
+        Status::Ok | Status::Skipped => number(row.received_mbps, 1),
     };
-    let interval = row.ratio_to_std_low.zip(row.ratio_to_std_high);
+    let kpps = row.received_pps.map(|pps| pps / 1000.0);
     [
         engine,
         connection.to_owned(),
         speed,
-        number(spread(), 1),
-        number(row.received_pps.map(|pps| pps / 1000.0), 1),
+        half_width_pct(
+            row.received_pps,
+            row.received_pps_low,
+            row.received_pps_high,
+        ),
+        number(kpps, 1),
         number(row.loss_pct, 2),
         number(row.sender_cpu_ns_per_packet, 0),
         number(row.receiver_cpu_ns_per_packet, 0),
         number(row.cpu_ns_per_packet, 0),
         number(row.ratio_to_std, 3),
-        interval.map_or_else(String::new, |(low, high)| format!("{low:.3}-{high:.3}")),
+        half_width_pct(
+            row.ratio_to_std,
+            row.ratio_to_std_low,
+            row.ratio_to_std_high,
+        ),
     ]
+}
+
+/// Half the width of an interval, in percent of its median.
+fn half_width_pct(median: Option<f64>, low: Option<f64>, high: Option<f64>) -> String {
+    let width = || Some(50.0 * (high? - low?) / median.filter(|&median| median > 0.0)?);
+    number(width(), 1)
+}
+
+/// With so many decimals, or fewer where the number is large: columns have to fit.
+fn number(value: Option<f64>, decimals: usize) -> String {
+    match value {
+        None => String::new(),
+        Some(value) if value >= 1e7 => format!("{:.0}M", value / 1e6),
+        Some(value) if value >= 1e6 => format!("{:.0}k", value / 1e3),
+        Some(value) if value >= 1e3 => format!("{value:.0}"),
+        Some(value) => format!("{value:.decimals$}"),
+    }
 }
 
 /// Skips, failures and warnings, each once with how many cases it concerns.
@@ -140,7 +155,7 @@ fn remarks(text: &mut String, rows: &[Record]) {
         let kind = match row.status {
             Status::Skipped => "skipped",
             Status::Failed => "failed",
-            Status::Interrupted => "interrupted",
+            Status::Interrupted => "* interrupted",
             Status::Ok => "",
         };
         if !row.reason.is_empty() {
@@ -160,5 +175,38 @@ fn remarks(text: &mut String, rows: &[Record]) {
     }
     for line in table.lines() {
         let _ = writeln!(text, "{}", line.trim_end());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::tests::record;
+
+    #[test]
+    fn the_widest_row_there_is_fits_the_terminal() {
+        let huge = Some(123_456_789.123);
+        for status in [Status::Ok, Status::Failed, Status::Interrupted] {
+            let row = Record {
+                status,
+                sender: "mio-exhaustive".to_owned(),
+                receiver: "tokio-exhaustive".to_owned(),
+                received_mbps: huge,
+                received_pps: huge,
+                received_pps_low: Some(1.0),
+                received_pps_high: Some(1e15),
+                loss_pct: Some(100.0),
+                sender_cpu_ns_per_packet: huge,
+                receiver_cpu_ns_per_packet: huge,
+                cpu_ns_per_packet: huge,
+                ratio_to_std: huge,
+                ratio_to_std_low: Some(0.0),
+                ratio_to_std_high: huge,
+                ..record()
+            };
+            for line in draw(&[row]).lines() {
+                assert!(line.chars().count() <= usize::from(WIDTH), "{line}");
+            }
+        }
     }
 }

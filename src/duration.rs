@@ -1,0 +1,44 @@
+//! Durations as people write them: `200ms`, `1s`.
+
+use std::time::Duration;
+
+/// Nothing here is meant to take longer.
+const MAX: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Reads a duration.
+///
+/// # Errors
+/// What is wrong with it, and the cure.
+pub fn parse(text: &str) -> Result<Duration, String> {
+    if text
+        .bytes()
+        .all(|byte| byte.is_ascii_digit() || byte == b'.')
+        && !text.is_empty()
+    {
+        return Err(format!("{text:?} has no unit: write {text}ms or {text}s"));
+    }
+    match humantime::parse_duration(text) {
+        Ok(duration) if duration <= MAX => Ok(duration),
+        Ok(_) => Err(format!("{text:?} is more than a day: write less")),
+        Err(_) => Err(format!("{text:?} is not a duration: write 200ms or 1s")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_duration_has_a_unit_and_an_end() {
+        assert_eq!(parse("200ms"), Ok(Duration::from_millis(200)));
+        assert_eq!(parse("24h"), Ok(MAX));
+        let cure = |text: &str| parse(text).expect_err("refused");
+        assert_eq!(cure("200"), "\"200\" has no unit: write 200ms or 200s");
+        assert_eq!(cure("25h"), "\"25h\" is more than a day: write less");
+        assert_eq!(
+            cure("soon"),
+            "\"soon\" is not a duration: write 200ms or 1s"
+        );
+        assert_eq!(cure(""), "\"\" is not a duration: write 200ms or 1s");
+    }
+}
