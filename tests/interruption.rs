@@ -166,11 +166,21 @@ fn a_closed_pipe_is_no_error() {
     let place = Place::new();
     let sweep = LONG_SWEEP.replace("-o out.csv", "-o -");
     for arguments in ["engines", "boards", "plan", "boards rpi-4b", &sweep] {
-        // Closed before the first byte.
         let script = format!("{{ $udpbench {arguments}; echo $? >status; }} | true");
         let message = stderr(&place.shell(&script));
         let status = fs::read_to_string(place.path("status")).expect("written");
         assert_eq!(status.trim(), "0", "{arguments}: {message}");
         assert!(!message.contains("error"), "{arguments}: {message}");
     }
+}
+
+#[test]
+fn a_closed_standard_error_is_no_error_either() {
+    let place = Place::new();
+    let sweep = LONG_SWEEP.replace("5ms --threads 2", "5ms --threads 1");
+    let output = place.shell(&format!("exec $udpbench {sweep} 2>&-"));
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(rows(&place.path("out.csv")).len(), 40);
+    let output = place.shell("exec $udpbench plan --board nope 2>&-");
+    assert_eq!(output.status.code(), Some(2));
 }

@@ -105,14 +105,12 @@ fn milliseconds(duration: Duration) -> f64 {
 fn introduce(request: &Request, outputs: &Outputs) {
     let Detected { board, because } = &request.detected;
     say(&format!(
-        "udpbench {} on {} ({because})",
-        VERSION, board.title
+        "udpbench {VERSION} on {} ({because})",
+        board.title
     ));
     say(&summary(request));
-    eprintln!(
-        "seed {}; results in {}",
-        request.schedule.seed, outputs.shown
-    );
+    let seed = request.schedule.seed;
+    say(&format!("seed {seed}; results in {}", outputs.shown));
     let asked = u64::from(request.schedule.settings.rcvbuf_bytes);
     if let Some(most) = request.host.rmem_max.filter(|&most| most < asked) {
         say(&format!(
