@@ -1,0 +1,204 @@
+//! Rows from windows made by hand.
+
+use super::*;
+use crate::case;
+use crate::sample::{Books, Fates, LaneSample, Side};
+
+/// A window of 100 ms: 30,000 of 300 B sent, of which 20,000 received; 10,000 dropped.
+fn window(round: u32) -> Sample {
+    let lane = |side, sent, received, cpu_ns| LaneSample {
+        side,
+        cpu: Some(u32::from(side == Side::Receiver)),
+        sent_packets: sent,
+        sent_bytes: 300 * sent,
+        received_packets: received,
+        received_bytes: 300 * received,
+        would_blocks: 0,
+        errors: 0,
+        cpu_ns: Some(cpu_ns),
+        voluntary_switches: Some(0),
+        involuntary_switches: Some(0),
+    };
+    Sample {
+        case: case::tests::case().key(),
+        round,
+        position: 1,
+        opened_unix_ms: 1_000,
+        window_ns: 100_000_000,
+        lanes: vec![
+            lane(Side::Sender, 30_000, 0, 99_000_000),
+            lane(Side::Receiver, 0, 20_000, 30_000_000),
+        ],
+        books: Books {
+            at_opening: Fates::default(),
+            at_closing: fates(30_000, 20_000, 10_000),
+            at_end: fates(30_000, 20_000, 10_000),
+            ..Books::default()
+        },
+        rcvbuf_bytes: 4096,
+        sndbuf_bytes: 8192,
+        hottest_millic: Some(51_500),
+        throttle_bits: Some(0x5_0000),
+    }
+}
+
+fn fates(sent: u64, received: u64, dropped_socket: u64) -> Fates {
+    Fates {
+        sent,
+        received,
+        dropped_socket,
+    }
+}
+
+fn record_of(samples: &[Sample], reference: &[Sample], outcome: Outcome) -> Record {
+    let findings = Findings {
+        case: &case::tests::case(),
+        pin: "0>1".to_owned(),
+        warnings: Vec::new(),
+        outcome,
+        samples,
+        reference,
+    };
+    Record::new(&findings, &Environment::default())
+}
+
+fn six() -> Vec<Sample> {
+    (1..=6).map(window).collect()
+}
+
+/// An ordinary row, for other tests to change.
+pub(crate) fn record() -> Record {
+    record_of(&six(), &six(), Outcome::Complete)
+}
+
+#[test]
+fn the_numbers_are_those_that_a_pocket_calculator_gives() {
+    let row = record();
+    assert_eq!(
+        (row.status, row.rounds, row.window_ms),
+        (Status::Ok, 6, Some(100.0))
+    );
+    assert_eq!(row.received_pps, Some(200_000.0));
+    assert_eq!(row.sent_pps, Some(300_000.0));
+    assert_eq!(row.received_mbps, Some(480.0));
+    assert_eq!(row.loss_pct, Some(33.3333));
+    assert_eq!(
+        (row.sent_packets, row.received_packets),
+        (Some(180_000), Some(120_000))
+    );
+    assert_eq!(row.dropped_socket_packets, Some(60_000));
+    assert_eq!(
+        (row.dropped_kernel_packets, row.unaccounted_packets),
+        (Some(0), Some(0))
+    );
+    assert_eq!(row.sender_cpu_ns_per_packet, Some(3_300.0));
+    assert_eq!(row.receiver_cpu_ns_per_packet, Some(1_500.0));
+    assert_eq!(row.cpu_ns_per_packet, Some(6_450.0));
+    assert_eq!(
+        (row.ratio_to_std, row.cpu_ratio_to_std),
+        (Some(1.0), Some(1.0))
+    );
+    assert_eq!((row.interval_pct, row.cv_pct), (Some(96.9), Some(0.0)));
+    assert_eq!(
+        (row.receiver_share_min_pct, row.disturbed_windows),
+        (Some(100.0), Some(0))
+    );
+    assert_eq!(
+        (row.temp_c_max, row.throttled.as_str()),
+        (Some(51.5), "under-voltage+throttled")
+    );
+    assert_eq!(row.started_at, "1970-01-01T00:00:01.000Z");
+    assert_eq!(row.warnings, Vec::<String>::new());
+}
+
+#[test]
+fn ratios_are_taken_within_a_round() {
+    let mut samples = six();
+    let mut reference = six();
+    // Everything is twice as slow in one round: the ratio does not see it.
+    for sample in [&mut samples[2], &mut reference[2]] {
+        sample.window_ns *= 2;
+    }
+    reference.reverse();
+    let row = record_of(&samples, &reference, Outcome::Complete);
+    assert_eq!(
+        (row.ratio_to_std_low, row.ratio_to_std_high),
+        (Some(1.0), Some(1.0))
+    );
+    assert_eq!(row.received_pps_low, Some(100_000.0));
+    // Without its partners there is less to say.
+    let row = record_of(&samples, &reference[..2], Outcome::Complete);
+    assert!(
+        row.warnings
+            .iter()
+            .any(|warning| warning.contains("fewer pairs")),
+        "{row:?}"
+    );
+    let row = record_of(&samples, &[], Outcome::Complete);
+    assert_eq!((row.ratio_to_std, row.ratio_to_std_low), (None, None));
+}
+
+#[test]
+fn a_starved_or_faulty_case_has_counts_but_no_speed() {
+    let mut starved = six();
+    starved[0].books.unread = 1;
+    let mut faulty = six();
+    // What is missing in one window and too much in another must not cancel out.
+    faulty[0].books.at_end.received -= 1;
+    faulty[1].books.at_end.received += 1;
+    for (samples, reason) in [(starved, "starved"), (faulty, "the books of 2 windows")] {
+        let row = record_of(&samples, &six(), Outcome::Complete);
+        assert_eq!(row.status, Status::Failed);
+        assert!(row.reason.starts_with(reason), "{}", row.reason);
+        assert_eq!((row.received_pps, row.ratio_to_std), (None, None));
+        assert_eq!(row.sent_packets, Some(180_000));
+    }
+}
+
+#[test]
+fn an_interrupted_case_says_what_its_rounds_say() {
+    let row = record_of(&six()[..1], &six()[..1], Outcome::Interrupted);
+    assert_eq!((row.status, row.rounds), (Status::Interrupted, 1));
+    assert_eq!(
+        (row.received_pps, row.received_pps_low),
+        (Some(200_000.0), None)
+    );
+    let row = record_of(&[], &[], Outcome::Interrupted);
+    assert_eq!(
+        (row.status, row.rounds, row.sent_packets),
+        (Status::Interrupted, 0, None)
+    );
+}
+
+#[test]
+fn windows_that_mislead_are_named() {
+    let warned = |change: fn(&mut Sample)| {
+        let mut samples = six();
+        change(&mut samples[3]);
+        record_of(&samples, &six(), Outcome::Complete)
+            .warnings
+            .join("; ")
+    };
+    let disturbed = warned(|sample| sample.lanes[0].cpu_ns = Some(96_000_000));
+    assert!(disturbed.contains("97 % of a sender's CPU"), "{disturbed}");
+    let filling = warned(|sample| sample.books.at_closing.received -= 2_000);
+    assert!(filling.contains("queues were filling"), "{filling}");
+    let unpinned = warned(|sample| sample.lanes[1].cpu = None);
+    assert!(unpinned.contains("could not be pinned"), "{unpinned}");
+    let empty = warned(|sample| sample.lanes[1].received_packets = 0);
+    assert!(
+        empty.contains("nothing was received in a window"),
+        "{empty}"
+    );
+}
+
+#[test]
+fn two_lanes_that_share_a_cpu_are_judged_together() {
+    let mut samples = six();
+    for sample in &mut samples {
+        sample.lanes[1].cpu = Some(0);
+        sample.lanes[0].cpu_ns = Some(68_000_000);
+    }
+    let row = record_of(&samples, &six(), Outcome::Complete);
+    assert_eq!(row.disturbed_windows, Some(0));
+}
