@@ -250,10 +250,16 @@ const MINE: &str = r#"# Mine.
 name = "mine"
 title = "My board"
 verified_on = ["my desk, 2026-01-01"]
+targets = ["aarch64-unknown-linux-gnu"]
+limits = ["it hums"]
 
 [detect]
 compatible = ["acme,board"]
 model = ["Acme Board"]
+
+[cpus]
+count = 8
+big = [4, 5, 6, 7]
 
 [defaults]
 threads = [2]
@@ -267,10 +273,18 @@ soak = "500ms"
 below_c = 60
 at_most = "120s"
 
+[throttle]
+from_c = 80
+critical_c = 85
+
 [[loopback]]
 threads = 2
-senders = [1]
-receivers = [0]
+senders = [6]
+receivers = [7]
+
+[[wire]]
+threads = 1
+cpus = [7]
 "#;
 
 #[test]
@@ -280,7 +294,7 @@ fn a_profile_of_ones_own_brings_its_defaults_and_its_placement() {
         udpbench()
             .current_dir(&directory)
             .args(["plan", "--board", "mine.toml", "--root"])
-            .arg(root("rpi-4b"))
+            .arg(root("rk3588"))
             .args(["--engine", "std", "--ip", "v4"]),
     );
     assert_snapshot!("plan-own-profile", output);
@@ -337,6 +351,46 @@ fn a_duration_that_is_none_is_refused() {
 fn too_few_cpus_for_a_thread_count_are_refused() {
     let text = broken("\nthreads = 2\n", "\nthreads = 4\n");
     assert_snapshot!("refused-too-few-cpus", refusal(&text));
+}
+
+#[test]
+fn what_contradicts_itself_is_refused_at_its_line() {
+    let breaks = [
+        ("count = 8", "count = 0"),
+        ("count = 8", "count = 7"),
+        ("big = [4, 5, 6, 7]", "big = [4, 8]"),
+        ("big = [4, 5, 6, 7]", "big = [5, 5]"),
+        ("big = [4, 5, 6, 7]", "big = [0, 1, 2, 3, 4, 5, 6, 7]"),
+        ("below_c = 60", "below_c = 80"),
+        ("critical_c = 85", "critical_c = 80"),
+        ("senders = [6]", "senders = [8]"),
+        ("receivers = [7]", "receivers = [8]"),
+        ("receivers = [7]", "receivers = [6]"),
+        ("cpus = [7]", "cpus = [8]"),
+        ("cpus = [7]", "cpus = [6, 7]"),
+        ("threads = 1\ncpus = [7]", "threads = 2\ncpus = [7, 7]"),
+        (
+            "threads = 1\ncpus = [7]",
+            "threads = 1\ncpus = [7]\n[[wire]]\nthreads = 1\ncpus = [6]",
+        ),
+        (
+            "limits = [\"it hums\"]",
+            "limits = [\n  \"it hums\",\n  \" \",\n]",
+        ),
+        ("model = [\"Acme Board\"]", "model = [\"\"]"),
+        ("\"aarch64-unknown-linux-gnu\"", "\"aarch64-linux-gnu\""),
+        (
+            "\"aarch64-unknown-linux-gnu\"",
+            "\"aarch64-unknown-linux-gnueabihf\"",
+        ),
+        (
+            "\"aarch64-unknown-linux-gnu\"",
+            "\"armv7-unknown-linux-gnu\"",
+        ),
+        ("\"aarch64-unknown-linux-gnu\"", ""),
+    ];
+    let told = breaks.map(|(from, to)| format!("{to:?}\n{}", refusal(&broken(from, to))));
+    assert_snapshot!("refused-contradictions", told.join("\n"));
 }
 
 #[test]

@@ -61,6 +61,8 @@ const HOT_BOARD: &str = r#"
 name = "hot"
 title = "Hot board"
 verified_on = []
+targets = ["aarch64-unknown-linux-gnu"]
+limits = []
 defaults = { threads = [1], payload = [26] }
 timing = { warmup = "1ms", soak = "1ms" }
 cooldown = { below_c = 1, at_most = "30ms" }

@@ -1,0 +1,90 @@
+//! Which profile a host gets.
+
+use std::path::Path;
+
+use super::{Board, all, find};
+use crate::error::UsageError;
+use crate::host::Host;
+
+/// Which profile, and how it was chosen.
+#[derive(Clone, Debug)]
+pub struct Detected {
+    /// The profile.
+    pub board: Board,
+    /// Why it is this one, as a sentence.
+    pub because: String,
+}
+
+/// Finds the profile of `host`: an entry of `compatible`, most specific first; else the longest
+/// beginning of `model`; else `generic`.
+///
+/// `compatible` comes first because firmware and vendor kernels rewrite `model` (Raspberry Pi's own
+/// documentation, `revision-codes.adoc`, advises the same).
+///
+/// # Errors
+/// As for [`all`].
+pub fn detect(host: &Host) -> Result<Detected, UsageError> {
+    let mut boards = all()?;
+    let (index, because) = by_compatible(host, &boards)
+        .or_else(|| by_model(host, &boards))
+        .unwrap_or_else(|| (0, nothing_fits(host)));
+    Ok(Detected {
+        board: boards.swap_remove(index),
+        because,
+    })
+}
+
+fn by_compatible(host: &Host, boards: &[Board]) -> Option<(usize, String)> {
+    host.compatible.iter().find_map(|entry| {
+        let is_for = |board: &Board| board.detect.compatible.contains(entry);
+        let index = boards.iter().position(is_for)?;
+        Some((index, format!("the device tree is compatible with {entry}")))
+    })
+}
+
+fn by_model(host: &Host, boards: &[Board]) -> Option<(usize, String)> {
+    let model = host.model.as_deref()?;
+    let prefixes = boards.iter().enumerate().flat_map(|(index, board)| {
+        let prefixes = board.detect.model.iter();
+        prefixes.map(move |prefix| (index, prefix))
+    });
+    let (index, prefix) = prefixes
+        .filter(|(_, prefix)| model.starts_with(prefix.as_str()))
+        .max_by_key(|(_, prefix)| prefix.len())?;
+    Some((index, format!("the model, {model}, begins with {prefix}")))
+}
+
+fn nothing_fits(host: &Host) -> String {
+    match (host.compatible.first(), &host.model) {
+        (Some(compatible), _) => format!("no profile knows {compatible}"),
+        (None, Some(model)) => format!("no profile knows {model}"),
+        (None, None) => "there is no device tree".to_owned(),
+    }
+}
+
+/// What `--board` said.
+///
+/// # Errors
+/// An unknown name, an unreadable file, or a malformed profile, with its line.
+pub fn choose(choice: &str, host: &Host) -> Result<Detected, UsageError> {
+    if choice == "auto" {
+        return detect(host);
+    }
+    let because = format!("--board {choice}");
+    let is_file = choice.contains('/') || has_toml_extension(choice);
+    let board = if is_file {
+        let text = std::fs::read_to_string(choice).map_err(|error| {
+            UsageError::flag("--board", choice, format!("cannot read it: {error}"))
+        })?;
+        Board::parse(&text, choice)?
+    } else {
+        find("--board", choice, "auto, a path to a TOML file, ")?
+    };
+    Ok(Detected { board, because })
+}
+
+fn has_toml_extension(choice: &str) -> bool {
+    Path::new(choice)
+        .extension()
+        .is_some_and(|extension| extension.eq_ignore_ascii_case("toml"))
+}

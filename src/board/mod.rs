@@ -1,0 +1,64 @@
+//! Board profiles: `boards/*.toml`, compiled in.
+//!
+//! `profile` has a profile's keys, `rules` what they must not contradict, `place` where its threads go on a
+//! host, `detect` which profile a host gets. `boards/README.md` explains every key to those who write one.
+
+mod detect;
+mod place;
+mod profile;
+mod rules;
+
+pub use detect::{Detected, choose, detect};
+pub use place::Placed;
+pub use profile::{Board, Cooldown, Cpus, Defaults, Detect, Throttle, Timing};
+
+use crate::error::UsageError;
+
+/// The profiles of these names, with their texts.
+macro_rules! profiles {
+    ($($name:literal,)*) => {
+        &[$(($name, include_str!(concat!("../../boards/", $name, ".toml")))),*]
+    };
+}
+
+/// Every profile of this build: its name, which is the file's, and its text. `generic` comes first.
+const PROFILES: &[(&str, &str)] = profiles!["generic", "rpi-4b", "rpi-5",];
+
+/// Every profile of this build, `generic` first.
+///
+/// # Errors
+/// None in a build whose tests pass: they parse every profile.
+pub fn all() -> Result<Vec<Board>, UsageError> {
+    let parse = |(name, text): &(&str, &str)| Board::parse(text, &format!("boards/{name}.toml"));
+    PROFILES.iter().map(parse).collect()
+}
+
+/// The profile of that name, which was given as `place`, where `besides` can be given too.
+///
+/// # Errors
+/// When there is none, with the names that there are.
+pub fn find(place: &'static str, name: &str, besides: &str) -> Result<Board, UsageError> {
+    let boards = all()?;
+    let names: Vec<&str> = boards.iter().map(|board| board.name.as_str()).collect();
+    let cure = format!("no such profile; there are {besides}{}", names.join(", "));
+    boards
+        .into_iter()
+        .find(|board| board.name == name)
+        .ok_or_else(|| UsageError::flag(place, &format!("'{name}'"), cure))
+}
+
+/// The text of the profile of that name, comments and all.
+pub fn source(name: &str) -> Option<&'static str> {
+    let (_, text) = PROFILES.iter().find(|(profile, _)| *profile == name)?;
+    Some(text)
+}
+
+/// A value that stands twice would be measured twice under one key.
+pub(crate) fn repeated<T: PartialEq>(values: &[T]) -> Option<&T> {
+    position_of_repeated(values).map(|at| &values[at])
+}
+
+/// Where the first value is that stood before.
+fn position_of_repeated<T: PartialEq>(values: &[T]) -> Option<usize> {
+    (0..values.len()).find(|&at| values[..at].contains(&values[at]))
+}
