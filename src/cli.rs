@@ -37,6 +37,7 @@ Examples:
   udpbench --sender std --receiver std,mio-exhaustive --threads 2
   udpbench --threads 2 --pin 2:3 --rcvbuf 212992 -o here.csv
   udpbench plan --threads 1,2,3               what would run, what is skipped and why
+  udpbench check                              what would spoil a run here, and the cure
 
 Lists take commas. Durations take a unit: 200ms, 1s. Results go to results/TIME-BOARD.csv, with the
 raw samples beside them in .jsonl. Exit codes: 0 done, 1 a case failed, 2 bad input, 130 Ctrl-C.";
@@ -48,6 +49,8 @@ pub enum Command {
     Run(Box<RunArgs>),
     /// What would run, what is skipped and why, and how long it takes; sends nothing
     Plan(Box<RunArgs>),
+    /// Is this host fit to measure on: each finding with its cure; exit code 1 if one would spoil a run
+    Check(CheckArgs),
     /// Each engine: can it run here, and if not, why
     Engines,
     /// The board profiles; or one of them; or which board this is
@@ -184,6 +187,20 @@ pub struct RunArgs {
 const DEFAULT_RCVBUF: u32 = 4 << 20;
 /// The kernel takes an `int`, and doubles it.
 const MAX_RCVBUF: i64 = (i32::MAX / 2) as i64;
+
+/// The options of `check`.
+#[derive(Args, Debug)]
+pub struct CheckArgs {
+    /// auto, the NAME of a profile, or a path to a TOML file
+    #[arg(long, value_name = "BOARD", default_value = "auto")]
+    pub board: String,
+    /// What is to be asked for as SO_RCVBUF
+    #[arg(long, value_name = "BYTES", default_value_t = DEFAULT_RCVBUF, value_parser = clap::value_parser!(u32).range(1..=MAX_RCVBUF), allow_negative_numbers = true)]
+    pub rcvbuf: u32,
+    /// Where /proc and /sys are found, for tests
+    #[arg(long, hide = true, default_value = "/")]
+    pub root: PathBuf,
+}
 
 /// The options of `boards`.
 #[derive(Args, Debug)]

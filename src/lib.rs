@@ -9,6 +9,7 @@
 //! | what it means here | [`request`], with [`board`], [`host`], [`placement`] | defaults, CPUs, bad input |
 //! | what runs | [`plan`], of [`case`]s | each case: run, or skip with a reason |
 //! | in which order | [`sweep`] | blocks, rounds, shuffles, soak, cool-down |
+//! | whether this host is fit | [`check`] | what would spoil a run, and the cure |
 //! | one window | [`runner`] | sockets, threads, gate, warm-up, window, drain, books |
 //! | the hot loop | [`workload`] x [`engine`] ([`engines`] is the registry) | what is timed |
 //! | what was counted | [`sample`] | raw integers, closed books |
@@ -24,6 +25,7 @@
 
 pub mod board;
 pub mod case;
+pub mod check;
 pub mod cli;
 pub mod cmd;
 pub mod duration;

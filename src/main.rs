@@ -14,6 +14,7 @@ fn main() -> ExitCode {
         None => cmd::run::run(&cli.run),
         Some(Command::Run(args)) => cmd::run::run(args),
         Some(Command::Plan(args)) => cmd::plan::run(args),
+        Some(Command::Check(args)) => cmd::check::run(args),
         Some(Command::Engines) => cmd::engines::run(),
         Some(Command::Boards(args)) => cmd::boards::run(args),
     };

@@ -256,13 +256,6 @@ mod tests {
 
     fn host() -> Host {
         Host {
-            compatible: vec![],
-            model: None,
-            cpu_model: None,
-            kernel: None,
-            kernel_version: None,
-            governor: None,
-            rmem_max: None,
             cpus: (0..4)
                 .map(|id| crate::host::Cpu {
                     id,
@@ -271,8 +264,8 @@ mod tests {
                     cache: 0,
                 })
                 .collect(),
-            v4_refusal: None,
             v6_refusal: Some("no IPv6".to_owned()),
+            ..Host::default()
         }
     }
 

@@ -5,6 +5,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::sys::pace::Pace;
+use crate::sys::sensors::Climate;
+
 /// One window of one case.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sample {
@@ -26,10 +29,8 @@ pub struct Sample {
     pub rcvbuf_bytes: u64,
     /// What SO_SNDBUF says, in bytes.
     pub sndbuf_bytes: u64,
-    /// The hottest thermal zone when the run was over, in thousandths of a degree Celsius.
-    pub hottest_millic: Option<i32>,
-    /// The Raspberry Pi firmware's throttle bits when the run was over.
-    pub throttle_bits: Option<u32>,
+    /// What the sensors said meanwhile.
+    pub climate: Climate,
 }
 
 impl Sample {
@@ -64,6 +65,8 @@ pub struct LaneSample {
     pub voluntary_switches: Option<u64>,
     /// Times its thread was switched out although it wanted to run.
     pub involuntary_switches: Option<u64>,
+    /// How fast its CPU ran when it had just stopped. `None`: the thread was moved meanwhile.
+    pub pace: Option<Pace>,
 }
 
 /// A lane's side of the workload.

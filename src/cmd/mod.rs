@@ -1,6 +1,7 @@
 //! One file per subcommand. Each returns the exit code.
 
 pub mod boards;
+pub mod check;
 pub mod engines;
 pub mod plan;
 pub mod run;

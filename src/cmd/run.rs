@@ -13,6 +13,7 @@ use super::plan::summary;
 use super::say;
 use crate::VERSION;
 use crate::board::Detected;
+use crate::check::{Finding, Gravity, Subject};
 use crate::cli::RunArgs;
 use crate::error::UsageError;
 use crate::record::{Environment, Record, Status};
@@ -24,7 +25,7 @@ use crate::sink::samples::{FORMAT, Header, SampleSink};
 use crate::sink::table;
 use crate::sweep::{self, Ending, Journal};
 use crate::sys::interrupt::Interrupt;
-use crate::sys::limits;
+use crate::sys::{limits, pace};
 
 /// Runs the sweep.
 ///
@@ -33,12 +34,13 @@ use crate::sys::limits;
 pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
     let request = Request::new(args)?;
     let started_at = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
-    let environment = environment(&request);
+    let findings = findings(&request);
+    let environment = environment(&request, &findings);
     // Before the first file is there: whoever sees it may press Ctrl-C and expect it to be finished.
     let interrupt = Interrupt::on_signals().context("cannot handle Ctrl-C")?;
     let outputs = Outputs::create(args, &request, &started_at, &environment)?;
     limits::raise_open_files();
-    introduce(&request, &outputs);
+    introduce(&request, &outputs, &findings);
 
     let mut desk = Desk::new(outputs, &request);
     let ending = sweep::run(
@@ -81,19 +83,20 @@ fn exit_code(rows: &[Record]) -> ExitCode {
     }
 }
 
-fn environment(request: &Request) -> Environment {
-    let host = &request.host;
-    let known = |value: &Option<String>| value.clone().unwrap_or_default();
+fn environment(request: &Request, findings: &[Finding]) -> Environment {
+    let board = &request.detected.board;
+    let cpus: Vec<usize> = request.host.cpus.iter().map(|cpu| cpu.id).collect();
+    let spoils = |finding: &&Finding| finding.gravity == Gravity::Spoils;
+    let unfit = findings.iter().filter(spoils);
     Environment {
-        board: request.detected.board.name.clone(),
-        cpu_model: known(&host.cpu_model),
-        arch: std::env::consts::ARCH.to_owned(),
-        target: env!("UDPBENCH_TARGET").to_owned(),
-        kernel: known(&host.kernel),
-        governor: known(&host.governor),
+        board: board.name.clone(),
         warmup_ms: milliseconds(request.schedule.settings.warmup),
         seed: request.schedule.seed,
         version: VERSION.to_owned(),
+        paces: pace::of_all(&cpus),
+        throttles_from_c: board.throttle.map(|throttle| throttle.from_c),
+        unfit: unfit.map(|finding| finding.seen.clone()).collect(),
+        ..Environment::of(&request.host)
     }
 }
 
@@ -102,7 +105,13 @@ fn milliseconds(duration: Duration) -> f64 {
     (duration.as_secs_f64() * 1e6).round() / 1e3
 }
 
-fn introduce(request: &Request, outputs: &Outputs) {
+fn findings(request: &Request) -> Vec<Finding> {
+    let settings = &request.schedule.settings;
+    let (host, board) = (&request.host, &request.detected.board);
+    Subject::new(host, board, settings.rcvbuf_bytes, &settings.root).findings()
+}
+
+fn introduce(request: &Request, outputs: &Outputs, findings: &[Finding]) {
     let Detected { board, because } = &request.detected;
     say(&format!(
         "udpbench {VERSION} on {} ({because})",
@@ -111,12 +120,12 @@ fn introduce(request: &Request, outputs: &Outputs) {
     say(&summary(request));
     let seed = request.schedule.seed;
     say(&format!("seed {seed}; results in {}", outputs.shown));
-    let asked = u64::from(request.schedule.settings.rcvbuf_bytes);
-    if let Some(most) = request.host.rmem_max.filter(|&most| most < asked) {
-        say(&format!(
-            "note: {asked} B of receive buffer asked for, net.core.rmem_max grants {most}: losses will be \
-             higher\n      cure: sudo sysctl -w net.core.rmem_max={asked}"
-        ));
+    let spoils = |finding: &&Finding| finding.gravity == Gravity::Spoils;
+    for finding in findings.iter().filter(spoils) {
+        say(&format!("warning: {}", finding.seen));
+        for line in finding.cure.lines() {
+            say(&format!("   cure: {line}"));
+        }
     }
 }
 

@@ -2,10 +2,13 @@
 //!
 //! `docs/RESULTS.md` says the same for people who only have the CSV.
 
+mod climate;
+mod environment;
 mod numbers;
 
 use serde::{Deserialize, Serialize};
 
+pub use self::environment::Environment;
 use self::numbers::{Speeds, high, low, median};
 
 use crate::case::{Case, Connection, Ip, Payload, Threads};
@@ -66,11 +69,31 @@ pub struct Record {
     pub rcvbuf_bytes: Option<u64>,
     pub sndbuf_bytes: Option<u64>,
     pub board: String,
+    pub model: String,
+    pub soc: String,
     pub cpu_model: String,
     pub arch: String,
     pub target: String,
+    pub machine: String,
+    pub virtualization: String,
     pub kernel: String,
+    pub preemption: String,
+    pub page_bytes: Option<u64>,
+    pub irq_time_accounting: String,
     pub governor: String,
+    pub cpufreq_driver: String,
+    pub freq_min_mhz: Option<f64>,
+    pub freq_max_mhz: Option<f64>,
+    pub freq_low_mhz: Option<f64>,
+    pub clock_min_pct: Option<f64>,
+    pub cpuidle_driver: String,
+    pub isolated_cpus: String,
+    pub load_1min: Option<f64>,
+    pub rps_cpus: String,
+    pub conntrack_entries: Option<u64>,
+    pub nic_irq_cpus: String,
+    pub temp_c_start: Option<f64>,
+    pub temp_c_end: Option<f64>,
     pub temp_c_max: Option<f64>,
     pub throttled: String,
     #[serde(with = "joined")]
@@ -125,21 +148,6 @@ impl std::fmt::Display for Status {
             Self::Interrupted => "interrupted",
         })
     }
-}
-
-/// What all rows of a run share.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the names are those of the columns")]
-pub struct Environment {
-    pub board: String,
-    pub cpu_model: String,
-    pub arch: String,
-    pub target: String,
-    pub kernel: String,
-    pub governor: String,
-    pub warmup_ms: f64,
-    pub seed: u32,
-    pub version: String,
 }
 
 /// How a case ended, seen from the sweep.
@@ -229,14 +237,34 @@ impl Record {
             rcvbuf_bytes: samples.first().map(|sample| sample.rcvbuf_bytes),
             sndbuf_bytes: samples.first().map(|sample| sample.sndbuf_bytes),
             board: environment.board.clone(),
+            model: environment.model.clone(),
+            soc: environment.soc.clone(),
             cpu_model: environment.cpu_model.clone(),
             arch: environment.arch.clone(),
             target: environment.target.clone(),
+            machine: environment.machine.clone(),
+            virtualization: environment.virtualization.clone(),
             kernel: environment.kernel.clone(),
+            preemption: environment.preemption.clone(),
+            page_bytes: environment.page_bytes,
+            irq_time_accounting: environment.irq_time_accounting.clone(),
             governor: environment.governor.clone(),
-            temp_c_max: numbers::temp_c_max(samples),
-            throttled: numbers::throttled(samples),
-            warnings: all_warnings(findings, speeds.pairs),
+            cpufreq_driver: environment.cpufreq_driver.clone(),
+            freq_min_mhz: environment.freq_min_mhz,
+            freq_max_mhz: environment.freq_max_mhz,
+            freq_low_mhz: climate::freq_low_mhz(samples),
+            clock_min_pct: climate::clock_min_pct(samples, &environment.paces),
+            cpuidle_driver: environment.cpuidle_driver.clone(),
+            isolated_cpus: environment.isolated_cpus.clone(),
+            load_1min: environment.load_1min,
+            rps_cpus: environment.rps_cpus.clone(),
+            conntrack_entries: environment.conntrack_entries,
+            nic_irq_cpus: environment.nic_irq_cpus.clone(),
+            temp_c_start: climate::temp_c_start(samples),
+            temp_c_end: climate::temp_c_end(samples),
+            temp_c_max: climate::temp_c_max(samples),
+            throttled: climate::throttled(samples),
+            warnings: all_warnings(findings, environment, speeds.pairs),
             seed: environment.seed,
             started_at: numbers::started_at(samples),
             version: environment.version.clone(),
@@ -279,7 +307,7 @@ fn status(findings: &Findings) -> (Status, String) {
     }
 }
 
-fn all_warnings(findings: &Findings, pairs: usize) -> Vec<String> {
+fn all_warnings(findings: &Findings, environment: &Environment, pairs: usize) -> Vec<String> {
     let mut warnings = findings.warnings.clone();
     let samples = findings.samples;
     let pinned = |sample: &Sample| sample.lanes.iter().all(|lane| lane.cpu.is_some());
@@ -312,7 +340,11 @@ fn all_warnings(findings: &Findings, pairs: usize) -> Vec<String> {
     }
     let disturbed = numbers::disturbed_windows(samples);
     if disturbed > 0 {
-        let why = "other programs, or a kernel that counts softirq time apart";
+        let why = match environment.irq_time_accounting.as_str() {
+            "no" => "other programs",
+            "yes" => "this kernel counts softirq time apart, or other programs",
+            _ => "other programs, or a kernel that counts softirq time apart",
+        };
         warnings.push(format!(
             "lanes had less than 97 % of a sender's CPU (disturbed_windows): {why}"
         ));
@@ -320,6 +352,16 @@ fn all_warnings(findings: &Findings, pairs: usize) -> Vec<String> {
     let failed = numbers::failed_calls(samples);
     if failed > 0 {
         warnings.push(format!("{failed} system calls failed"));
+    }
+    if !samples.is_empty() {
+        let Environment {
+            paces,
+            throttles_from_c,
+            unfit,
+            ..
+        } = environment;
+        warnings.extend(climate::warnings(samples, paces, *throttles_from_c));
+        warnings.extend(unfit.iter().cloned());
     }
     warnings
 }

@@ -215,30 +215,6 @@ fn percent(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| 100.0 * part as f64 / whole as f64)
 }
 
-/// The Raspberry Pi firmware's bits of all windows, OR-ed, in words. Empty: no such sensor.
-pub(super) fn throttled(samples: &[Sample]) -> String {
-    let Some(bits) = samples
-        .iter()
-        .filter_map(|sample| sample.throttle_bits)
-        .reduce(|a, b| a | b)
-    else {
-        return String::new();
-    };
-    let meanings = [
-        "under-voltage",
-        "frequency capped",
-        "throttled",
-        "soft temperature limit",
-    ];
-    let set = |bit: &usize| bits >> bit & 1 == 1 || bits >> (bit + 16) & 1 == 1;
-    let words: Vec<&str> = (0..4).filter(set).map(|bit| meanings[bit]).collect();
-    if words.is_empty() {
-        "no".to_owned()
-    } else {
-        words.join("+")
-    }
-}
-
 /// When the first window opened, UTC. Empty: there was none.
 pub(super) fn started_at(samples: &[Sample]) -> String {
     let Some(first) = samples.first() else {
@@ -248,17 +224,8 @@ pub(super) fn started_at(samples: &[Sample]) -> String {
     humantime::format_rfc3339_millis(time).to_string()
 }
 
-/// The highest temperature at the end of a window, in degrees Celsius.
-pub(super) fn temp_c_max(samples: &[Sample]) -> Option<f64> {
-    let hottest = samples
-        .iter()
-        .filter_map(|sample| sample.hottest_millic)
-        .max();
-    hottest.map(|millic| f64::from(millic) / 1000.0)
-}
-
 /// Rounded: a spreadsheet shall not see an exponent, nor digits that mean nothing.
-fn decimals<const PLACES: u8>(value: f64) -> f64 {
+pub(super) fn decimals<const PLACES: u8>(value: f64) -> f64 {
     let scale = 10_f64.powi(PLACES.into());
     (value * scale).round() / scale
 }

@@ -3,6 +3,8 @@
 use super::*;
 use crate::case;
 use crate::sample::{Books, Fates, LaneSample, Side};
+use crate::sys::pace::Pace;
+use crate::sys::sensors::Climate;
 
 /// A window of 100 ms: 30,000 of 300 B sent, of which 20,000 received; 10,000 dropped.
 fn window(round: u32) -> Sample {
@@ -18,6 +20,7 @@ fn window(round: u32) -> Sample {
         cpu_ns: Some(cpu_ns),
         voluntary_switches: Some(0),
         involuntary_switches: Some(0),
+        pace: None,
     };
     Sample {
         case: case::tests::case().key(),
@@ -37,8 +40,14 @@ fn window(round: u32) -> Sample {
         },
         rcvbuf_bytes: 4096,
         sndbuf_bytes: 8192,
-        hottest_millic: Some(51_500),
-        throttle_bits: Some(0x5_0000),
+        climate: Climate {
+            first_millic: Some(50_000),
+            last_millic: Some(51_250),
+            hottest_millic: Some(51_500),
+            throttle_bits: Some(0),
+            cooling: Some(false),
+            lowest_khz: Some(600_000),
+        },
     }
 }
 
@@ -51,6 +60,15 @@ fn fates(sent: u64, received: u64, dropped_socket: u64) -> Fates {
 }
 
 fn record_of(samples: &[Sample], reference: &[Sample], outcome: Outcome) -> Record {
+    record_in(&Environment::default(), samples, reference, outcome)
+}
+
+fn record_in(
+    environment: &Environment,
+    samples: &[Sample],
+    reference: &[Sample],
+    outcome: Outcome,
+) -> Record {
     let findings = Findings {
         case: &case::tests::case(),
         pin: "0>1".to_owned(),
@@ -59,7 +77,7 @@ fn record_of(samples: &[Sample], reference: &[Sample], outcome: Outcome) -> Reco
         samples,
         reference,
     };
-    Record::new(&findings, &Environment::default())
+    Record::new(&findings, environment)
 }
 
 fn six() -> Vec<Sample> {
@@ -104,9 +122,11 @@ fn the_numbers_are_those_that_a_pocket_calculator_gives() {
         (Some(100.0), Some(0))
     );
     assert_eq!(
-        (row.temp_c_max, row.throttled.as_str()),
-        (Some(51.5), "under-voltage+throttled")
+        (row.temp_c_start, row.temp_c_end),
+        (Some(50.0), Some(51.25))
     );
+    assert_eq!((row.temp_c_max, row.throttled.as_str()), (Some(51.5), "no"));
+    assert_eq!(row.freq_low_mhz, Some(600.0));
     assert_eq!(row.started_at, "1970-01-01T00:00:01.000Z");
     assert_eq!(row.warnings, Vec::<String>::new());
 }
@@ -190,6 +210,56 @@ fn windows_that_mislead_are_named() {
         empty.contains("nothing was received in a window"),
         "{empty}"
     );
+}
+
+#[test]
+fn heat_and_slower_clocks_are_named() {
+    let row_of = |change: fn(&mut Sample)| {
+        let mut samples = six();
+        change(&mut samples[3]);
+        let environment = Environment {
+            paces: vec![Pace {
+                cpu: 0,
+                chain_ns: 10_000,
+            }],
+            throttles_from_c: Some(80),
+            unfit: vec!["the governor is ondemand".to_owned()],
+            ..Environment::default()
+        };
+        record_in(&environment, &samples, &six(), Outcome::Complete)
+    };
+    let pace = |chain_ns| Some(Pace { cpu: 0, chain_ns });
+    let row = row_of(|_| {});
+    assert_eq!(row.warnings, ["the governor is ondemand"]);
+    assert_eq!(row.clock_min_pct, None);
+    let row = row_of(|sample| {
+        sample.lanes[0].pace = Some(Pace {
+            cpu: 0,
+            chain_ns: 10_200,
+        });
+    });
+    assert_eq!((row.clock_min_pct, row.warnings.len()), (Some(98.0), 1));
+    let row = row_of(|sample| {
+        sample.lanes[0].pace = Some(Pace {
+            cpu: 0,
+            chain_ns: 12_500,
+        });
+    });
+    assert_eq!(row.clock_min_pct, Some(80.0));
+    assert!(row.warnings[0].contains("2 % slower"), "{row:?}");
+    let row = row_of(|sample| sample.climate.hottest_millic = Some(80_000));
+    assert!(row.warnings[0].contains("reached the 80 C"), "{row:?}");
+    // Seen during one window, and gone again.
+    let row = row_of(|sample| sample.climate.throttle_bits = Some(0x4_0001));
+    assert_eq!(row.throttled, "under-voltage+throttled");
+    assert!(row.warnings[0].contains("under-voltage"), "{row:?}");
+    let row = row_of(|sample| sample.climate.cooling = Some(true));
+    assert_eq!(row.throttled, "cooled by its clock");
+    // A CPU of which nothing is known from the start says nothing.
+    let mut samples = six();
+    samples[0].lanes[0].pace = pace(99);
+    let row = record_of(&samples, &[], Outcome::Complete);
+    assert_eq!(row.clock_min_pct, None);
 }
 
 #[test]

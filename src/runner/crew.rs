@@ -13,6 +13,7 @@ use crate::engine::Entry;
 use crate::lane::{CALLED_OFF, Control, Job, LaneContext, Meter, Role};
 use crate::placement::Placement;
 use crate::sample::Side;
+use crate::sys::pace::{self, Pace};
 use crate::sys::{clock, nudge};
 
 /// So much CPU time empties any receive queue: 8 MiB of the smallest datagrams are 10,000, at 1 us each.
@@ -29,7 +30,9 @@ pub(super) struct Lane {
     pub(super) side: Side,
     pub(super) meter: Arc<Meter>,
     cpu: Option<usize>,
-    thread: Option<JoinHandle<io::Result<()>>>,
+    /// How fast its CPU ran when it had just stopped. Known once it is joined.
+    pub(super) pace: Option<Pace>,
+    thread: Option<JoinHandle<io::Result<Option<Pace>>>>,
 }
 
 impl Crew {
@@ -77,6 +80,7 @@ impl Crew {
             side,
             meter,
             cpu,
+            pace: None,
             thread: Some(thread),
         });
         Ok(())
@@ -109,7 +113,10 @@ impl Crew {
                 continue;
             };
             let ended = match thread.join() {
-                Ok(Ok(())) => Ok(()),
+                Ok(Ok(pace)) => {
+                    lane.pace = pace;
+                    Ok(())
+                }
                 // Not the cause, and the cause is another lane's error.
                 Ok(Err(error)) if error.kind() == CALLED_OFF => Ok(()),
                 Ok(Err(error)) => Err(anyhow!(error).context(format!("the {} failed", lane.side))),
@@ -183,7 +190,7 @@ fn live(
     cpu: Option<usize>,
     control: &Arc<Control>,
     meter: Arc<Meter>,
-) -> io::Result<()> {
+) -> io::Result<Option<Pace>> {
     /// Also when the lane panics: nobody may wait for it at the gate.
     struct OpenToFailure<'a>(&'a Control);
     impl Drop for OpenToFailure<'_> {
@@ -201,5 +208,6 @@ fn live(
     meter.tid.store(tid, Ordering::Relaxed);
     (entry.lane)(job, &LaneContext::new(Arc::clone(control), meter))?;
     std::mem::forget(guard);
-    Ok(())
+    // At once: an idle CPU lowers its clock.
+    Ok(pace::here())
 }

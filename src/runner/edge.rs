@@ -103,6 +103,7 @@ impl Edge {
                         .map(|(end, start)| end - start),
                     voluntary_switches: switches(|switches| switches.voluntary),
                     involuntary_switches: switches(|switches| switches.involuntary),
+                    pace: lane.pace,
                 }
             })
             .collect()

@@ -19,7 +19,8 @@ use crate::placement::Placement;
 use crate::sample::{Books, Fates, Sample};
 use crate::sys::files::Root;
 use crate::sys::interrupt::{Interrupt, Interrupted};
-use crate::sys::{kernel, sensors};
+use crate::sys::kernel;
+use crate::sys::sensors::Watch;
 
 /// How every window of a sweep is run.
 #[derive(Clone, Debug)]
@@ -74,6 +75,7 @@ pub fn measure(
     interrupt: &Interrupt,
 ) -> Result<Sample, NoSample> {
     interrupt.sleep(Duration::ZERO)?;
+    let mut watch = Watch::start(&settings.root);
     let discards_before = kernel::discarded();
     let built = endpoints::build(case, settings, interrupt);
     // What was called off is no failure of the case.
@@ -82,15 +84,17 @@ pub fn measure(
     let mut crew = Crew::assemble(case, jobs, placement)?;
 
     crew.open_gate();
-    interrupt.sleep(settings.warmup)?;
+    sleep_watching(settings.warmup, &mut watch, interrupt)?;
     let opened_at = SystemTime::now();
     let opening = Edge::opening(&crew, &taps)?;
-    interrupt.sleep(settings.window)?;
+    sleep_watching(settings.window, &mut watch, interrupt)?;
     let closing = Edge::closing(&crew, &taps)?;
+    watch.look_at_clocks(placement.cpus().flatten());
 
     crew.stop_sending();
     drain(&crew, &taps, interrupt)?;
     crew.finish()?;
+    watch.look();
     let unread = taps.take_unread();
     Ok(Sample {
         case: case.key(),
@@ -108,9 +112,27 @@ pub fn measure(
         },
         rcvbuf_bytes: taps.rcvbuf_bytes,
         sndbuf_bytes: taps.sndbuf_bytes,
-        hottest_millic: sensors::hottest_millic(&settings.root),
-        throttle_bits: sensors::throttle_bits(&settings.root),
+        climate: watch.climate(),
     })
+}
+
+/// Sleeps, and looks at the sensors meanwhile if it is for long: the firmware forgets within 2 s that it
+/// throttled. Windows of ordinary length are left alone.
+fn sleep_watching(
+    duration: Duration,
+    watch: &mut Watch,
+    interrupt: &Interrupt,
+) -> Result<(), Interrupted> {
+    const LOOK: Duration = Duration::from_secs(1);
+    let end = Instant::now() + duration;
+    loop {
+        let left = end.saturating_duration_since(Instant::now());
+        interrupt.sleep(left.min(LOOK))?;
+        if left <= LOOK {
+            return Ok(());
+        }
+        watch.look();
+    }
 }
 
 /// Waits until the receivers, in their own loops, have taken what the senders left in the queues.

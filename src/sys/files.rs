@@ -31,6 +31,24 @@ impl Root {
         Some(text.trim_end_matches(['\0', '\n', ' ']).to_owned())
     }
 
+    /// Whether it is the machine's own.
+    pub fn is_real(&self) -> bool {
+        self.0 == Path::new("/")
+    }
+
+    /// The strings of a file that ends each with a NUL, as the device tree does.
+    pub fn strings(&self, path: impl AsRef<Path>) -> Vec<String> {
+        let text = self.text(path).unwrap_or_default();
+        let strings = text.split('\0').filter(|string| !string.is_empty());
+        strings.map(str::to_owned).collect()
+    }
+
+    /// The last part of what a symbolic link points to.
+    pub fn link_name(&self, path: impl AsRef<Path>) -> Option<String> {
+        let target = fs::read_link(self.path(path)).ok()?;
+        Some(target.file_name()?.to_string_lossy().into_owned())
+    }
+
     /// The number that a file holds.
     pub fn number<T: std::str::FromStr>(&self, path: impl AsRef<Path>) -> Option<T> {
         self.text(path)?.trim().parse().ok()

@@ -10,4 +10,5 @@ pub mod interrupt;
 pub mod kernel;
 pub mod limits;
 pub mod nudge;
+pub mod pace;
 pub mod sensors;

@@ -1,6 +1,26 @@
-//! Temperatures and the firmware's throttle bits, where a board has them.
+//! Temperatures, clocks and throttling, where a board shows them.
+
+use serde::{Deserialize, Serialize};
 
 use crate::sys::files::Root;
+
+/// What the board's sensors said from before the start of a run until it was over. `None`: it has no such
+/// sensor.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Climate {
+    /// The hottest thermal zone before the start, in thousandths of a degree Celsius.
+    pub first_millic: Option<i32>,
+    /// When the run was over.
+    pub last_millic: Option<i32>,
+    /// At its hottest.
+    pub hottest_millic: Option<i32>,
+    /// The Raspberry Pi firmware's throttle bits, OR-ed.
+    pub throttle_bits: Option<u32>,
+    /// Whether the kernel held a CPU's clock down against heat.
+    pub cooling: Option<bool>,
+    /// The lowest clock that cpufreq asked for on a CPU of a lane when the window closed, in kHz.
+    pub lowest_khz: Option<u64>,
+}
 
 /// The hottest thermal zone, in thousandths of a degree Celsius.
 pub fn hottest_millic(root: &Root) -> Option<i32> {
@@ -26,4 +46,144 @@ pub fn throttle_bits(root: &Root) -> Option<u32> {
             nodes.map(move |node| format!("{directory}/{node}/get_throttled"))
         })
         .find_map(|path| u32::from_str_radix(root.text(path)?.trim(), 16).ok())
+}
+
+/// What the bits of [`throttle_bits`] mean, in words: now, or since the last look.
+pub fn throttle_words(bits: u32) -> Vec<&'static str> {
+    let meanings = [
+        "under-voltage",
+        "frequency capped",
+        "throttled",
+        "soft temperature limit",
+    ];
+    let set = |bit: &usize| bits >> bit & 1 == 1 || bits >> (bit + 16) & 1 == 1;
+    (0..4).filter(set).map(|bit| meanings[bit]).collect()
+}
+
+/// Whether the kernel holds a CPU's clock down against heat: a cooling device of kind `cpufreq` that is
+/// not in its state 0 (kernel doc driver-api/thermal/sysfs-api). `None`: there is no such device.
+pub fn cooling(root: &Root) -> Option<bool> {
+    let directory = "sys/class/thermal";
+    let states = root.names(directory, "cooling_device").into_iter();
+    states
+        .filter(|device| {
+            let kind = root.text(format!("{directory}/{device}/type"));
+            kind.is_some_and(|kind| kind.contains("cpufreq"))
+        })
+        .filter_map(|device| root.number::<u64>(format!("{directory}/{device}/cur_state")))
+        .map(|state| state > 0)
+        .reduce(|a, b| a || b)
+}
+
+/// The lowest clock that cpufreq asks for on one of these CPUs, in kHz.
+pub fn lowest_khz(root: &Root, cpus: impl IntoIterator<Item = usize>) -> Option<u64> {
+    let khz = |cpu| {
+        root.number(format!(
+            "sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_cur_freq"
+        ))
+    };
+    cpus.into_iter().filter_map(khz).min()
+}
+
+/// Collects what the sensors say from one look to the next.
+#[derive(Debug)]
+pub struct Watch<'a> {
+    root: &'a Root,
+    climate: Climate,
+}
+
+impl<'a> Watch<'a> {
+    /// Takes the first look.
+    pub fn start(root: &'a Root) -> Self {
+        let climate = Climate {
+            first_millic: hottest_millic(root),
+            ..Climate::default()
+        };
+        let mut watch = Self { root, climate };
+        watch.look();
+        watch
+    }
+
+    /// Takes another look. The firmware's bits want one every 2 s at least.
+    pub fn look(&mut self) {
+        let climate = &mut self.climate;
+        climate.last_millic = hottest_millic(self.root);
+        climate.hottest_millic = climate.hottest_millic.max(climate.last_millic);
+        if let Some(bits) = throttle_bits(self.root) {
+            climate.throttle_bits = Some(climate.throttle_bits.unwrap_or(0) | bits);
+        }
+        climate.cooling = climate.cooling.max(cooling(self.root));
+    }
+
+    /// Takes a look at the clocks of these CPUs.
+    pub fn look_at_clocks(&mut self, cpus: impl IntoIterator<Item = usize>) {
+        let lowest = lowest_khz(self.root, cpus);
+        let known = self.climate.lowest_khz.into_iter().chain(lowest);
+        self.climate.lowest_khz = known.min();
+    }
+
+    /// What was seen.
+    pub fn climate(&self) -> Climate {
+        self.climate
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_watch_remembers_what_went_by() {
+        let place = tempfile::TempDir::new().expect("a temporary directory");
+        let write = |path: &str, text: &str| {
+            let path = place.path().join(path);
+            fs::create_dir_all(path.parent().expect("it has one")).expect("writable");
+            fs::write(path, text).expect("writable");
+        };
+        let zone = "sys/class/thermal/thermal_zone0/temp";
+        let bits = "sys/devices/platform/soc/soc:firmware/get_throttled";
+        let (kind, state) = (
+            "sys/class/thermal/cooling_device0/type",
+            "sys/class/thermal/cooling_device0/cur_state",
+        );
+        for (path, text) in [
+            (zone, "50000"),
+            (bits, "0"),
+            (kind, "cpufreq-cpu0"),
+            (state, "0"),
+        ] {
+            write(path, text);
+        }
+        let root = Root::new(place.path());
+        let mut watch = Watch::start(&root);
+        for (path, text) in [(zone, "81000"), (bits, "40004"), (state, "2")] {
+            write(path, text);
+        }
+        watch.look();
+        for (path, text) in [(zone, "70000"), (bits, "10000"), (state, "0")] {
+            write(path, text);
+        }
+        watch.look();
+        let seen = Climate {
+            first_millic: Some(50_000),
+            last_millic: Some(70_000),
+            hottest_millic: Some(81_000),
+            throttle_bits: Some(0x5_0004),
+            cooling: Some(true),
+            lowest_khz: None,
+        };
+        assert_eq!(watch.climate(), seen);
+    }
+
+    #[test]
+    fn a_machine_without_sensors_has_no_readings() {
+        let place = tempfile::TempDir::new().expect("a temporary directory");
+        let root = Root::new(place.path());
+        let mut watch = Watch::start(&root);
+        watch.look();
+        watch.look_at_clocks([0]);
+        assert_eq!(watch.climate(), Climate::default());
+    }
 }

@@ -1,0 +1,140 @@
+//! What the program runs on, and how much of it.
+
+use super::{Finding, Subject};
+use crate::VERSION;
+
+pub(super) fn findings(subject: &Subject) -> Vec<Finding> {
+    [
+        debug_build(),
+        emulated(subject),
+        foreign_binary(subject),
+        quota(subject),
+        load(subject),
+        fewer_cpus(subject),
+        isolated(subject),
+        unknown_board(subject),
+        contradiction(subject),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+fn debug_build() -> Option<Finding> {
+    cfg!(debug_assertions).then(|| {
+        Finding::spoils(
+            format!("this is a debug build ({VERSION})"),
+            "unoptimised loops cost several times what they cost in a release",
+            "cargo build --release, or cross build --release",
+        )
+    })
+}
+
+/// A virtual machine is a machine, too; but no board is emulated at its own speed.
+fn emulated(subject: &Subject) -> Option<Finding> {
+    let by = subject.host.virtualization.as_deref()?;
+    Some(if subject.host.compatible.is_empty() {
+        Finding::note(
+            format!("this is a virtual machine ({by})"),
+            "the host's other guests take CPU time that no clock in here shows",
+            "compare only within one sweep, or measure on the machine itself",
+        )
+    } else {
+        Finding::spoils(
+            format!("this board is emulated or virtualised ({by})"),
+            "the numbers are those of the emulation: they show the format, not a speed",
+            "run the same binary on the board itself",
+        )
+    })
+}
+
+/// The architecture that the binary is for, against the kernel's.
+fn foreign_binary(subject: &Subject) -> Option<Finding> {
+    let machine = subject.host.machine.as_deref()?;
+    let target = env!("UDPBENCH_TARGET");
+    match (std::env::consts::ARCH, machine) {
+        ("arm", machine) if machine.starts_with("arm") => None,
+        ("arm", "aarch64") | ("x86", "x86_64") => Some(Finding::note(
+            format!("a 32-bit binary ({target}) on a 64-bit kernel ({machine})"),
+            "its system calls take the kernel's compatibility path: other costs than 64-bit programs have",
+            "if the system runs 64-bit programs, build for aarch64-unknown-linux-gnu (or -musl)",
+        )),
+        ("x86", machine) if machine.starts_with('i') => None,
+        (arch, machine) if arch == machine => None,
+        _ => Some(Finding::spoils(
+            format!("a binary for {target} on a kernel for {machine}"),
+            "it is translated instruction by instruction: these are not the numbers of any board",
+            "run it on the board, or build for this machine",
+        )),
+    }
+}
+
+fn quota(subject: &Subject) -> Option<Finding> {
+    let (quota, cpus) = (subject.host.cpu_quota?, subject.host.cpus.len());
+    (quota < cpus as f64).then(|| {
+        Finding::spoils(
+            format!("this control group grants {quota:.2} CPUs of {cpus} (cpu.max)"),
+            "when the share of a period is used up, every lane stands still until the next",
+            "run it outside of the container or slice, or lift its CPU limit",
+        )
+    })
+}
+
+/// As the load average counts this program's own past, too, it takes some to spoil a run.
+fn load(subject: &Subject) -> Option<Finding> {
+    let (load, cpus) = (subject.host.load_1min?, subject.host.cpus.len());
+    let most = (cpus as f64 / 4.0).max(0.5);
+    (load >= most).then(|| {
+        Finding::spoils(
+            format!("the load average over the last minute is {load:.2}"),
+            "other programs take the CPUs that lanes are pinned to, and fill their caches",
+            "top -o %CPU shows which; stop them or wait (a run just before counts for a minute, too)",
+        )
+    })
+}
+
+fn fewer_cpus(subject: &Subject) -> Option<Finding> {
+    let (usable, online) = (subject.host.cpus.len(), subject.host.online_cpus?);
+    (usable < online).then(|| {
+        Finding::note(
+            format!(
+                "this process may use CPUs {} of {online}",
+                subject.host.cpu_list()
+            ),
+            "an affinity mask or a cpuset leaves it fewer: placements are computed from the rest",
+            "run it without taskset, or in a cpuset that has all CPUs",
+        )
+    })
+}
+
+fn isolated(subject: &Subject) -> Option<Finding> {
+    let isolated = subject.host.isolated_cpus.as_deref();
+    let isolated = isolated.filter(|cpus| !cpus.is_empty())?;
+    Some(Finding::note(
+        format!("CPUs {isolated} are isolated from the scheduler"),
+        "threads come there only if they are pinned; measured there, lanes are disturbed less",
+        "--pin puts lanes there on purpose",
+    ))
+}
+
+/// The host has other CPUs than the profile of its board.
+fn contradiction(subject: &Subject) -> Option<Finding> {
+    let contradiction = subject.board.contradiction(subject.host)?;
+    Some(Finding::spoils(
+        contradiction,
+        "the profile's placements mean other CPUs than these: computed ones are used instead",
+        "udpbench boards --new > my-board.toml, then --board ./my-board.toml; or --pin",
+    ))
+}
+
+fn unknown_board(subject: &Subject) -> Option<Finding> {
+    let unknown = subject.board.name == "generic" && !subject.host.compatible.is_empty();
+    unknown.then(|| {
+        let model = subject.host.model.as_deref().unwrap_or("this board");
+        Finding::note(
+            format!("no profile knows {model}"),
+            "CPUs, warm-up and cool-down are guessed from what the kernel shows",
+            "udpbench boards --new > my-board.toml, then --board ./my-board.toml",
+        )
+    })
+}

@@ -1,0 +1,127 @@
+//! The kernel: what it is, how it was configured, how busy it is.
+
+use std::fs::File;
+use std::io::Read;
+
+use flate2::read::GzDecoder;
+use nix::sys::utsname::uname;
+use nix::unistd::{SysconfVar, sysconf};
+
+use crate::sys::files::Root;
+
+/// `uname -m`. A 32-bit process may be told another name (personality(2)), the file (Linux 6.1) tells
+/// all the same one.
+pub(super) fn machine(root: &Root) -> Option<String> {
+    let asked = || {
+        let name = uname().ok()?;
+        Some(name.machine().to_string_lossy().into_owned())
+    };
+    let shown = root.text("proc/sys/kernel/arch");
+    shown.or_else(|| asked().filter(|_| root.is_real()))
+}
+
+/// The flavour in the version line (`init/version-timestamp.c`, `scripts/mkcompile_h`). A
+/// `PREEMPT_DYNAMIC` kernel runs in one of several modes, which only root may see.
+pub(super) fn preemption(root: &Root, version: &str) -> String {
+    let flavour = version
+        .split_whitespace()
+        .find(|word| word.starts_with("PREEMPT"));
+    let modes = root.text("sys/kernel/debug/sched/preempt");
+    let mode = modes.as_deref().and_then(|modes| {
+        let (_, rest) = modes.split_once('(')?;
+        Some(rest.split_once(')')?.0)
+    });
+    match (flavour, mode) {
+        (Some(flavour), Some(mode)) => format!("{flavour} {mode}"),
+        (Some(flavour), None) => flavour.to_owned(),
+        (None, _) => "none".to_owned(),
+    }
+}
+
+/// What `getconf PAGESIZE` says.
+pub(super) fn page_bytes() -> Option<u64> {
+    sysconf(SysconfVar::PAGE_SIZE).ok()??.try_into().ok()
+}
+
+/// `CONFIG_IRQ_TIME_ACCOUNTING` in the kernel's own configuration, or in the file that distributions put
+/// beside it.
+pub(super) fn irq_time_accounting(root: &Root, release: Option<&str>) -> Option<bool> {
+    let own = || {
+        let mut text = String::new();
+        let packed = File::open(root.path("proc/config.gz")).ok()?;
+        GzDecoder::new(packed).read_to_string(&mut text).ok()?;
+        Some(text)
+    };
+    let beside = || root.text(format!("boot/config-{}", release?));
+    let config = own().or_else(beside)?;
+    Some(
+        config
+            .lines()
+            .any(|line| line == "CONFIG_IRQ_TIME_ACCOUNTING=y"),
+    )
+}
+
+/// The first field of `/proc/loadavg` (proc(5)).
+pub(super) fn load_1min(root: &Root) -> Option<f64> {
+    let loads = root.text("proc/loadavg")?;
+    loads.split_whitespace().next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::io::Write;
+
+    use super::*;
+
+    fn tree(files: &[(&str, &[u8])]) -> (tempfile::TempDir, Root) {
+        let place = tempfile::TempDir::new().expect("a temporary directory");
+        for (path, bytes) in files {
+            let path = place.path().join(path);
+            fs::create_dir_all(path.parent().expect("it has one")).expect("writable");
+            fs::write(path, bytes).expect("writable");
+        }
+        let root = Root::new(place.path());
+        (place, root)
+    }
+
+    #[test]
+    fn the_flavour_of_preemption_is_in_the_version_line() {
+        let (_place, root) = tree(&[]);
+        let flavour = |version: &str| preemption(&root, version);
+        assert_eq!(
+            flavour("Linux version 6.6.31 (gcc) #1 SMP PREEMPT Debian 1:6.6"),
+            "PREEMPT"
+        );
+        assert_eq!(
+            flavour("Linux version 6.1 #1 SMP PREEMPT_RT x"),
+            "PREEMPT_RT"
+        );
+        assert_eq!(flavour("Linux version 6.1.0 #1 SMP Debian"), "none");
+        let modes = b"none voluntary (full) lazy\n";
+        let (_place, root) = tree(&[("sys/kernel/debug/sched/preempt", modes)]);
+        assert_eq!(
+            preemption(&root, "#1 SMP PREEMPT_DYNAMIC"),
+            "PREEMPT_DYNAMIC full"
+        );
+    }
+
+    #[test]
+    fn the_configuration_is_found_in_the_kernel_or_beside_it() {
+        let yes = "CONFIG_SMP=y\nCONFIG_IRQ_TIME_ACCOUNTING=y\n";
+        let no = "CONFIG_SMP=y\n# CONFIG_IRQ_TIME_ACCOUNTING is not set\n";
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        gzip.write_all(yes.as_bytes()).expect("into memory");
+        let packed = gzip.finish().expect("into memory");
+        let (_place, root) = tree(&[
+            ("proc/config.gz", &packed),
+            ("boot/config-6.1", no.as_bytes()),
+        ]);
+        assert_eq!(irq_time_accounting(&root, Some("6.1")), Some(true));
+        let (_place, root) = tree(&[("boot/config-6.1", no.as_bytes())]);
+        assert_eq!(irq_time_accounting(&root, Some("6.1")), Some(false));
+        assert_eq!(irq_time_accounting(&root, Some("6.2")), None);
+        let (_place, root) = tree(&[("proc/config.gz", b"no gzip")]);
+        assert_eq!(irq_time_accounting(&root, Some("6.1")), None);
+    }
+}

@@ -1,0 +1,59 @@
+//! Clocks and idle states, as far as the kernel controls them.
+
+use serde::{Deserialize, Serialize};
+
+use super::joined;
+use crate::sys::files::Root;
+
+/// One cpufreq policy: CPUs that share a clock (kernel doc admin-guide/pm/cpufreq).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CpufreqPolicy {
+    /// Its CPUs, as the kernel lists them.
+    pub cpus: String,
+    /// What sets the clock.
+    pub driver: Option<String>,
+    /// What chooses the clock.
+    pub governor: Option<String>,
+    /// The lowest clock that the governor may choose, in kHz.
+    pub min_khz: Option<u64>,
+    /// The highest clock that the governor may choose, in kHz.
+    pub max_khz: Option<u64>,
+    /// The clock that was asked for last, in kHz. On a Raspberry Pi the firmware may run a lower one.
+    pub current_khz: Option<u64>,
+    /// The highest clock that the hardware has, in kHz.
+    pub hardware_max_khz: Option<u64>,
+}
+
+const CPUFREQ: &str = "sys/devices/system/cpu/cpufreq";
+
+/// Every policy, by number.
+pub(super) fn policies(root: &Root) -> Vec<CpufreqPolicy> {
+    let policy = |name: String| {
+        let file = |file: &str| format!("{CPUFREQ}/{name}/{file}");
+        CpufreqPolicy {
+            cpus: root.text(file("related_cpus")).unwrap_or_default(),
+            driver: root.text(file("scaling_driver")),
+            governor: root.text(file("scaling_governor")),
+            min_khz: root.number(file("scaling_min_freq")),
+            max_khz: root.number(file("scaling_max_freq")),
+            current_khz: root.number(file("scaling_cur_freq")),
+            hardware_max_khz: root.number(file("cpuinfo_max_freq")),
+        }
+    };
+    root.names(CPUFREQ, "policy")
+        .into_iter()
+        .map(policy)
+        .collect()
+}
+
+/// The governors in use.
+pub(super) fn governor(root: &Root) -> Option<String> {
+    let governors = policies(root).into_iter().map(|policy| policy.governor);
+    joined(governors.flatten().collect())
+}
+
+/// What puts idle CPUs to sleep. The kernel says `none` where nothing does.
+pub(super) fn cpuidle_driver(root: &Root) -> Option<String> {
+    root.text("sys/devices/system/cpu/cpuidle/current_driver")
+        .filter(|driver| driver != "none")
+}

@@ -1,0 +1,120 @@
+//! `udpbench check`, and how the sweep passes on what it finds.
+
+mod common;
+
+use std::fs;
+
+use common::{Place, rows, stderr, stdout};
+
+/// A Raspberry Pi 4B that is fit, with `changes` to its files.
+fn board(place: &Place, changes: &[(&str, &str)]) {
+    let cpu = |id: usize, file: &str| format!("sys/devices/system/cpu/cpu{id}/{file}");
+    let policy = |file: &str| format!("sys/devices/system/cpu/cpufreq/policy0/{file}");
+    let mut files = vec![
+        (
+            "proc/device-tree/compatible".to_owned(),
+            "raspberrypi,4-model-b\0brcm,bcm2711\0",
+        ),
+        (
+            "proc/self/status".to_owned(),
+            "Name:\tx\nCpus_allowed_list:\t0-3\n",
+        ),
+        ("sys/devices/system/cpu/online".to_owned(), "0-3\n"),
+        ("proc/loadavg".to_owned(), "0.05 0.10 0.10 1/100 1234\n"),
+        ("proc/sys/net/core/rmem_max".to_owned(), "4194304\n"),
+        ("sys/class/thermal/thermal_zone0/temp".to_owned(), "45000\n"),
+        (policy("related_cpus"), "0-3\n"),
+        (policy("scaling_governor"), "performance\n"),
+        (policy("scaling_max_freq"), "1800000\n"),
+        (policy("cpuinfo_max_freq"), "1800000\n"),
+    ];
+    files.extend((0..4).map(|id| (cpu(id, "cpu_capacity"), "1024\n")));
+    files.extend(changes.iter().map(|&(path, text)| (path.to_owned(), text)));
+    for (path, text) in files {
+        let path = place.path("root").join(path);
+        fs::create_dir_all(path.parent().expect("it has one")).expect("writable");
+        fs::write(path, text).expect("writable");
+    }
+}
+
+/// What `check` prints, and its exit code without what a debug build adds to both.
+fn check(place: &Place) -> (String, i32) {
+    let output = place.run("check --root root");
+    let text = stdout(&output);
+    let spoiling = text
+        .lines()
+        .filter(|line| line.starts_with("SPOILS") && !line.contains("debug build"))
+        .count();
+    let code = output.status.code().expect("it ends by itself");
+    let debug = i32::from(cfg!(debug_assertions));
+    assert_eq!(code, debug.max(i32::from(spoiling > 0)), "{text}");
+    (text, i32::from(spoiling > 0))
+}
+
+#[test]
+fn a_fit_board_passes() {
+    let place = Place::new();
+    board(&place, &[]);
+    let (text, code) = check(&place);
+    assert_eq!(code, 0, "{text}");
+    assert!(text.contains("on Raspberry Pi 4 Model B"), "{text}");
+    assert!(text.contains("hottest  45.0 C"), "{text}");
+}
+
+#[test]
+fn each_finding_says_what_why_and_how_to_cure_it() {
+    let place = Place::new();
+    let governor = "sys/devices/system/cpu/cpufreq/policy0/scaling_governor";
+    let throttled = "sys/devices/platform/soc/soc:firmware/get_throttled";
+    board(&place, &[(governor, "ondemand\n"), (throttled, "50005\n")]);
+    let (text, code) = check(&place);
+    assert_eq!(code, 1, "{text}");
+    let cure = "  cure  echo performance | sudo tee /sys/devices/system/cpu/cpufreq/policy*/scaling_governor";
+    assert!(
+        text.contains("SPOILS  the cpufreq governor is ondemand\n  why   "),
+        "{text}"
+    );
+    assert!(text.contains(cure), "{text}");
+    assert!(
+        text.contains("the firmware reports under-voltage, throttled"),
+        "{text}"
+    );
+    for line in text.lines() {
+        assert!(line.chars().count() <= 100, "{line}");
+    }
+}
+
+#[test]
+fn the_sweep_warns_once_and_marks_its_rows() {
+    let place = Place::new();
+    board(&place, &[("sys/class/net/lo/queues/rx-0/rps_cpus", "3\n")]);
+    let arguments = "--root root --engine null --no-reference --threads 2 --payload 1,2 --pin none \
+                     --ip v4 --duration 6ms --warmup 0s --soak 0s -o out.csv";
+    let output = place.run(arguments);
+    let said = stderr(&output);
+    let warning = "RPS hands packets of lo to CPUs 0,1";
+    assert_eq!(said.matches(warning).count(), 1, "{said}");
+    assert!(said.contains("cure: echo 0 | sudo tee"), "{said}");
+    let rows = rows(&place.path("out.csv"));
+    assert_eq!(rows.len(), 4, "{said}");
+    for row in rows {
+        assert!(row.warnings.iter().any(|text| text == warning), "{row:?}");
+        assert_eq!(row.rps_cpus, "0+1");
+        assert_eq!(row.temp_c_max, Some(45.0));
+        assert_eq!(
+            (row.freq_max_mhz, row.isolated_cpus.as_str()),
+            (Some(1800.0), "")
+        );
+    }
+}
+
+#[test]
+fn an_unknown_board_is_refused_with_the_names_that_there_are() {
+    let output = Place::new().run("check --board nope");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        stderr(&output).contains("there are auto"),
+        "{}",
+        stderr(&output)
+    );
+}
