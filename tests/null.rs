@@ -89,7 +89,7 @@ fn the_words_for_the_person_go_to_standard_error() {
     insta::with_settings!({filters => vec![
         (r"udpbench \d+\.\d+\.\d+(-debug)?", "udpbench VERSION"),
         (r"\(.*\)", "(WHY)"),
-        (r"(?s)note: .*", "(NOTE)"),
+        (r"(?s)warning: .*", ""),
     ]}, {
         insta::assert_snapshot!(stderr(&output));
     });

@@ -5,6 +5,7 @@
 mod climate;
 mod environment;
 mod numbers;
+mod verdict;
 
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +14,6 @@ use self::numbers::{Speeds, high, low, median};
 
 use crate::case::{Case, Connection, Ip, Payload, Threads};
 use crate::sample::Sample;
-use crate::stats;
 
 /// One row. Units are in the names; what could not be measured is empty, never 0.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -184,7 +184,7 @@ impl Record {
     /// Makes the row.
     pub fn new(findings: &Findings, environment: &Environment) -> Self {
         let Findings { case, samples, .. } = *findings;
-        let (status, reason) = status(findings);
+        let (status, reason) = verdict::status(findings);
         // A starved or faulty case has counts, but no speed.
         let speaks = status == Status::Ok || status == Status::Interrupted;
         let speeds = Speeds::of(if speaks { samples } else { &[] }, findings.reference);
@@ -264,106 +264,12 @@ impl Record {
             temp_c_end: climate::temp_c_end(samples),
             temp_c_max: climate::temp_c_max(samples),
             throttled: climate::throttled(samples),
-            warnings: all_warnings(findings, environment, speeds.pairs),
+            warnings: verdict::warnings(findings, environment, speeds.pairs),
             seed: environment.seed,
             started_at: numbers::started_at(samples),
             version: environment.version.clone(),
         }
     }
-}
-
-/// A fault of the run outranks how it ended.
-fn status(findings: &Findings) -> (Status, String) {
-    let books = numbers::total_books(findings.samples);
-    match &findings.outcome {
-        Outcome::Skipped(reason) => return (Status::Skipped, reason.clone()),
-        Outcome::Failed(reason) => return (Status::Failed, reason.clone()),
-        Outcome::Complete | Outcome::Interrupted => {}
-    }
-    // Of the whole run: one that fell asleep in the warm-up left nothing of the window to be read.
-    if findings
-        .samples
-        .iter()
-        .any(|sample| sample.books.unread > 0)
-    {
-        let why = findings.case.receiver.about.starves;
-        let why = why.unwrap_or("the receiver slept on a queue that was not empty");
-        let reason = format!("starved and left datagrams unread: {why}");
-        return (Status::Failed, reason);
-    }
-    // Of each window: over several of them, what is missing and what is too much could cancel.
-    let faulty = |sample: &&Sample| sample.books.of_window().unaccounted != 0;
-    let faults = findings.samples.iter().filter(faulty).count();
-    if faults > 0 {
-        let missing = books.unaccounted;
-        let reason = format!(
-            "the books of {faults} windows do not close: {missing} datagrams unaccounted for"
-        );
-        return (Status::Failed, reason);
-    }
-    match findings.outcome {
-        Outcome::Interrupted => (Status::Interrupted, "ended by a signal".to_owned()),
-        _ => (Status::Ok, String::new()),
-    }
-}
-
-fn all_warnings(findings: &Findings, environment: &Environment, pairs: usize) -> Vec<String> {
-    let mut warnings = findings.warnings.clone();
-    let samples = findings.samples;
-    let pinned = |sample: &Sample| sample.lanes.iter().all(|lane| lane.cpu.is_some());
-    if findings.pin != "none" && !samples.iter().all(pinned) {
-        warnings.push("a thread could not be pinned".to_owned());
-    }
-    let coverage = stats::coverage(samples.len());
-    if samples.len() > 1 && coverage < stats::CONFIDENCE {
-        warnings.push(format!(
-            "intervals of {} rounds cover {:.1} %, not 95 %: 6 rounds or more do",
-            samples.len(),
-            100.0 * coverage
-        ));
-    }
-    if pairs > 0 && pairs < samples.len() {
-        warnings.push("the ratios have fewer pairs than there are windows".to_owned());
-    }
-    if samples.iter().any(|sample| numbers::received(sample) == 0) {
-        warnings.push(
-            "nothing was received in a window: it was too short, or the machine too busy"
-                .to_owned(),
-        );
-    }
-    // What `null` has in flight is no queue.
-    if findings.case.sender.about.moves_datagrams && numbers::unsteady_windows(samples) > 0 {
-        let cure = "a longer --duration or --warmup, or a smaller --rcvbuf, shows how it goes on";
-        warnings.push(format!(
-            "queues were filling or emptying (queue_growth_packets): {cure}"
-        ));
-    }
-    let disturbed = numbers::disturbed_windows(samples);
-    if disturbed > 0 {
-        let why = match environment.irq_time_accounting.as_str() {
-            "no" => "other programs",
-            "yes" => "this kernel counts softirq time apart, or other programs",
-            _ => "other programs, or a kernel that counts softirq time apart",
-        };
-        warnings.push(format!(
-            "lanes had less than 97 % of a sender's CPU (disturbed_windows): {why}"
-        ));
-    }
-    let failed = numbers::failed_calls(samples);
-    if failed > 0 {
-        warnings.push(format!("{failed} system calls failed"));
-    }
-    if !samples.is_empty() {
-        let Environment {
-            paces,
-            throttles_from_c,
-            unfit,
-            ..
-        } = environment;
-        warnings.extend(climate::warnings(samples, paces, *throttles_from_c));
-        warnings.extend(unfit.iter().cloned());
-    }
-    warnings
 }
 
 #[cfg(test)]

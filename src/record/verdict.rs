@@ -1,0 +1,111 @@
+//! What became of a case, and what may mislead about its row.
+
+use super::{Environment, Findings, Outcome, Status, climate, numbers};
+use crate::sample::Sample;
+use crate::stats;
+
+/// A fault of the run outranks how it ended.
+pub(super) fn status(findings: &Findings) -> (Status, String) {
+    let books = numbers::total_books(findings.samples);
+    match &findings.outcome {
+        Outcome::Skipped(reason) => return (Status::Skipped, reason.clone()),
+        Outcome::Failed(reason) => return (Status::Failed, reason.clone()),
+        Outcome::Complete | Outcome::Interrupted => {}
+    }
+    // Of the whole run: one that fell asleep in the warm-up left nothing of the window to be read.
+    if findings
+        .samples
+        .iter()
+        .any(|sample| sample.books.unread > 0)
+    {
+        let why = findings.case.receiver.about.starves;
+        let why = why.unwrap_or("the receiver slept on a queue that was not empty");
+        let reason = format!("starved and left datagrams unread: {why}");
+        return (Status::Failed, reason);
+    }
+    // Of each window: over several of them, what is missing and what is too much could cancel.
+    let faulty = |sample: &&Sample| sample.books.of_window().unaccounted != 0;
+    let faults = findings.samples.iter().filter(faulty).count();
+    if faults > 0 {
+        let missing = books.unaccounted;
+        let reason = format!(
+            "the books of {faults} windows do not close: {missing} datagrams unaccounted for"
+        );
+        return (Status::Failed, reason);
+    }
+    match findings.outcome {
+        Outcome::Interrupted => (Status::Interrupted, "ended by a signal".to_owned()),
+        _ => (Status::Ok, String::new()),
+    }
+}
+
+/// Everything that may mislead about a row: `pairs` is the number of its ratios.
+pub(super) fn warnings(
+    findings: &Findings,
+    environment: &Environment,
+    pairs: usize,
+) -> Vec<String> {
+    let samples = findings.samples;
+    let mut warnings = findings.warnings.clone();
+    let pinned = |sample: &Sample| sample.lanes.iter().all(|lane| lane.cpu.is_some());
+    if findings.pin != "none" && !samples.iter().all(pinned) {
+        warnings.push("a thread could not be pinned".to_owned());
+    }
+    if pairs > 0 && pairs < samples.len() {
+        warnings.push("the ratios have fewer pairs than there are windows".to_owned());
+    }
+    warnings.extend(few_rounds(samples.len()));
+    warnings.extend(unlike_a_longer_run(findings));
+    warnings.extend(disturbed(samples, environment));
+    let failed = numbers::failed_calls(samples);
+    if failed > 0 {
+        warnings.push(format!("{failed} system calls failed"));
+    }
+    if !samples.is_empty() {
+        let at_start = &environment.paces;
+        let from_c = environment.throttles_from_c;
+        warnings.extend(climate::warnings(samples, at_start, from_c));
+        warnings.extend(environment.unfit.iter().cloned());
+    }
+    warnings
+}
+
+fn few_rounds(rounds: usize) -> Option<String> {
+    let coverage = stats::coverage(rounds);
+    (rounds > 1 && coverage < stats::CONFIDENCE).then(|| {
+        format!(
+            "intervals of {rounds} rounds cover {:.1} %, not 95 %: 6 rounds or more do",
+            100.0 * coverage
+        )
+    })
+}
+
+/// The windows are too short for the case.
+fn unlike_a_longer_run(findings: &Findings) -> Vec<String> {
+    let samples = findings.samples;
+    let mut warnings = Vec::new();
+    if samples.iter().any(|sample| numbers::received(sample) == 0) {
+        warnings.push(
+            "nothing was received in a window: it was too short, or the machine too busy"
+                .to_owned(),
+        );
+    }
+    // What `null` has in flight is no queue.
+    if findings.case.sender.about.moves_datagrams && numbers::unsteady_windows(samples) > 0 {
+        let cure = "a longer --duration or --warmup, or a smaller --rcvbuf, shows how it goes on";
+        warnings.push(format!(
+            "queues were filling or emptying (queue_growth_packets): {cure}"
+        ));
+    }
+    warnings
+}
+
+fn disturbed(samples: &[Sample], environment: &Environment) -> Option<String> {
+    let why = match environment.irq_time_accounting.as_str() {
+        "no" => "other programs",
+        "yes" => "this kernel counts softirq time apart, or other programs",
+        _ => "other programs, or a kernel that counts softirq time apart",
+    };
+    (numbers::disturbed_windows(samples) > 0)
+        .then(|| format!("lanes had less than 97 % of a sender's CPU (disturbed_windows): {why}"))
+}
