@@ -104,6 +104,7 @@ pub fn wait_until(what: &str, condition: impl Fn() -> bool) {
             start.elapsed().as_secs() < 240,
             "{what} did not happen within four minutes"
         );
-        std::thread::yield_now();
+        // Not without a pause: what is waited for needs the CPU, too.
+        std::thread::sleep(std::time::Duration::from_millis(1));
     }
 }
