@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
+use clap_complete::Shell;
 
 use crate::case::{Connection, Ip, Payload, Threads};
 use crate::duration;
@@ -20,7 +21,7 @@ use crate::runner::Spread;
 /// How fast this board, this kernel and this way of writing the socket loop move UDP datagrams, where
 /// the lost ones died, and what each cost in CPU.
 #[derive(Debug, Parser)]
-#[command(version = crate::VERSION, args_conflicts_with_subcommands = true, after_help = EXAMPLES)]
+#[command(version = crate::VERSION, args_conflicts_with_subcommands = true, after_help = AFTER_HELP)]
 pub struct Cli {
     /// What to do; without it, the sweep.
     #[command(subcommand)]
@@ -30,17 +31,28 @@ pub struct Cli {
     pub run: RunArgs,
 }
 
-const EXAMPLES: &str = "\
+/// Each paragraph becomes a section of the manual page, each line with a gap an entry in it.
+const AFTER_HELP: &str = "\
 Examples:
   udpbench --quick                            a useful answer in under 20 seconds
   udpbench --threads 4 --payload 1460         one thread count, one payload; all else is swept
-  udpbench --sender std --receiver std,mio-exhaustive --threads 2
-  udpbench --threads 2 --pin 2:3 --rcvbuf 212992 -o here.csv
+  udpbench --sender std --receiver all        one sender, every receiver that cannot starve
+  udpbench --threads 2 --pin 2:3 -o here.csv  the sender on CPU 2, the receiver on CPU 3
   udpbench plan --threads 1,2,3               what would run, what is skipped and why
   udpbench check                              what would spoil a run here, and the cure
 
-Lists take commas. Durations take a unit: 200ms, 1s. Results go to results/TIME-BOARD.csv, with the
-raw samples beside them in .jsonl. Exit codes: 0 done, 1 a case failed, 2 bad input, 130 Ctrl-C.";
+Values:
+  Lists take commas. Durations take a unit: 200ms, 1s.
+
+Files:
+  results/TIME-BOARD.csv    the results, one row per case
+  results/TIME-BOARD.jsonl  the raw samples, one line per window
+
+Exit codes:
+  0    done
+  1    a case failed
+  2    bad input
+  130  ended by Ctrl-C";
 
 /// What to do.
 #[derive(Debug, Subcommand)]
@@ -55,6 +67,10 @@ pub enum Command {
     Engines,
     /// The board profiles; or one of them; or which board this is
     Boards(BoardsArgs),
+    /// A completion script for a shell, to standard output
+    Completions(CompletionsArgs),
+    /// The manual pages, into a directory
+    Manual(ManualArgs),
 }
 
 /// The options of the sweep.
@@ -214,6 +230,34 @@ pub struct BoardsArgs {
     #[arg(long, hide = true, default_value = "/")]
     pub root: PathBuf,
 }
+
+/// The options of `completions`.
+#[derive(Args, Debug)]
+#[command(after_help = COMPLETIONS_AFTER_HELP)]
+pub struct CompletionsArgs {
+    /// The shell
+    pub shell: Shell,
+}
+
+const COMPLETIONS_AFTER_HELP: &str = "\
+Examples:
+  source <(udpbench completions bash)             in this bash, now
+  udpbench completions zsh >~/.zfunc/_udpbench    for every zsh whose fpath has ~/.zfunc
+  udpbench completions fish >~/.config/fish/completions/udpbench.fish  for every fish";
+
+/// The options of `manual`.
+#[derive(Args, Debug)]
+#[command(after_help = MANUAL_AFTER_HELP)]
+pub struct ManualArgs {
+    /// Where the pages go; it is made if it is not there, and older pages in it are replaced
+    #[arg(value_name = "DIR")]
+    pub directory: PathBuf,
+}
+
+const MANUAL_AFTER_HELP: &str = "\
+Examples:
+  udpbench manual pages                       then: man -l pages/udpbench.1
+  udpbench manual ~/.local/share/man/man1     from then on: man udpbench";
 
 /// An engine, or all of those that move datagrams and do not starve.
 #[derive(Clone, Copy, Debug)]

@@ -17,6 +17,8 @@ fn main() -> ExitCode {
         Some(Command::Check(args)) => cmd::check::run(args),
         Some(Command::Engines) => cmd::engines::run(),
         Some(Command::Boards(args)) => cmd::boards::run(args),
+        Some(Command::Completions(args)) => cmd::completions::run(args),
+        Some(Command::Manual(args)) => cmd::manual::run(args),
     };
     outcome.unwrap_or_else(|error| explain(&error))
 }

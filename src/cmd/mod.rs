@@ -2,7 +2,9 @@
 
 pub mod boards;
 pub mod check;
+pub mod completions;
 pub mod engines;
+pub mod manual;
 pub mod plan;
 pub mod run;
 

@@ -1,0 +1,132 @@
+//! The manual pages and the completions say what the command line is.
+
+mod common;
+
+use std::fs;
+
+use clap::{CommandFactory, ValueEnum};
+use clap_complete::Shell;
+use common::{Place, stderr, stdout};
+use udpbench::cli::Cli;
+
+/// The program with its subcommands: the name of each, and its long options.
+fn commands() -> Vec<(String, Vec<String>)> {
+    let mut program = Cli::command().disable_help_subcommand(true);
+    program.build();
+    let options = |command: &clap::Command| {
+        let shown = command.get_arguments().filter(|arg| !arg.is_hide_set());
+        let names = shown.filter_map(|arg| arg.get_long());
+        names.map(str::to_owned).collect()
+    };
+    let of = |command: &clap::Command| (command.get_name().to_owned(), options(command));
+    let subcommands = program.get_subcommands().map(of);
+    subcommands.chain([of(&program)]).collect()
+}
+
+/// The pages, in `pages/` of this place.
+fn pages() -> Place {
+    let place = Place::new();
+    let output = place.run("manual pages");
+    assert!(output.status.success(), "{}", stderr(&output));
+    place
+}
+
+fn page(place: &Place, command: &str) -> String {
+    let name = match command {
+        "udpbench" => "udpbench.1".to_owned(),
+        subcommand => format!("udpbench-{subcommand}.1"),
+    };
+    fs::read_to_string(place.path("pages").join(&name)).expect(&name)
+}
+
+/// Small systems lack what only two of these tests use.
+fn is_here(tool: &str) -> bool {
+    let found = Place::new().shell(&format!("command -v {tool}"));
+    if !found.status.success() {
+        eprintln!("no {tool} here: not tried");
+    }
+    found.status.success()
+}
+
+#[test]
+fn every_command_has_a_page_with_all_its_options() {
+    let place = pages();
+    for (command, options) in commands() {
+        let text = page(&place, &command);
+        for section in ["NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS"] {
+            assert!(text.contains(&format!("\n.SH {section}\n")), "{command}");
+        }
+        for option in options {
+            let entry = format!("\\fB\\-\\-{}\\fR", option.replace('-', "\\-"));
+            assert!(text.contains(&entry), "{command} --{option}");
+        }
+        assert!(!text.contains("\\-\\-root"), "{command}: --root is hidden");
+    }
+    let written = fs::read_dir(place.path("pages")).expect("they are there");
+    assert_eq!(written.count(), commands().len());
+}
+
+#[test]
+fn the_main_page_has_all_that_help_shows() {
+    let text = page(&pages(), "udpbench").replace('\\', "");
+    for section in ["SUBCOMMANDS", "EXAMPLES", "FILES", "\"EXIT CODES\""] {
+        assert!(text.contains(&format!("\n.SH {section}\n")), "{section}");
+    }
+    let after_help = Cli::command().get_after_help().map(ToString::to_string);
+    let after_help = after_help.expect("examples, files, exit codes");
+    let entries = after_help.lines().filter(|line| line.starts_with("  "));
+    for piece in entries.flat_map(|line| line.trim_start().split("  ")) {
+        assert!(text.contains(piece.trim_start()), "{piece}");
+    }
+}
+
+#[test]
+fn groff_has_no_complaints_about_the_pages() {
+    let place = pages();
+    let groff = "for page in pages/*; do groff -man -ww -z \"$page\"; done";
+    if !is_here("groff") {
+        return;
+    }
+    assert_eq!(stderr(&place.shell(groff)), "");
+}
+
+#[test]
+fn pages_that_cannot_be_written_are_refused_with_the_place() {
+    let place = Place::new();
+    fs::write(place.path("file"), "").expect("writable");
+    let output = place.run("manual file/pages");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).starts_with("error: manual file/pages: cannot write there: "));
+}
+
+#[test]
+fn completions_know_every_subcommand_and_option() {
+    for shell in Shell::value_variants() {
+        let output = Place::new().run(&format!("completions {shell}"));
+        let script = stdout(&output);
+        for (command, options) in commands() {
+            assert!(script.contains(&command), "{shell}: {command}");
+            for option in options {
+                assert!(script.contains(&option), "{shell}: {command} --{option}");
+            }
+        }
+    }
+}
+
+#[test]
+fn bash_completes_options_and_subcommands() {
+    let complete = |words: &str| {
+        let script = format!(
+            "eval \"$($udpbench completions bash)\"; COMP_WORDS=(udpbench {words}); \
+             COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); \
+             _udpbench udpbench \"${{COMP_WORDS[-1]}}\" \"${{COMP_WORDS[-2]}}\"; echo ${{COMPREPLY[*]}}"
+        );
+        stdout(&Place::new().shell(&format!("bash -c '{script}'")))
+    };
+    if !is_here("bash") {
+        return;
+    }
+    assert_eq!(complete("--thr"), "--threads\n");
+    assert_eq!(complete("comp"), "completions\n");
+    assert_eq!(complete("plan --pay"), "--payload\n");
+}
