@@ -313,7 +313,7 @@ mod tests {
         );
         assert_eq!(reason(&axes(&["std"], &[2], Ip::V6), "generic"), "no IPv6");
         let crowded = reason(&axes(&["std"], &[9], Ip::V4), "rpi-4b");
-        assert!(crowded.contains("places at most 8 threads"), "{crowded}");
+        assert!(crowded.contains("at most 8 threads"), "{crowded}");
         let mut mixed = axes(&["std"], &[2], Ip::V4);
         mixed.engines[0].1 = engines::find("null").expect("registered");
         assert_eq!(

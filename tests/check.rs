@@ -109,11 +109,11 @@ fn the_sweep_warns_once_and_marks_its_rows() {
 }
 
 #[test]
-fn an_unknown_board_is_refused_with_the_names_that_there_are() {
+fn an_unknown_board_is_refused_with_the_way_to_those_that_there_are() {
     let output = Place::new().run("check --board nope");
     assert_eq!(output.status.code(), Some(2));
     assert!(
-        stderr(&output).contains("there are auto"),
+        stderr(&output).contains("udpbench boards lists them"),
         "{}",
         stderr(&output)
     );

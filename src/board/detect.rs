@@ -15,8 +15,8 @@ pub struct Detected {
     pub because: String,
 }
 
-/// Finds the profile of `host`: an entry of `compatible`, most specific first; else the longest
-/// beginning of `model`; else `generic`.
+/// Finds the profile of `host`: an entry of `compatible`, most specific first; else `model`; else
+/// `generic`.
 ///
 /// `compatible` comes first because firmware and vendor kernels rewrite `model` (Raspberry Pi's own
 /// documentation, `revision-codes.adoc`, advises the same).
@@ -44,14 +44,16 @@ fn by_compatible(host: &Host, boards: &[Board]) -> Option<(usize, String)> {
 
 fn by_model(host: &Host, boards: &[Board]) -> Option<(usize, String)> {
     let model = host.model.as_deref()?;
-    let prefixes = boards.iter().enumerate().flat_map(|(index, board)| {
-        let prefixes = board.detect.model.iter();
-        prefixes.map(move |prefix| (index, prefix))
-    });
-    let (index, prefix) = prefixes
-        .filter(|(_, prefix)| model.starts_with(prefix.as_str()))
-        .max_by_key(|(_, prefix)| prefix.len())?;
-    Some((index, format!("the model, {model}, begins with {prefix}")))
+    let name = without_revision(model);
+    let is_for = |board: &Board| board.detect.model.iter().any(|model| model == name);
+    let index = boards.iter().position(is_for)?;
+    Some((index, format!("the model is {model}")))
+}
+
+/// The Raspberry Pi's firmware appends `Rev 1.4` to the model. What is left is compared whole, not by its
+/// beginning: `Pine64` begins `Pine64+` and `Pine64 RockPro64`, `Orange Pi 5` begins four other boards.
+fn without_revision(model: &str) -> &str {
+    model.split_once(" Rev ").map_or(model, |(name, _)| name)
 }
 
 fn nothing_fits(host: &Host) -> String {
@@ -78,7 +80,11 @@ pub fn choose(choice: &str, host: &Host) -> Result<Detected, UsageError> {
         })?;
         Board::parse(&text, choice)?
     } else {
-        find("--board", choice, "auto, a path to a TOML file, ")?
+        find(
+            "--board",
+            choice,
+            "; auto and a path to a TOML file go, too",
+        )?
     };
     Ok(Detected { board, because })
 }

@@ -21,8 +21,29 @@ macro_rules! profiles {
     };
 }
 
-/// Every profile of this build: its name, which is the file's, and its text. `generic` comes first.
-const PROFILES: &[(&str, &str)] = profiles!["generic", "rpi-4b", "rpi-5",];
+/// Every profile of this build: its name, which is the file's, and its text. `generic` comes first, then they
+/// are in alphabetical order.
+const PROFILES: &[(&str, &str)] = profiles![
+    "generic",
+    "beaglebone-black",
+    "beagleplay",
+    "imx8mp-evk",
+    "jetson-nano",
+    "jetson-orin-nano",
+    "nanopi-r4s",
+    "odroid-n2-plus",
+    "orange-pi-5",
+    "pine64",
+    "rock-5b",
+    "rockpro64",
+    "rpi-3b-plus",
+    "rpi-400",
+    "rpi-4b",
+    "rpi-5",
+    "rpi-cm4",
+    "rpi-zero-2-w",
+    "rpi-zero-w",
+];
 
 /// Every profile of this build, `generic` first.
 ///
@@ -36,15 +57,12 @@ pub fn all() -> Result<Vec<Board>, UsageError> {
 /// The profile of that name, which was given as `place`, where `besides` can be given too.
 ///
 /// # Errors
-/// When there is none, with the names that there are.
+/// When there is none, and what to do instead.
 pub fn find(place: &'static str, name: &str, besides: &str) -> Result<Board, UsageError> {
-    let boards = all()?;
-    let names: Vec<&str> = boards.iter().map(|board| board.name.as_str()).collect();
-    let cure = format!("no such profile; there are {besides}{}", names.join(", "));
-    boards
-        .into_iter()
-        .find(|board| board.name == name)
-        .ok_or_else(|| UsageError::flag(place, &format!("'{name}'"), cure))
+    let named = |board: &Board| board.name == name;
+    let cure = format!("no such profile; udpbench boards lists them{besides}");
+    let board = all()?.into_iter().find(named);
+    board.ok_or_else(|| UsageError::flag(place, &format!("'{name}'"), cure))
 }
 
 /// The text of the profile of that name, comments and all.

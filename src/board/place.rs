@@ -37,8 +37,7 @@ impl Board {
         let Some(placement) = self.pinned(threads) else {
             let most = self.max_threads().unwrap_or_default();
             return Err(format!(
-                "the profile {} places at most {most} threads; --board generic or --pin lifts that",
-                self.name
+                "at most {most} threads in the profile: --board generic or --pin"
             ));
         };
         let reason = self

@@ -58,7 +58,7 @@ pub struct Detect {
     /// Entries of `/proc/device-tree/compatible`, compared whole.
     #[serde(default, deserialize_with = "texts")]
     pub compatible: Vec<String>,
-    /// Beginnings of `/proc/device-tree/model`; the longest one that fits wins.
+    /// Texts of `/proc/device-tree/model`, without a revision, compared whole.
     #[serde(default, deserialize_with = "texts")]
     pub model: Vec<String>,
 }

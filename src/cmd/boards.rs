@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use crate::board;
+use crate::board::{self, Board};
 use crate::cli::BoardsArgs;
 use crate::host::Host;
 use crate::sys::files::Root;
@@ -20,15 +20,39 @@ pub fn run(args: &BoardsArgs) -> anyhow::Result<ExitCode> {
         let board = board::find("boards", name, "")?;
         write!(out, "{}", board::source(&board.name).unwrap_or_default())?;
     } else {
-        for board in board::all()? {
-            let verified = match board.verified_on.as_slice() {
-                [] => "not yet verified on hardware".to_owned(),
-                places => format!("verified on {}", places.join("; ")),
-            };
-            writeln!(out, "{:<12} {} ({verified})", board.name, board.title)?;
-        }
+        list(&mut out, &board::all()?)?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn list(out: &mut impl Write, boards: &[Board]) -> anyhow::Result<()> {
+    let widest = |text: fn(&Board) -> String| {
+        let widths = boards.iter().map(|board| text(board).chars().count());
+        widths.max().unwrap_or_default()
+    };
+    let (names, titles, archs) = (
+        widest(|board| board.name.clone()),
+        widest(|board| board.title.clone()),
+        widest(architectures),
+    );
+    for board in boards {
+        let (title, archs_of) = (&board.title, architectures(board));
+        let verified = match board.verified_on.len() {
+            0 => "not verified yet",
+            _ => "verified",
+        };
+        writeln!(
+            out,
+            "{board:<names$}  {title:<titles$}  {archs_of:<archs$}  {verified}"
+        )?;
+    }
+    Ok(())
+}
+
+/// What stands before the first dash of each target.
+fn architectures(board: &Board) -> String {
+    let parts = board.targets.iter().map(|target| target.split('-').next());
+    parts.flatten().collect::<Vec<_>>().join(" ")
 }
 
 fn detect(out: &mut impl Write, host: &Host) -> anyhow::Result<()> {
@@ -50,5 +74,8 @@ fn detect(out: &mut impl Write, host: &Host) -> anyhow::Result<()> {
     writeln!(out, "CPU         {}", or_none(&host.cpu_model))?;
     writeln!(out, "usable CPUs {}", host.cpu_list())?;
     writeln!(out, "kernel      {}", or_none(&host.kernel))?;
+    if let Some(reason) = detected.board.contradiction(host) {
+        writeln!(out, "but         {reason}")?;
+    }
     Ok(())
 }

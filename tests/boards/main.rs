@@ -1,0 +1,100 @@
+//! Board profiles and the machines they are for: which profile a host gets, where its threads go, and what
+//! the author of a broken profile is told.
+//!
+//! The hosts are trees of `/proc` and `/sys` in `tests/fixtures/hosts`; see the README beside them.
+
+mod any_text;
+mod detection;
+mod fixtures;
+mod own_profile;
+mod placement;
+mod profiles;
+mod reading;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use assert_cmd::Command;
+use udpbench::board::{self, Board};
+use udpbench::case::Threads;
+use udpbench::host::Host;
+use udpbench::sys::files::Root;
+
+fn udpbench() -> Command {
+    assert_cmd::cargo::cargo_bin_cmd!("udpbench")
+}
+
+/// What a command that succeeds without complaint prints.
+fn stdout(command: &mut Command) -> String {
+    let assert = command.assert().success().stderr("");
+    String::from_utf8(assert.get_output().stdout.clone()).expect("is text")
+}
+
+/// Every host that there is a tree of, sorted.
+fn hosts() -> Vec<String> {
+    let entries = fs::read_dir(package().join("tests/fixtures/hosts")).expect("is there");
+    let names = entries.map(|entry| entry.expect("is readable").file_name());
+    let names: BTreeSet<String> = names.filter_map(|name| name.into_string().ok()).collect();
+    names.into_iter().collect()
+}
+
+fn root(name: &str) -> PathBuf {
+    let root = package().join("tests/fixtures/hosts").join(name);
+    // A missing tree would pass for a machine that shows nothing.
+    assert!(root.is_dir(), "{}", root.display());
+    root
+}
+
+fn package() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn host(name: &str) -> Host {
+    Host::read(&Root::new(root(name)))
+}
+
+/// The same host, with a kernel that shows only the model.
+fn by_model_alone(host: &Host) -> Host {
+    Host {
+        compatible: Vec::new(),
+        ..host.clone()
+    }
+}
+
+fn board_of(host: &Host) -> String {
+    board::detect(host).expect("valid profiles").board.name
+}
+
+/// The profile of that name.
+fn profile(name: &str) -> Board {
+    board::find("a test", name, "").expect("is in the build")
+}
+
+/// Every profile of the build.
+fn all() -> Vec<Board> {
+    board::all().expect("valid profiles")
+}
+
+/// The directory of the profiles.
+fn boards() -> PathBuf {
+    package().join("boards")
+}
+
+/// The text of the profile of that name, as it is on disk.
+fn text_of(name: &str) -> String {
+    fs::read_to_string(boards().join(format!("{name}.toml"))).expect("is readable")
+}
+
+fn threads(count: u16) -> Threads {
+    count.try_into().expect("in range")
+}
+
+/// `udpbench plan` of one small case for that host.
+fn plan_command(name: &str, threads: &str) -> Command {
+    let mut command = udpbench();
+    command.arg("plan").arg("--root").arg(root(name));
+    command.args(["--threads", threads, "--payload", "300", "--engine", "std"]);
+    command.args(["--connection", "connected", "--ip", "v4"]);
+    command
+}
