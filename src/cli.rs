@@ -65,7 +65,7 @@ pub enum Command {
     Check(CheckArgs),
     /// Each engine: can it run here, and if not, why
     Engines,
-    /// The board profiles; or one of them; or which board this is
+    /// The board profiles; or one of them; which board this is; or a draft for a new one
     Boards(BoardsArgs),
     /// A completion script for a shell, to standard output
     Completions(CompletionsArgs),
@@ -226,6 +226,9 @@ pub struct BoardsArgs {
     /// Say which board this is and why
     #[arg(long, conflicts_with = "name")]
     pub detect: bool,
+    /// Write a draft of a profile for this board, to standard output
+    #[arg(long, conflicts_with_all = ["name", "detect"])]
+    pub new: bool,
     /// Where /proc and /sys are found, for tests
     #[arg(long, hide = true, default_value = "/")]
     pub root: PathBuf,

@@ -24,14 +24,21 @@ pub struct Detected {
 /// # Errors
 /// As for [`all`].
 pub fn detect(host: &Host) -> Result<Detected, UsageError> {
-    let mut boards = all()?;
+    Ok(among(all()?, host))
+}
+
+/// The same among `boards`, the first of which is taken where nothing fits.
+///
+/// # Panics
+/// When there are no boards.
+pub fn among(mut boards: Vec<Board>, host: &Host) -> Detected {
     let (index, because) = by_compatible(host, &boards)
         .or_else(|| by_model(host, &boards))
         .unwrap_or_else(|| (0, nothing_fits(host)));
-    Ok(Detected {
+    Detected {
         board: boards.swap_remove(index),
         because,
-    })
+    }
 }
 
 fn by_compatible(host: &Host, boards: &[Board]) -> Option<(usize, String)> {
@@ -52,7 +59,7 @@ fn by_model(host: &Host, boards: &[Board]) -> Option<(usize, String)> {
 
 /// The Raspberry Pi's firmware appends `Rev 1.4` to the model. What is left is compared whole, not by its
 /// beginning: `Pine64` begins `Pine64+` and `Pine64 RockPro64`, `Orange Pi 5` begins four other boards.
-fn without_revision(model: &str) -> &str {
+pub(super) fn without_revision(model: &str) -> &str {
     model.split_once(" Rev ").map_or(model, |(name, _)| name)
 }
 

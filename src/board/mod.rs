@@ -1,14 +1,17 @@
 //! Board profiles: `boards/*.toml`, compiled in.
 //!
 //! `profile` has a profile's keys, `rules` what they must not contradict, `place` where its threads go on a
-//! host, `detect` which profile a host gets. `boards/README.md` explains every key to those who write one.
+//! host, `detect` which profile a host gets, `draft` a profile for a host that has none. `boards/README.md`
+//! explains every key to those who write one.
 
 mod detect;
+mod draft;
 mod place;
 mod profile;
 mod rules;
 
-pub use detect::{Detected, choose, detect};
+pub use detect::{Detected, among, choose, detect};
+pub use draft::draft;
 pub use place::Placed;
 pub use profile::{Board, Cooldown, Cpus, Defaults, Detect, Throttle, Timing};
 
@@ -44,6 +47,9 @@ const PROFILES: &[(&str, &str)] = profiles![
     "rpi-zero-2-w",
     "rpi-zero-w",
 ];
+
+/// The name of the profile for any machine that no other one fits.
+pub const GENERIC: &str = "generic";
 
 /// Every profile of this build, `generic` first.
 ///

@@ -198,13 +198,13 @@ impl TryFrom<String> for Target {
     type Error = String;
 
     fn try_from(triple: String) -> Result<Self, String> {
-        let is_linux = |(arch, rest): (&str, &str)| {
+        let parts: Vec<&str> = triple.split('-').collect();
+        let is_linux = matches!(parts[..], [arch, _vendor, "linux", abi] if {
             let is_arm = arch.starts_with("arm") || arch.starts_with("thumb");
             let abis: &[&str] = if is_arm { ARM_ABIS } else { ABIS };
-            let abi = rest.strip_prefix("unknown-linux-");
-            ARCHS.contains(&arch) && abi.is_some_and(|abi| abis.contains(&abi))
-        };
-        if triple.split_once('-').is_some_and(is_linux) {
+            ARCHS.contains(&arch) && abis.contains(&abi)
+        });
+        if is_linux {
             return Ok(Self(triple));
         }
         Err(format!(

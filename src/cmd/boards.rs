@@ -1,21 +1,25 @@
-//! `udpbench boards`: the profiles; one of them; or which board this is.
+//! `udpbench boards`: the profiles; one of them; which board this is; or a draft for a new one.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use crate::board::{self, Board};
+use crate::board::{self, Board, Detected};
 use crate::cli::BoardsArgs;
+use crate::cmd::say;
 use crate::host::Host;
 use crate::sys::files::Root;
 
-/// Lists, shows or detects.
+/// Lists, shows, detects or drafts.
 ///
 /// # Errors
 /// An unknown name, or standard output that is gone.
 pub fn run(args: &BoardsArgs) -> anyhow::Result<ExitCode> {
     let mut out = io::stdout().lock();
+    let root = Root::new(&args.root);
     if args.detect {
-        detect(&mut out, &Host::read(&Root::new(&args.root)))?;
+        detect(&mut out, &Host::read(&root))?;
+    } else if args.new {
+        draft(&mut out, &Host::read(&root), &root)?;
     } else if let Some(name) = &args.name {
         let board = board::find("boards", name, "")?;
         write!(out, "{}", board::source(&board.name).unwrap_or_default())?;
@@ -23,6 +27,19 @@ pub fn run(args: &BoardsArgs) -> anyhow::Result<ExitCode> {
         list(&mut out, &board::all()?)?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The draft is what goes to standard output, so that it can be made a file.
+fn draft(out: &mut impl Write, host: &Host, root: &Root) -> anyhow::Result<()> {
+    let detected = board::detect(host)?;
+    if detected.board.name != board::GENERIC {
+        let Detected { board, because } = &detected;
+        say(&format!(
+            "there is a profile for this board, {board}: {because}"
+        ));
+    }
+    write!(out, "{}", board::draft(host, root))?;
+    Ok(())
 }
 
 fn list(out: &mut impl Write, boards: &[Board]) -> anyhow::Result<()> {

@@ -12,3 +12,4 @@ pub mod limits;
 pub mod nudge;
 pub mod pace;
 pub mod sensors;
+pub mod trips;

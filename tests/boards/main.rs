@@ -5,6 +5,7 @@
 
 mod any_text;
 mod detection;
+mod draft;
 mod fixtures;
 mod own_profile;
 mod placement;
@@ -14,6 +15,7 @@ mod reading;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use assert_cmd::Command;
 use udpbench::board::{self, Board};
@@ -63,7 +65,7 @@ fn by_model_alone(host: &Host) -> Host {
 }
 
 fn board_of(host: &Host) -> String {
-    board::detect(host).expect("valid profiles").board.name
+    board::among(all(), host).board.name
 }
 
 /// The profile of that name.
@@ -71,9 +73,10 @@ fn profile(name: &str) -> Board {
     board::find("a test", name, "").expect("is in the build")
 }
 
-/// Every profile of the build.
+/// Every profile of the build, parsed once.
 fn all() -> Vec<Board> {
-    board::all().expect("valid profiles")
+    static ALL: LazyLock<Vec<Board>> = LazyLock::new(|| board::all().expect("valid profiles"));
+    ALL.clone()
 }
 
 /// The directory of the profiles.
