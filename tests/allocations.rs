@@ -59,6 +59,15 @@ fn run(case: &Case, window: Duration) -> (u64, u64) {
     (allocations, sample.books.at_end.sent)
 }
 
+/// The fewest of three runs: the lanes' own allocations are the same each time, and what the thread of the
+/// test harness does meanwhile (it says that a test takes long) only adds to them.
+fn fewest(case: &Case, window: Duration) -> (u64, u64) {
+    let runs = [(); 3].map(|()| run(case, window));
+    let allocations = runs.iter().map(|run| run.0).min();
+    let moved = runs.iter().map(|run| run.1).min();
+    allocations.zip(moved).expect("three runs")
+}
+
 /// One test in this file: a second one would allocate in a thread of its own at the same time.
 #[test]
 fn moving_more_datagrams_allocates_nothing_more() {
@@ -76,11 +85,11 @@ fn moving_more_datagrams_allocates_nothing_more() {
                 connection: Connection::Unconnected,
                 ip: Ip::V4,
             };
-            let (few, _) = run(&case, Duration::from_millis(1));
+            let (few, _) = fewest(&case, Duration::from_millis(1));
             let mut window = Duration::from_millis(50);
             let (many, moved) = loop {
                 window *= 2;
-                let (allocations, moved) = run(&case, window);
+                let (allocations, moved) = fewest(&case, window);
                 if moved > 1000 {
                     break (allocations, moved);
                 }

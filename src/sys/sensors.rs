@@ -22,12 +22,19 @@ pub struct Climate {
     pub lowest_khz: Option<u64>,
 }
 
+/// A zone of Tegra boards that shows 100 C whatever happens: a stand-in of the PMIC's driver, not a
+/// temperature (tegrastats in NVIDIA's L4T prints it as `PMIC@100C`).
+const NO_TEMPERATURE: &str = "PMIC-Die";
+
 /// The hottest thermal zone, in thousandths of a degree Celsius.
 pub fn hottest_millic(root: &Root) -> Option<i32> {
-    let zones = root.names("sys/class/thermal", "thermal_zone");
+    let directory = "sys/class/thermal";
+    let zones = root.names(directory, "thermal_zone").into_iter();
     zones
-        .iter()
-        .filter_map(|zone| root.number(format!("sys/class/thermal/{zone}/temp")))
+        .filter(|zone| {
+            root.text(format!("{directory}/{zone}/type")).as_deref() != Some(NO_TEMPERATURE)
+        })
+        .filter_map(|zone| root.number(format!("{directory}/{zone}/temp")))
         .max()
 }
 

@@ -75,6 +75,11 @@ fn the_hottest_zone_and_the_throttle_bits_are_read_where_there_are_any() {
         (Some(46_230), None),
         "the big cores are hottest"
     );
+    assert_eq!(
+        sensors("jetson-nano"),
+        (Some(38_000), None),
+        "the PMIC's constant 100 C is no temperature"
+    );
     assert_eq!(sensors("x86-vm"), (None, None));
 }
 
