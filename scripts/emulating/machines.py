@@ -1,0 +1,217 @@
+"""The emulated boards: what QEMU is told, and the device tree that makes it call itself a board."""
+
+import shutil
+import subprocess
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from emulating.kit import Unavailable, require, run
+
+QEMU = "qemu-system-aarch64"
+
+
+@dataclass
+class Machine:
+    """One emulated board."""
+
+    name: str
+    about: str
+    # The profile that udpbench must find.
+    board: str
+    qemu: str = "virt"
+    cpu: str = "cortex-a72"
+    cpus: int = 4
+    # Properties of the root of the device tree: a text each, or a list of them.
+    root: dict = field(default_factory=dict)
+    # capacity-dmips-mhz by CPU.
+    capacities: list = field(default_factory=list)
+    # What `udpbench check` must find there, as the beginnings of findings.
+    lacks: list = field(default_factory=list)
+
+    def words(self, kit, scratch):
+        """QEMU's command line, without kernel and initial file system."""
+        if self.qemu == "virt":
+            return self._virt(scratch)
+        if f"{self.qemu} " not in run(QEMU, "-M", "help"):
+            raise Unavailable(f"this QEMU has no machine {self.qemu} (raspi4b came with QEMU 9)")
+        return ["-M", self.qemu, "-dtb", str(self._raspi_tree(kit, scratch))]
+
+    def _virt(self, scratch):
+        words = ["-cpu", self.cpu, "-smp", str(self.cpus), "-m", "1G", "-nic", "none"]
+        if not self.root:
+            return ["-M", "virt", *words]
+        tree = scratch / "board.dtb"
+        run(QEMU, "-M", f"virt,dumpdtb={tree}", *words, "-display", "none")
+        self._edit(tree)
+        for cpu, capacity in enumerate(self.capacities):
+            run("fdtput", "-t", "i", tree, f"/cpus/cpu@{cpu}", "capacity-dmips-mhz", str(capacity))
+        return ["-M", "virt", *words, "-dtb", str(tree)]
+
+    def _raspi_tree(self, kit, scratch):
+        if self.qemu == "raspi3b":
+            return kit.path("bcm2837-rpi-3-b.dtb")
+        tree = scratch / "board.dtb"
+        shutil.copy(kit.path("bcm2711-rpi-4-b.dtb"), tree)
+        # QEMU has no HDMI there: the kernel would panic over it.
+        for node in run("fdtget", "-l", tree, "/soc").split():
+            if "@7ef" in node:
+                run("fdtput", "-t", "s", tree, f"/soc/{node}", "status", "disabled")
+        self._edit(tree)
+        return tree
+
+    def _edit(self, tree):
+        for name, texts in self.root.items():
+            texts = [texts] if isinstance(texts, str) else texts
+            run("fdtput", "-t", "s", tree, "/", name, *texts)
+
+
+EMULATED = "this board is emulated or virtualised (qemu)"
+SMALL_BUFFERS = "net.core.rmem_max grants 212992 B"
+NO_SENSORS = "the kernel shows neither clock (cpufreq) nor temperature"
+
+MACHINES = [
+    Machine(
+        name="rpi-4b",
+        about="QEMU's virt with the names of a Raspberry Pi 4B",
+        board="rpi-4b",
+        root={
+            "model": "Raspberry Pi 4 Model B Rev 1.4",
+            "compatible": ["raspberrypi,4-model-b", "brcm,bcm2711", "linux,dummy-virt"],
+            "serial-number": "100000001234abcd",
+        },
+        lacks=[EMULATED, SMALL_BUFFERS, NO_SENSORS],
+    ),
+    Machine(
+        name="rpi-5",
+        about="QEMU's virt with the names of a Raspberry Pi 5",
+        board="rpi-5",
+        cpu="cortex-a76",
+        root={
+            "model": "Raspberry Pi 5 Model B Rev 1.0",
+            "compatible": ["raspberrypi,5-model-b", "brcm,bcm2712", "linux,dummy-virt"],
+        },
+        lacks=[EMULATED, SMALL_BUFFERS, NO_SENSORS],
+    ),
+    Machine(
+        name="rock-5b",
+        about="QEMU's virt with the names and the CPU capacities of a ROCK 5B",
+        board="rock-5b",
+        cpu="cortex-a76",
+        cpus=8,
+        root={
+            "model": "Radxa ROCK 5 Model B",
+            "compatible": ["radxa,rock-5b", "rockchip,rk3588", "linux,dummy-virt"],
+        },
+        capacities=[530] * 4 + [1024] * 4,
+        lacks=[EMULATED, SMALL_BUFFERS, NO_SENSORS],
+    ),
+    Machine(
+        name="unknown",
+        about="QEMU's virt as it is: a board that no profile knows",
+        board="generic",
+        lacks=[EMULATED, SMALL_BUFFERS, NO_SENSORS, "no profile knows linux,dummy-virt"],
+    ),
+    Machine(
+        name="raspi3b",
+        about="QEMU's Raspberry Pi 3B: no profile, and not to be taken for a 3B+",
+        board="generic",
+        qemu="raspi3b",
+        lacks=[SMALL_BUFFERS, "the kernel shows no clock (cpufreq)", "no profile knows Raspberry Pi 3 Model B"],
+    ),
+    Machine(
+        name="raspi4b",
+        about="QEMU's Raspberry Pi 4B",
+        board="rpi-4b",
+        qemu="raspi4b",
+        root={"model": "Raspberry Pi 4 Model B Rev 1.4"},
+        lacks=[
+            SMALL_BUFFERS,
+            "the cpufreq governor is schedutil",
+            "the kernel shows no temperature (thermal zones)",
+        ],
+    ),
+]
+
+
+def find(name):
+    """The machine of that name, or None."""
+    return next((machine for machine in MACHINES if machine.name == name), None)
+
+
+INIT = """\
+#!/bin/busybox sh
+export PATH=/bin HOME=/tmp
+mount -t proc proc /proc; mount -t sysfs sys /sys; mount -t devtmpfs dev /dev
+for module in /modules/*.ko; do insmod "$module" 2>/dev/null; done
+ip link set lo up
+stty -onlcr
+echo "@@BEGIN"
+sh /command </dev/null 2>&1
+echo "@@CODE $?"
+for file in $(cat /fetch); do
+    [ -f "$file" ] || continue
+    echo "@@FILE $file"; gzip -c "$file" | base64; echo "@@END"
+done
+poweroff -f
+"""
+
+APPLETS = "sh mount insmod ip stty echo cat gzip base64 poweroff ls uname sleep grep".split()
+
+
+class Boot:
+    """One boot of a machine, which runs one command and goes off."""
+
+    def __init__(self, machine, kit, files, command, fetch=()):
+        """`files` maps places in the guest to files here; `command` is a line for its shell."""
+        for tool, package in [(QEMU, "qemu-system-arm"), ("fdtput", "device-tree-compiler"), ("cpio", "cpio")]:
+            require(tool, package)
+        self._scratch = tempfile.TemporaryDirectory(prefix="emulated-board.")
+        scratch = Path(self._scratch.name)
+        initrd = self._initrd(scratch, kit, files, command, fetch)
+        console = "console=ttyAMA0,115200 quiet loglevel=0 panic=-1"
+        # One host thread for all CPUs: the parked cores of QEMU's Raspberry Pis spin.
+        self.words = [
+            QEMU, *machine.words(kit, scratch), "-accel", "tcg,thread=single",
+            "-kernel", str(kit.path("Image")), "-initrd", str(initrd), "-append", console,
+            "-display", "none", "-serial", "stdio", "-monitor", "none", "-no-reboot",
+        ]  # fmt: skip
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._scratch.cleanup()
+
+    def lines(self, seconds):
+        """Runs it. What the guest says, line by line, its own marks included."""
+        null = subprocess.DEVNULL
+        words = ["timeout", str(seconds), *self.words]
+        process = subprocess.Popen(words, stdin=null, stdout=subprocess.PIPE, stderr=null)
+        try:
+            for line in process.stdout:
+                yield line.decode(errors="replace").rstrip("\r\n")
+        finally:
+            process.terminate()
+            process.wait()
+
+    def _initrd(self, scratch, kit, files, command, fetch):
+        root = scratch / "root"
+        for directory in ["bin", "proc", "sys", "dev", "tmp", "modules"]:
+            (root / directory).mkdir(parents=True)
+        shutil.copy(kit.path("busybox"), root / "bin/busybox")
+        for applet in APPLETS:
+            (root / "bin" / applet).symlink_to("busybox")
+        shutil.copytree(kit.path("modules"), root / "modules", dirs_exist_ok=True)
+        release = kit.path("release").read_text()
+        for place, file in {f"/boot/config-{release}": kit.path("config"), **files}.items():
+            (root / place.lstrip("/")).parent.mkdir(exist_ok=True)
+            shutil.copy(file, root / place.lstrip("/"))
+        (root / "init").write_text(INIT)
+        (root / "init").chmod(0o755)
+        (root / "command").write_text(command + "\n")
+        (root / "fetch").write_text("\n".join(fetch))
+        initrd = scratch / "initrd.gz"
+        pack = f"find . | cpio -o -H newc --quiet -R 0:0 | gzip -1 > {initrd}"
+        run("sh", "-c", pack, cwd=root)
+        return initrd
