@@ -47,16 +47,26 @@ fn meminfo_drops(socket: &UdpSocket) -> io::Result<u32> {
     Ok(meminfo[usize::from(SK_MEMINFO_DROPS)])
 }
 
+/// So many reads of the table that lack a socket which is there: then it is in another one.
+const READS: u32 = 100;
+
 /// The last column of the socket's line in `/proc/net/udp`, which is found by the inode (proc_net(5)).
+///
+/// The kernel writes the table page by page and finds its place again by counting lines
+/// (`udp_get_idx`, net/ipv4/udp.c): when other sockets go away meanwhile, it skips some that are there.
 fn proc_drops(socket: &UdpSocket) -> io::Result<u32> {
     let table = match socket.local_addr()? {
         address if address.is_ipv4() => "/proc/net/udp",
         _ => "/proc/net/udp6",
     };
     let inode = fs::metadata(format!("/proc/self/fd/{}", socket.as_raw_fd()))?.ino();
-    let text = fs::read_to_string(table)?;
-    drops_of_inode(&text, inode)
-        .ok_or_else(|| io::Error::new(io::ErrorKind::Unsupported, format!("no drops in {table}")))
+    for _ in 0..READS {
+        if let Some(drops) = drops_of_inode(&fs::read_to_string(table)?, inode) {
+            return Ok(drops);
+        }
+    }
+    let missing = format!("{table} does not list the socket, or not its drops");
+    Err(io::Error::new(io::ErrorKind::Unsupported, missing))
 }
 
 fn drops_of_inode(table: &str, inode: u64) -> Option<u32> {
@@ -70,6 +80,8 @@ fn drops_of_inode(table: &str, inode: u64) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
     use super::*;
 
     /// A socket whose queue has overflowed, so that both sources must say the same, and not 0.
@@ -90,6 +102,23 @@ mod tests {
                 assert_eq!(meminfo, dropped);
             }
         }
+    }
+
+    #[test]
+    fn sockets_that_come_and_go_hide_none_that_stays() {
+        let stays = UdpSocket::bind("127.0.0.1:0").expect("loopback is up");
+        let over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !over.load(Ordering::Relaxed) {
+                    let bind = |_| UdpSocket::bind("127.0.0.1:0").expect("a port is free");
+                    drop((0..200).map(bind).collect::<Vec<_>>());
+                }
+            });
+            let found = (0..300).all(|_| proc_drops(&stays).is_ok());
+            over.store(true, Ordering::Relaxed);
+            assert!(found);
+        });
     }
 
     #[test]

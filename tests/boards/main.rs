@@ -4,6 +4,8 @@
 //! The hosts are trees of `/proc` and `/sys` in `tests/fixtures/hosts`; see the README beside them.
 
 mod any_text;
+#[path = "../common/mod.rs"]
+mod common;
 mod detection;
 mod draft;
 mod fixtures;
@@ -24,7 +26,7 @@ use udpbench::host::Host;
 use udpbench::sys::files::Root;
 
 fn udpbench() -> Command {
-    assert_cmd::cargo::cargo_bin_cmd!("udpbench")
+    Command::from_std(common::program())
 }
 
 /// What a command that succeeds without complaint prints.

@@ -5,13 +5,21 @@
 )]
 #![allow(dead_code, reason = "each test file uses its own part of this")]
 
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use assert_cmd::cargo::CommandCargoExt;
 use tempfile::TempDir;
 use udpbench::record::Record;
 use udpbench::sample::Sample;
+
+/// The program: run by the emulator in `CARGO_TARGET_<TRIPLE>_RUNNER` where there is one, as cargo runs the
+/// tests themselves.
+pub fn program() -> Command {
+    Command::cargo_bin("udpbench").expect("cargo has built it")
+}
 
 /// A directory to run in, which goes away at the end.
 pub struct Place(TempDir);
@@ -27,7 +35,7 @@ impl Place {
 
     /// The program, run in this place.
     pub fn udpbench(&self, arguments: &str) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_udpbench"));
+        let mut command = program();
         command
             .args(arguments.split_whitespace())
             .current_dir(self.0.path());
@@ -43,10 +51,13 @@ impl Place {
 
     /// Runs a shell script, in which the program is `$udpbench`, to its end.
     pub fn shell(&self, script: &str) -> Output {
+        let program = program();
+        let mut words = vec![program.get_program()];
+        words.extend(program.get_args());
         let mut shell = Command::new("sh");
         shell
             .args(["-c", script])
-            .env("udpbench", env!("CARGO_BIN_EXE_udpbench"));
+            .env("udpbench", words.join(OsStr::new(" ")));
         shell.current_dir(self.0.path()).output().expect("a shell")
     }
 
