@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output};
 
 use super::{hosts, package, root};
 
@@ -36,7 +36,10 @@ fn device_tree_strings_end_in_nul_and_all_other_files_in_a_newline() {
 #[test]
 fn the_trees_are_what_their_table_makes() {
     let script = package().join("tests/fixtures/make-hosts");
-    let Ok(output) = Command::new("python3").arg(script).arg("--check").output() else {
+    let output = Command::new("python3").arg(script).arg("--check").output();
+    // An emulated vfork(2) starts a program that is not there and lets it exit with 127, as shells do.
+    let there = |output: &Output| output.status.code() != Some(127);
+    let Some(output) = output.ok().filter(there) else {
         eprintln!("skipped: there is no Python here");
         return;
     };
