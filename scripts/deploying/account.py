@@ -1,9 +1,18 @@
-"""Where a run's results go, and the README.md that says under which circumstances they came about."""
+#!/usr/bin/env python3
+"""Where a run's results go, and the README.md that says under which circumstances they came about.
+
+scripts/deploy imports this. scripts/fleet calls it:
+    account.py new-directory RESULTS NAME     makes RESULTS/<date>-NAME, or one with -2, and prints it
+    account.py readme DIRECTORY <run.json     writes DIRECTORY/README.md about the files there
+"""
 
 import csv
 import json
 import shlex
+import sys
 from datetime import datetime, timezone
+from pathlib import Path
+from types import SimpleNamespace
 
 SECOND = "%Y-%m-%d %H:%M:%S"
 ENDINGS = {
@@ -63,7 +72,7 @@ def readme(run, board, files):
     )
     return f"""# {board}, {run.started:%Y-%m-%d}
 
-Brought back by `scripts/deploy`; the files are as the program wrote them.
+Brought back by `{run.by}`; the files are as the program wrote them.
 
 {listed}
 
@@ -95,3 +104,23 @@ Its exit code was {run.check_code}.
 
 def fenced(text):
     return f"```text\n{text.strip()}\n```"
+
+
+def main():
+    command, *words = sys.argv[1:] or [""]
+    if command == "new-directory" and len(words) == 2:
+        print(new_directory(Path(words[0]), now().date(), words[1]))
+    elif command == "readme" and len(words) == 1:
+        directory = Path(words[0])
+        run = SimpleNamespace(**json.load(sys.stdin))
+        run.arguments, run.clock_off_s = shlex.split(run.arguments), float(run.clock_off_s)
+        run.code, run.check_code = int(run.code), int(run.check_code)
+        run.started, run.ended = map(datetime.fromisoformat, [run.started, run.ended])
+        files = [path for path in sorted(directory.iterdir()) if path.suffix in {".csv", ".jsonl"}]
+        (directory / "README.md").write_text(readme(run, board_of(files), files), encoding="utf-8")
+    else:
+        sys.exit(__doc__)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,21 @@
+"""The binary that the tests of scripts use."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+
+def take_binary(help_text):
+    """Takes `--binary FILE` out of the command line, or builds a release. Answers --help."""
+    if {"-h", "--help"} & set(sys.argv):
+        print(help_text)
+        sys.exit(0)
+    if "--binary" in sys.argv:
+        place = sys.argv.index("--binary")
+        binary = Path(sys.argv[place + 1]).resolve()
+        del sys.argv[place : place + 2]
+        return binary
+    subprocess.run(["cargo", "build", "--locked", "--release"], cwd=REPOSITORY, check=True)
+    return REPOSITORY / "target/release/udpbench"
