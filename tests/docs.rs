@@ -41,8 +41,9 @@ fn the_readme_lists_every_engine() {
 #[test]
 fn the_readmes_commands_are_those_that_ci_runs() {
     let (readme, ci) = (document("README.md"), document(".ci/run"));
-    assert!(readme.contains("\n    cargo run --release -- --quick\n"));
-    assert!(ci.contains("\ncargo run --release -- --quick"));
-    assert!(readme.contains("\n    cargo test\n"));
-    assert!(ci.contains("\ncargo test\n"));
+    for command in ["cargo run --release -- --quick", "cargo test"] {
+        let line = format!("\n    {command}\n");
+        assert!(readme.contains(&line), "{command}");
+        assert!(ci.contains(&line), "{command}");
+    }
 }
