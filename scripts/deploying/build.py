@@ -6,9 +6,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from arm.targets import ROOT, cargo, toolchain
 from deploying.link import Failure
-
-REPOSITORY = Path(__file__).resolve().parents[2]
 
 # By `uname -m`: the target that is built without --target, and the architectures that run there. aarch64 gets
 # the static binary: it needs no libc, and so runs on every release. Most 64-bit kernels run 32-bit programs.
@@ -62,18 +61,33 @@ def elf_architecture(path):
 def build(tool, target):
     """Builds a release and returns the path of the binary."""
     tool = tool or default_tool(target)
+    print(f"building for {target} with {tool}", flush=True)
+    if tool == "cargo" and target == host_target():
+        return called_build("cargo", ["cargo", "build"], None)
+    if tool == "cargo" and shutil.which("rustup"):
+        try:
+            directory = cargo(toolchain(target), "build", "--locked", "--release", "--target", target)
+        except SystemExit as end:
+            raise Failure(f"--build cargo: {end.code}\n       {CURES[tool]}") from end
+        return directory / target / "release/udpbench"
+    if tool == "zigbuild":
+        # zig can link against any glibc.
+        version = f".{OLDEST_GLIBC}" if "-gnu" in target else ""
+        return called_build(tool, ["cargo", "zigbuild"], target, version)
+    return called_build(tool, [tool, "build"], target)
+
+
+def called_build(tool, command, target, version=""):
     directory = target_directory(tool)
-    command, environment = build_command(tool, target, directory)
-    print(f"building for {target} with {tool}: {' '.join(command)}", flush=True)
-    if tool == "cargo" and target != host_target():
-        add_target(target)
+    command = [*command, "--locked", "--release", *(["--target", target + version] if target else [])]
+    environment = {**os.environ, "CARGO_TARGET_DIR": str(directory)}
     try:
-        built = subprocess.run(command, cwd=REPOSITORY, env={**os.environ, **environment}, check=False)
+        built = subprocess.run(command, cwd=ROOT, env=environment, check=False)
     except FileNotFoundError as error:
         raise Failure(f"--build {tool}: there is no {error.filename} here: {CURES[tool]}") from error
     if built.returncode != 0:
         raise Failure(f"--build {tool}: it could not be built; see above\n       {CURES[tool]}")
-    return directory / ("" if is_native(tool, target) else target) / "release" / "udpbench"
+    return directory / (target or "") / "release/udpbench"
 
 
 CURES = {
@@ -101,21 +115,6 @@ def answers(command):
         return False
 
 
-def build_command(tool, target, directory):
-    environment = {"CARGO_TARGET_DIR": str(directory)}
-    command = [tool, "build"]
-    if tool == "zigbuild":
-        command = ["cargo", "zigbuild"]
-        # zig can link against any glibc.
-        target = f"{target}.{OLDEST_GLIBC}" if "-gnu" in target else target
-    command += ["--locked", "--release"]
-    return (command if is_native(tool, target) else [*command, "--target", target]), environment
-
-
-def is_native(tool, target):
-    return tool == "cargo" and target == host_target()
-
-
 def host_target():
     about = subprocess.run(["rustc", "-vV"], stdout=subprocess.PIPE, text=True, check=True).stdout
     return next(line.split(": ")[1] for line in about.splitlines() if line.startswith("host: "))
@@ -123,12 +122,8 @@ def host_target():
 
 def target_directory(tool):
     question = ["cargo", "metadata", "--locked", "--no-deps", "--format-version", "1"]
-    answer = subprocess.run(question, cwd=REPOSITORY, stdout=subprocess.PIPE, check=True).stdout
+    answer = subprocess.run(question, cwd=ROOT, stdout=subprocess.PIPE, check=True).stdout
     directory = Path(json.loads(answer)["target_directory"])
     # The container's older libc cannot run build scripts that were built outside (cross issue 988).
     return directory / "cross" if tool == "cross" else directory
 
-
-def add_target(target):
-    if shutil.which("rustup"):
-        subprocess.run(["rustup", "target", "add", target], cwd=REPOSITORY, check=False)
