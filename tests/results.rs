@@ -1,0 +1,86 @@
+//! Every run that is kept in `results/` can be read by the program of today.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use udpbench::engines;
+use udpbench::record::{Record, Status};
+
+/// What lies in the directories of `results/`; git ignores what lies beside them.
+fn kept(extension: &str) -> Vec<PathBuf> {
+    let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("results");
+    let mut waiting: Vec<PathBuf> = entries(&results).filter(|path| path.is_dir()).collect();
+    let mut files = Vec::new();
+    while let Some(path) = waiting.pop() {
+        if path.is_dir() {
+            waiting.extend(entries(&path));
+        } else if path.extension().is_some_and(|found| found == extension) {
+            files.push(path);
+        }
+    }
+    files
+}
+
+fn entries(directory: &Path) -> impl Iterator<Item = PathBuf> {
+    let entries = fs::read_dir(directory).expect("a directory");
+    entries.map(|entry| entry.expect("an entry").path())
+}
+
+fn rows(path: &Path) -> Vec<Record> {
+    let mut reader = csv::Reader::from_path(path).expect("a CSV file");
+    let rows = reader.deserialize();
+    rows.map(|row| row.unwrap_or_else(|error| panic!("{}: {error}", path.display())))
+        .collect()
+}
+
+#[test]
+fn every_row_reads_and_its_key_names_its_axes() {
+    let files = kept("csv");
+    assert!(!files.is_empty());
+    for path in files {
+        let rows = rows(&path);
+        assert!(!rows.is_empty(), "{}", path.display());
+        for row in rows {
+            let key = format!(
+                "{}:{}/{}t/{}B/{}/{}",
+                row.sender, row.receiver, row.threads, row.payload_bytes, row.connection, row.ip
+            );
+            assert_eq!(row.case, key, "{}", path.display());
+            assert_eq!(row.senders, row.threads.senders(), "{key}");
+            assert_eq!(row.receivers, row.threads.receivers(), "{key}");
+            for engine in [&row.sender, &row.receiver] {
+                assert!(engines::find(engine).is_some(), "{key}: {engine}");
+            }
+            let speaks = matches!(row.status, Status::Ok | Status::Interrupted);
+            assert_eq!(row.received_mbps.is_some(), speaks, "{key}");
+        }
+    }
+}
+
+#[test]
+fn every_run_says_under_which_circumstances() {
+    for path in kept("csv") {
+        let home = path.parent().expect("a directory");
+        let circumstances = home.join("README.md").exists() || home.join("../README.md").exists();
+        assert!(circumstances, "{}", path.display());
+    }
+}
+
+#[test]
+fn the_published_figures_are_there() {
+    let published = kept("csv").into_iter().filter(|path| {
+        path.parent()
+            .is_some_and(|home| home.ends_with("2021-rpi-4b-published"))
+    });
+    let rows: Vec<Record> = published.flat_map(|path| rows(&path)).collect();
+    assert_eq!(rows.len(), 36 + 8 + 8);
+    let best = rows
+        .iter()
+        .filter_map(|row| row.received_mbps)
+        .fold(0.0, f64::max);
+    assert!((best - 2250.51).abs() < 1e-9, "{best}");
+    assert!(
+        rows.iter()
+            .all(|row| row.version == "rust_socket_benchmark")
+    );
+}
