@@ -105,9 +105,18 @@ class Sshd:
         }
 
     def sessions(self):
-        """The pids of those who serve a connection."""
-        pid = self.process.pid
-        return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+        """The pids of those who serve a connection, and not of what runs there for somebody."""
+        return [pid for pid in descendants(self.process.pid) if is_sshd(pid)]
+
+
+def descendants(pid):
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [pid for child in children for pid in [int(child), *descendants(int(child))]]
+
+
+def is_sshd(pid):
+    # OpenSSH 9.8 renamed those of a session to sshd-session.
+    return Path(f"/proc/{pid}/comm").read_text().startswith("sshd")
 
 
 def free_port():
