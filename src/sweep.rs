@@ -32,6 +32,8 @@ pub struct Schedule {
 pub trait Journal {
     /// Something is about to happen, for the person who waits.
     fn doing(&mut self, what: &str);
+    /// Something that takes a while and is not measuring, for whoever reads it, now or later.
+    fn waiting(&mut self, what: &str);
     /// A window is over.
     ///
     /// # Errors
@@ -77,10 +79,10 @@ pub fn run(
         }
     }
     for block in blocks {
-        if cool_down(schedule, interrupt, journal).is_err() {
+        let Ok(too_hot) = cool_down(schedule, interrupt, journal) else {
             return Ok(Ending::Interrupted);
-        }
-        let mut measuring = Measuring::new(block);
+        };
+        let mut measuring = Measuring::new(block, too_hot);
         let ending = measuring.run(schedule, &mut random, interrupt, journal)?;
         journal.rows(measuring.records(ending, environment))?;
         if ending == Ending::Interrupted {
@@ -139,27 +141,37 @@ fn soak(
     }
 }
 
-/// Waits until the board is cool enough, or for as long as its profile allows.
+/// Waits until the board is cool enough, or for as long as its profile allows: then there is a warning.
 fn cool_down(
     schedule: &Schedule,
     interrupt: &Interrupt,
     journal: &mut dyn Journal,
-) -> Result<(), Interrupted> {
+) -> Result<Option<String>, Interrupted> {
     const LOOK: Duration = Duration::from_secs(1);
     let Some(cooldown) = schedule.cooldown else {
-        return Ok(());
+        return Ok(None);
     };
     let since = Instant::now();
     loop {
         let left = cooldown.at_most.saturating_sub(since.elapsed());
         let Some(millic) = sensors::hottest_millic(&schedule.settings.root) else {
-            return Ok(());
+            return Ok(None);
         };
         let (degrees, wanted) = (millic / 1000, cooldown.below_c);
-        if left.is_zero() || degrees < i32::from(wanted) {
-            return Ok(());
+        if degrees < i32::from(wanted) {
+            return Ok(None);
+        }
+        if left.is_zero() {
+            return Ok(Some(format!(
+                "it was not below {wanted} C when the cool-down was over (temp_c_start)"
+            )));
         }
         let seconds = left.as_secs();
+        if since.elapsed() < LOOK {
+            journal.waiting(&format!(
+                "{degrees} C: waiting until it is below {wanted} C, for {seconds} s at most"
+            ));
+        }
         journal.doing(&format!("{degrees} C, want {wanted}: {seconds} s at most"));
         interrupt.sleep(left.min(LOOK))?;
     }
@@ -168,6 +180,8 @@ fn cool_down(
 /// A block while it is measured.
 struct Measuring<'a> {
     block: &'a Block,
+    /// What its rows should say about how it began.
+    warning: Option<String>,
     cases: Vec<Progress<'a>>,
 }
 
@@ -178,7 +192,7 @@ struct Progress<'a> {
 }
 
 impl<'a> Measuring<'a> {
-    fn new(block: &'a Block) -> Self {
+    fn new(block: &'a Block, warning: Option<String>) -> Self {
         let progress = |planned| Progress {
             planned,
             samples: Vec::new(),
@@ -187,6 +201,7 @@ impl<'a> Measuring<'a> {
         let runnable = block.cases.iter().filter(|planned| planned.runs());
         Self {
             block,
+            warning,
             cases: runnable.map(progress).collect(),
         }
     }
@@ -239,10 +254,11 @@ impl<'a> Measuring<'a> {
             .filter(sound)
             .map_or(&[][..], |progress| &progress.samples);
         let record = |progress: &Progress| {
-            let (pin, warnings) = match &progress.planned.verdict {
+            let (pin, mut warnings) = match &progress.planned.verdict {
                 Verdict::Run(placement, warnings) => (placement.to_string(), warnings.clone()),
                 Verdict::Skip(_) => (String::new(), Vec::new()),
             };
+            warnings.extend(self.warning.clone());
             let findings = Findings {
                 case: &progress.planned.case,
                 pin,

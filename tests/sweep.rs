@@ -14,6 +14,7 @@ use udpbench::sys::interrupt::Interrupt;
 #[derive(Default)]
 struct Recorder {
     told: Vec<String>,
+    waited: Vec<String>,
     windows: usize,
     rows: Vec<Record>,
 }
@@ -21,6 +22,10 @@ struct Recorder {
 impl Journal for Recorder {
     fn doing(&mut self, what: &str) {
         self.told.push(what.to_owned());
+    }
+
+    fn waiting(&mut self, what: &str) {
+        self.waited.push(what.to_owned());
     }
 
     fn window(&mut self, _sample: &Sample) -> anyhow::Result<()> {
@@ -74,11 +79,20 @@ fn a_hot_board_is_given_time_to_cool_down_before_each_block_but_not_for_ever() {
     let board = place.path("hot.toml");
     std::fs::write(&board, HOT_BOARD).expect("written");
     let fixture = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/hosts/rpi-4b");
-    let told = run(&format!(
+    let Recorder {
+        told, waited, rows, ..
+    } = run(&format!(
         "{TINY} --board {} --root {fixture}",
         board.display()
-    ))
-    .told;
+    ));
+    assert_eq!(waited.len(), 2, "once per block: {waited:?}");
+    for row in rows {
+        let warned = row
+            .warnings
+            .iter()
+            .any(|text| text.starts_with("it was not below 1 C"));
+        assert!(warned, "{row:?}");
+    }
     let cooling = told.iter().filter(|told| told.contains("C, want 1"));
     assert_eq!(cooling.count(), 2, "{told:?}");
     // Without a sensor there is nothing to wait for.

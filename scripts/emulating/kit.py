@@ -2,6 +2,7 @@
 
 import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 
 
@@ -10,12 +11,7 @@ class Unavailable(Exception):
 
 
 # Modules that a board needs beyond the kernel itself: to switch itself off, to show heat and clocks.
-MODULES = {
-    "bcm2835_wdt": "kernel/drivers/watchdog/bcm2835_wdt.ko",
-    "bcm2835_thermal": "kernel/drivers/thermal/broadcom/bcm2835_thermal.ko",
-    "cpufreq-dt": "kernel/drivers/cpufreq/cpufreq-dt.ko",
-    "raspberrypi-cpufreq": "kernel/drivers/cpufreq/raspberrypi-cpufreq.ko",
-}
+MODULES = ["bcm2835_wdt", "bcm2835_thermal", "cpufreq-dt", "raspberrypi-cpufreq"]
 DEVICE_TREES = ["bcm2837-rpi-3-b.dtb", "bcm2711-rpi-4-b.dtb"]
 
 
@@ -45,45 +41,61 @@ class Kit:
         return self.directory / name
 
     def _fill(self):
-        for command, package in [("apt-get", "apt"), ("dpkg-deb", "dpkg")]:
+        for command, package in [("apt-get", "apt"), ("dpkg-deb", "dpkg"), ("xz", "xz-utils")]:
             require(command, package)
-        shutil.rmtree(self.directory, ignore_errors=True)
-        self.directory.mkdir(parents=True)
-        kernel, busybox = self._packages()
-        files = self.path("kernel")
-        run("dpkg-deb", "-x", kernel, files)
-        run("dpkg-deb", "-x", busybox, self.path("busybox.d"))
-        shutil.copy(self.path("busybox.d") / "bin/busybox", self.path("busybox"))
-        shutil.copy(next((files / "boot").glob("vmlinuz-*")), self.path("Image"))
-        shutil.copy(next((files / "boot").glob("config-*")), self.path("config"))
-        for name in DEVICE_TREES:
-            shutil.copy(next(files.glob(f"usr/lib/linux-image-*/broadcom/{name}")), self.path(name))
-        release = next((files / "lib/modules").iterdir())
-        self.path("release").write_text(release.name)
-        self.path("modules").mkdir()
-        for name, place in MODULES.items():
-            shutil.copy(release / place, self.path("modules") / f"{name}.ko")
-        for rest in [files, self.path("busybox.d"), self.path("apt")]:
-            shutil.rmtree(rest)
-        self.path("complete").touch()
+        self.directory.parent.mkdir(parents=True, exist_ok=True)
+        # Aside, and then renamed: two may do this at the same time.
+        with tempfile.TemporaryDirectory(dir=self.directory.parent, prefix="kit.") as scratch:
+            made = Path(scratch) / "kit"
+            made.mkdir()
+            try:
+                collect(made, *download(Path(scratch)))
+            except (OSError, StopIteration) as reason:
+                raise Unavailable(f"Debian's arm64 packages are not what they were: {reason!r}") from reason
+            if self.directory.exists() and not (self.directory / "complete").exists():
+                shutil.rmtree(self.directory)
+            if not self.directory.exists():
+                made.rename(self.directory)
 
-    def _packages(self):
-        """Downloads the two packages for arm64 without making arm64 an architecture of this system."""
-        state = self.path("apt")
-        (state / "lists/partial").mkdir(parents=True)
-        (state / "cache/archives/partial").mkdir(parents=True)
-        (state / "status").touch()
-        settings = {
-            "APT::Architecture": "arm64",
-            "APT::Architectures": "arm64",
-            "APT::Sandbox::User": "root",
-            "Dir::State": state,
-            "Dir::State::status": state / "status",
-            "Dir::Cache": state / "cache",
-        }
-        options = [word for name, value in settings.items() for word in ("-o", f"{name}={value}")]
-        run("apt-get", *options, "update")
-        depends = run("apt-cache", *options, "depends", "linux-image-arm64")
-        kernel = next(line.split()[1] for line in depends.splitlines() if "Depends: linux-image-" in line)
-        run("apt-get", *options, "download", kernel, "busybox-static", cwd=state)
-        return next(state.glob("linux-image-*.deb")), next(state.glob("busybox-static_*.deb"))
+
+def collect(made, kernel, busybox):
+    """Takes out of the two packages what a board needs."""
+    files = made.parent / "files"
+    run("dpkg-deb", "-x", kernel, files)
+    run("dpkg-deb", "-x", busybox, files)
+    boot = files / "boot"
+    shutil.copy(next(files.glob("**/bin/busybox")), made / "busybox")
+    shutil.copy(next(boot.glob("vmlinuz-*")), made / "Image")
+    shutil.copy(next(boot.glob("config-*")), made / "config")
+    for name in DEVICE_TREES:
+        shutil.copy(next(files.glob(f"usr/lib/linux-image-*/broadcom/{name}")), made / name)
+    (made / "release").write_text(next(boot.glob("vmlinuz-*")).name.removeprefix("vmlinuz-"))
+    (made / "modules").mkdir()
+    for name in MODULES:
+        module = next(files.glob(f"**/{name}.ko*"))
+        shutil.copy(module, made / "modules")
+        if module.suffix == ".xz":
+            run("xz", "-d", made / "modules" / module.name)
+    (made / "complete").touch()
+
+
+def download(scratch):
+    """Downloads the two packages for arm64 without making arm64 an architecture of this system."""
+    state = scratch / "apt"
+    (state / "lists/partial").mkdir(parents=True)
+    (state / "cache/archives/partial").mkdir(parents=True)
+    (state / "status").touch()
+    settings = {
+        "APT::Architecture": "arm64",
+        "APT::Architectures": "arm64",
+        "APT::Sandbox::User": "root",
+        "Dir::State": state,
+        "Dir::State::status": state / "status",
+        "Dir::Cache": state / "cache",
+    }
+    options = [word for name, value in settings.items() for word in ("-o", f"{name}={value}")]
+    run("apt-get", *options, "update")
+    depends = run("apt-cache", *options, "depends", "linux-image-arm64")
+    kernel = next(line.split()[1] for line in depends.splitlines() if "Depends: linux-image-" in line)
+    run("apt-get", *options, "download", kernel, "busybox-static", cwd=state)
+    return next(state.glob("linux-image-*.deb")), next(state.glob("busybox-static_*.deb"))

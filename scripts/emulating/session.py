@@ -23,7 +23,7 @@ class Session:
 def run(machine, kit, files, command, fetch=(), seconds=600, show=None):
     """Boots `machine`, runs `command`, fetches files. `show` gets every line as it comes."""
     session = Session()
-    begun, place, packed = False, None, []
+    begun, blanks, place, packed = False, 0, None, []
     with Boot(machine, kit, files, command, fetch) as boot:
         for line in boot.lines(seconds):
             if line == "@@BEGIN":
@@ -38,7 +38,11 @@ def run(machine, kit, files, command, fetch=(), seconds=600, show=None):
             elif place:
                 packed.append(line)
             elif begun and session.code == UNFINISHED:
-                session.output.append(line)
-                if show:
-                    show(line)
+                # The last one is not the command's: it ends a line that the command did not.
+                lines = [""] * blanks + [line]
+                blanks = 0 if line else blanks + 1
+                for line in lines if line else []:
+                    session.output.append(line)
+                    if show:
+                        show(line)
     return session

@@ -67,7 +67,7 @@ fn nothing_fits(host: &Host) -> String {
     match (host.compatible.first(), &host.model) {
         (Some(compatible), _) => format!("no profile knows {compatible}"),
         (None, Some(model)) => format!("no profile knows {model}"),
-        (None, None) => "there is no device tree".to_owned(),
+        (None, None) => "neither device tree nor DMI says what this is".to_owned(),
     }
 }
 

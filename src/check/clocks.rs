@@ -5,9 +5,8 @@ use crate::host::CpufreqPolicy;
 use crate::sys::sensors::throttle_words;
 
 pub(super) fn findings(subject: &Subject) -> Vec<Finding> {
-    [
+    let mut findings: Vec<Finding> = [
         governor(subject),
-        capped(subject),
         firmware(subject),
         cooling(subject),
         heat(subject),
@@ -15,7 +14,9 @@ pub(super) fn findings(subject: &Subject) -> Vec<Finding> {
     ]
     .into_iter()
     .flatten()
-    .collect()
+    .collect();
+    findings.extend(subject.host.cpufreq.iter().filter_map(capped));
+    findings
 }
 
 const GOVERNORS: &str = "/sys/devices/system/cpu/cpufreq/policy*/scaling_governor";
@@ -31,24 +32,23 @@ fn governor(subject: &Subject) -> Option<Finding> {
     })
 }
 
-/// A lower ceiling than the hardware's is a choice that stays the same all along.
-fn capped(subject: &Subject) -> Option<Finding> {
-    let is_capped = |policy: &&CpufreqPolicy| policy.max_khz < policy.hardware_max_khz;
-    let policy = subject.host.cpufreq.iter().find(is_capped)?;
+/// Somebody's choice, or the kernel's against heat: that the cooling devices tell.
+fn capped(policy: &CpufreqPolicy) -> Option<Finding> {
     let (max_khz, hardware_khz) = (policy.max_khz?, policy.hardware_max_khz?);
-    Some(Finding::note(
-        format!(
-            "CPUs {} are capped at {} MHz of {}",
-            policy.cpus,
-            max_khz / 1000,
-            hardware_khz / 1000
-        ),
-        "this is slower than the board can run",
-        format!(
-            "echo {hardware_khz} | sudo tee {}",
-            GOVERNORS.replace("scaling_governor", "scaling_max_freq")
-        ),
-    ))
+    let CpufreqPolicy { name, cpus, .. } = policy;
+    (max_khz < hardware_khz).then(|| {
+        Finding::note(
+            format!(
+                "CPUs {cpus} are capped at {} MHz of {}",
+                max_khz / 1000,
+                hardware_khz / 1000
+            ),
+            "this is slower than the board can run",
+            format!(
+                "echo {hardware_khz} | sudo tee /sys/devices/system/cpu/cpufreq/{name}/scaling_max_freq"
+            ),
+        )
+    })
 }
 
 /// Bits 0 to 3 are now, 16 to 19 within the last seconds: the kernel clears them every 2 s.

@@ -61,16 +61,15 @@ fn rps(subject: &Subject) -> Option<Finding> {
 }
 
 fn conntrack(subject: &Subject) -> Option<Finding> {
-    let entries = subject
-        .host
-        .conntrack_entries
-        .filter(|&entries| entries > 0)?;
-    Some(Finding::spoils(
-        format!("conntrack follows {entries} flows in this network namespace"),
-        "looking up its table taxes every datagram, on loopback as well",
-        "sudo iptables -t raw -I OUTPUT -o lo -j NOTRACK\n\
-         sudo iptables -t raw -I PREROUTING -i lo -j NOTRACK",
-    ))
+    let follows = subject.host.conntrack?.follows_loopback;
+    follows.filter(|&follows| follows).map(|_| {
+        Finding::spoils(
+            "conntrack follows datagrams over loopback",
+            "looking up its table taxes every datagram",
+            "for ip in iptables ip6tables; do sudo $ip -t raw -I OUTPUT -o lo -j NOTRACK\n\
+             sudo $ip -t raw -I PREROUTING -i lo -j NOTRACK; done",
+        )
+    })
 }
 
 /// What arrives from outside (the ssh session, for one) interrupts the CPU that it arrives at.

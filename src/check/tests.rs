@@ -2,10 +2,11 @@
 
 use super::*;
 use crate::board;
-use crate::host::{Cpu, CpufreqPolicy, Nic};
+use crate::host::{Conntrack, Cpu, CpufreqPolicy, Nic};
 
 fn policy() -> CpufreqPolicy {
     CpufreqPolicy {
+        name: "policy0".to_owned(),
         cpus: "0-3".to_owned(),
         driver: Some("cpufreq-dt".to_owned()),
         governor: Some("performance".to_owned()),
@@ -129,7 +130,12 @@ const TROUBLES: &[Change] = &[
     |seen| seen.host.irq_time_accounting = Some(true),
     |seen| seen.host.rmem_max = Some(212_992),
     |seen| seen.host.lo_rps_cpus = Some(vec![0, 1]),
-    |seen| seen.host.conntrack_entries = Some(12),
+    |seen| {
+        seen.host.conntrack = Some(Conntrack {
+            entries: 12,
+            follows_loopback: Some(true),
+        });
+    },
     |seen| seen.host.nics[0].irq_cpus = vec![2],
     |seen| seen.host.v4_refusal = Some("127.0.0.1 cannot be used here: x; is lo up?".to_owned()),
     |seen| seen.host.v6_refusal = Some("::1 cannot be used here: x; is IPv6 off?".to_owned()),

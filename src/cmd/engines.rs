@@ -27,7 +27,8 @@ pub fn run() -> anyhow::Result<ExitCode> {
             entry.about.summary
         )?;
         if let Err(reason) = entry.about.one_thread {
-            writeln!(out, "{:21} not with --threads 1: {reason}", "")?;
+            writeln!(out, "{:21} not with --threads 1:", "")?;
+            writeln!(out, "{:21} {reason}", "")?;
         }
     }
     Ok(ExitCode::SUCCESS)

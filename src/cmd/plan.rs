@@ -31,7 +31,8 @@ pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
                     }
                 }
                 Verdict::Skip(reason) => {
-                    writeln!(out, "  skip  {label:<20} {connection:<12} {reason}")?;
+                    writeln!(out, "  skip  {label:<20} {connection}")?;
+                    writeln!(out, "        {reason}")?;
                 }
             }
         }

@@ -56,8 +56,7 @@ impl Discipline for Exhaustive {
         name: "mio-exhaustive",
         summary: "mio, each event drained until the socket says WouldBlock",
         one_thread: Err(
-            "starves in one thread: to send until WouldBlock never yields to the receiver, and to take \
-             turns would not be exhaustive",
+            "starves in one thread: sending until WouldBlock leaves the receiver no turn",
         ),
         ..ABOUT
     };

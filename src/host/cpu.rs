@@ -1,6 +1,6 @@
 //! The CPUs: which may be used, how they hang together, what they call themselves.
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
@@ -63,19 +63,42 @@ fn cpu(root: &Root, id: usize) -> Cpu {
     }
 }
 
-/// The tightest `cpu.max` of the control groups that this process is in (kernel doc cgroup-v2, "CPU
-/// Interface Files"), in CPUs' worth of time.
+/// The tightest limit of the control groups that this process is in, in CPUs' worth of time: `cpu.max` (kernel
+/// doc admin-guide/cgroup-v2, "CPU Interface Files"), or `cpu.cfs_quota_us` of version 1 (scheduler/sched-bwc).
 pub(super) fn quota(root: &Root) -> Option<f64> {
     let own = root.text("proc/self/cgroup")?;
-    let path = own.lines().find_map(|line| line.strip_prefix("0::/"))?;
-    let group = PathBuf::from("sys/fs/cgroup").join(path);
-    let limits = group.ancestors().filter_map(|directory| {
-        let text = root.text(directory.join("cpu.max"))?;
-        let (quota, period) = text.split_once(' ')?;
-        // `max` is no number.
-        Some(quota.parse::<f64>().ok()? / period.parse::<f64>().ok()?)
+    let limits = own.lines().filter_map(|line| {
+        // hierarchy:controllers:path (cgroups(7))
+        let (_, rest) = line.split_once(':')?;
+        let (controllers, path) = rest.split_once(':')?;
+        let path = path.trim_start_matches('/');
+        if controllers.is_empty() {
+            tightest(&Path::new("sys/fs/cgroup").join(path), |group| {
+                let text = root.text(group.join("cpu.max"))?;
+                let (quota, period) = text.split_once(' ')?;
+                // `max` is no number.
+                Some((quota.parse().ok()?, period.parse().ok()?))
+            })
+        } else if controllers.split(',').any(|controller| controller == "cpu") {
+            tightest(&Path::new("sys/fs/cgroup/cpu").join(path), |group| {
+                let quota: i32 = root.number(group.join("cpu.cfs_quota_us"))?;
+                let period: i32 = root.number(group.join("cpu.cfs_period_us"))?;
+                // -1: no limit.
+                (quota > 0).then_some((quota.into(), period.into()))
+            })
+        } else {
+            None
+        }
     });
     limits.min_by(f64::total_cmp)
+}
+
+/// Of a group and those that it is in.
+fn tightest(group: &Path, limit: impl Fn(&Path) -> Option<(f64, f64)>) -> Option<f64> {
+    let limits = group.ancestors().filter_map(limit);
+    limits
+        .map(|(quota, period)| quota / period)
+        .min_by(f64::total_cmp)
 }
 
 /// x86 prints a name; arm64 prints part numbers, of each CPU its own.

@@ -17,7 +17,7 @@ use crate::case::Ip;
 use crate::sys::files::Root;
 
 pub use self::cpu::Cpu;
-pub use self::network::Nic;
+pub use self::network::{Conntrack, Nic};
 pub use self::power::CpufreqPolicy;
 
 /// A machine, as its `/proc` and `/sys` show it. Everything is what it was when the program started.
@@ -66,8 +66,8 @@ pub struct Host {
     pub rmem_max: Option<u64>,
     /// The CPUs that RPS hands packets of the loopback interface to. Empty: RPS is off.
     pub lo_rps_cpus: Option<Vec<usize>>,
-    /// Flows that conntrack follows in this network namespace. `None`: it is not loaded.
-    pub conntrack_entries: Option<u64>,
+    /// What conntrack does in this network namespace. `None`: it is not loaded.
+    pub conntrack: Option<Conntrack>,
     /// Network interfaces that are more than software.
     pub nics: Vec<Nic>,
     /// Why IPv4 loopback cannot be used, if it cannot.
@@ -105,7 +105,7 @@ impl Host {
             load_1min: kernel::load_1min(root),
             rmem_max: root.number("proc/sys/net/core/rmem_max"),
             lo_rps_cpus: network::rps_cpus(root, "lo"),
-            conntrack_entries: root.number("proc/sys/net/netfilter/nf_conntrack_count"),
+            conntrack: network::conntrack(root),
             nics: network::nics(root),
             v4_refusal: loopback_refusal(Ip::V4),
             v6_refusal: loopback_refusal(Ip::V6),

@@ -1,8 +1,19 @@
 //! What the network stack does to packets on their way: RPS, and where interrupts arrive.
 
+use std::net::UdpSocket;
+
 use serde::{Deserialize, Serialize};
 
 use crate::sys::files::{Root, parse_cpu_list};
+
+/// What conntrack does in this network namespace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Conntrack {
+    /// Flows that it follows.
+    pub entries: u64,
+    /// Whether it follows datagrams over loopback, tried out. `None`: not tried.
+    pub follows_loopback: Option<bool>,
+}
 
 /// A network interface with hardware behind it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -15,6 +26,39 @@ pub struct Nic {
     pub irq_cpus: Vec<usize>,
     /// The CPUs that RPS hands its packets to. Empty: RPS is off.
     pub rps_cpus: Vec<usize>,
+}
+
+/// Looks, and tries it out. `None`: it is not loaded.
+pub(super) fn conntrack(root: &Root) -> Option<Conntrack> {
+    let entries = || root.number("proc/sys/net/netfilter/nf_conntrack_count");
+    let before: u64 = entries()?;
+    let tried = root.is_real().then(|| {
+        send_over_loopback();
+        // Other flows come and go meanwhile, but hardly as many.
+        entries().is_some_and(|after| after >= before + TRIED_FLOWS / 2)
+    });
+    Some(Conntrack {
+        entries: before,
+        follows_loopback: tried,
+    })
+}
+
+const TRIED_FLOWS: u64 = 32;
+
+/// One datagram each of so many flows, half of them over IPv6 where there is one.
+fn send_over_loopback() {
+    for address in ["127.0.0.1:0", "[::1]:0"] {
+        let Ok(receiver) = UdpSocket::bind(address) else {
+            continue;
+        };
+        for _ in 0..TRIED_FLOWS / 2 {
+            let sent = UdpSocket::bind(address)
+                .and_then(|sender| sender.send_to(&[0], receiver.local_addr()?));
+            if sent.is_err() {
+                return;
+            }
+        }
+    }
 }
 
 /// The interfaces that have a device, by name.

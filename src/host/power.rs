@@ -8,6 +8,8 @@ use crate::sys::files::Root;
 /// One cpufreq policy: CPUs that share a clock (kernel doc admin-guide/pm/cpufreq).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CpufreqPolicy {
+    /// The kernel's name for it, such as `policy4`.
+    pub name: String,
     /// Its CPUs, as the kernel lists them.
     pub cpus: String,
     /// What sets the clock.
@@ -29,7 +31,8 @@ const CPUFREQ: &str = "sys/devices/system/cpu/cpufreq";
 /// Every policy, by number.
 pub(super) fn policies(root: &Root) -> Vec<CpufreqPolicy> {
     let policy = |name: String| {
-        let file = |file: &str| format!("{CPUFREQ}/{name}/{file}");
+        let directory = format!("{CPUFREQ}/{name}");
+        let file = |file: &str| format!("{directory}/{file}");
         CpufreqPolicy {
             cpus: root.text(file("related_cpus")).unwrap_or_default(),
             driver: root.text(file("scaling_driver")),
@@ -38,6 +41,7 @@ pub(super) fn policies(root: &Root) -> Vec<CpufreqPolicy> {
             max_khz: root.number(file("scaling_max_freq")),
             current_khz: root.number(file("scaling_cur_freq")),
             hardware_max_khz: root.number(file("cpuinfo_max_freq")),
+            name,
         }
     };
     root.names(CPUFREQ, "policy")

@@ -5,9 +5,10 @@ use crate::sample::Sample;
 use crate::sys::pace::Pace;
 use crate::sys::sensors::{Climate, throttle_words};
 
-/// A CPU below this, in percent of its own clock at the start, ran slower: 2 % is more than the timing of
-/// the chain wavers, and less than any step of a clock.
+/// A CPU below this, in percent of its own clock at the start, ran slower. No step of a clock is smaller.
 const SAME_CLOCK_PCT: f64 = 98.0;
+/// One slow reading may be a disturbed one; a clock that is down stays down for longer than a window.
+const SLOW_WINDOWS: usize = 2;
 
 fn celsius(millic: Option<i32>) -> Option<f64> {
     millic.map(|millic| f64::from(millic) / 1000.0)
@@ -37,16 +38,30 @@ pub(super) fn freq_low_mhz(samples: &[Sample]) -> Option<f64> {
     readings.min().map(|khz| khz as f64 / 1000.0)
 }
 
-/// The slowest that a lane's CPU ran, in percent of its own clock at the start.
-pub(super) fn clock_min_pct(samples: &[Sample], at_start: &[Pace]) -> Option<f64> {
-    let lanes = samples.iter().flat_map(|sample| &sample.lanes);
-    let percents = lanes.filter_map(|lane| {
+/// How fast the slowest of a window's lanes had its CPU, in percent of that CPU's own clock at the start.
+fn clock_pct(sample: &Sample, at_start: &[Pace]) -> Option<f64> {
+    let percents = sample.lanes.iter().filter_map(|lane| {
         let now = lane.pace?;
         let then = at_start.iter().find(|pace| pace.cpu == now.cpu)?;
         Some(100.0 * then.chain_ns as f64 / now.chain_ns as f64)
     });
+    percents.min_by(f64::total_cmp)
+}
+
+/// The same of the slowest window.
+pub(super) fn clock_min_pct(samples: &[Sample], at_start: &[Pace]) -> Option<f64> {
+    let percents = samples
+        .iter()
+        .filter_map(|sample| clock_pct(sample, at_start));
     percents.min_by(f64::total_cmp).map(decimals::<1>)
 }
+
+fn is_slow(sample: &Sample, at_start: &[Pace]) -> bool {
+    clock_pct(sample, at_start).is_some_and(|percent| percent < SAME_CLOCK_PCT)
+}
+
+/// The kernel has not cooled a CPU by its clock, and there is no firmware to ask.
+const UNSEEN: &str = "not by the kernel";
 
 /// Whether, and how, the board protected itself. Empty: it has no such sensor.
 pub(super) fn throttled(samples: &[Sample]) -> String {
@@ -54,15 +69,19 @@ pub(super) fn throttled(samples: &[Sample]) -> String {
     let bits = climates().filter_map(|climate: Climate| climate.throttle_bits);
     let bits = bits.reduce(|a, b| a | b);
     let cooling = climates().filter_map(|climate| climate.cooling).max();
-    if bits.is_none() && cooling.is_none() {
+    let low = climates().filter_map(|climate| climate.under_voltage).max();
+    if bits.is_none() && cooling.is_none() && low != Some(true) {
         return String::new();
     }
-    let mut words = throttle_words(bits.unwrap_or(0));
+    let under_voltage = u32::from(low == Some(true));
+    let mut words = throttle_words(bits.unwrap_or(0) | under_voltage);
     if cooling == Some(true) {
         words.push("cooled by its clock");
     }
     if words.is_empty() {
-        "no".to_owned()
+        // Where a firmware throttles behind the kernel's back, only the firmware can say that it did not.
+        let known = if bits.is_some() { "no" } else { UNSEEN };
+        known.to_owned()
     } else {
         words.join("+")
     }
@@ -76,7 +95,7 @@ pub(super) fn warnings(
 ) -> Vec<String> {
     let mut warnings = Vec::new();
     let throttled = throttled(samples);
-    if !throttled.is_empty() && throttled != "no" {
+    if !["", "no", UNSEEN].contains(&throttled.as_str()) {
         warnings.push(format!("the board was not left at full speed: {throttled}"));
     }
     if let (Some(from_c), Some(hottest)) = (throttles_from_c, temp_c_max(samples)) {
@@ -86,7 +105,11 @@ pub(super) fn warnings(
             ));
         }
     }
-    if clock_min_pct(samples, at_start).is_some_and(|percent| percent < SAME_CLOCK_PCT) {
+    let slow = samples
+        .iter()
+        .filter(|sample| is_slow(sample, at_start))
+        .count();
+    if slow >= SLOW_WINDOWS.min(samples.len()) && slow > 0 {
         warnings
             .push("a CPU ran more than 2 % slower than at the start (clock_min_pct)".to_owned());
     }

@@ -79,7 +79,7 @@ impl Environment {
                 .as_deref()
                 .map(|cpus| or_no(&host::list(cpus, "+")))
                 .unwrap_or_default(),
-            conntrack_entries: host.conntrack_entries,
+            conntrack_entries: host.conntrack.map(|conntrack| conntrack.entries),
             nic_irq_cpus: nic_irq_cpus(host),
             ..Self::default()
         }
@@ -95,7 +95,7 @@ fn or_no(list: &str) -> String {
     }
 }
 
-/// `eth0 on 0+1`, several joined with `+`.
+/// `eth0 on 0+1`, several joined with a comma.
 fn nic_irq_cpus(host: &Host) -> String {
     let seen = host.nics.iter().filter(|nic| !nic.irq_cpus.is_empty());
     let texts = seen.map(|nic| format!("{} on {}", nic.name, host::list(&nic.irq_cpus, "+")));

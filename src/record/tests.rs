@@ -45,6 +45,7 @@ fn window(round: u32) -> Sample {
             last_millic: Some(51_250),
             hottest_millic: Some(51_500),
             throttle_bits: Some(0),
+            under_voltage: Some(false),
             cooling: Some(false),
             lowest_khz: Some(600_000),
         },
@@ -214,47 +215,55 @@ fn windows_that_mislead_are_named() {
 
 #[test]
 fn heat_and_slower_clocks_are_named() {
-    let row_of = |change: fn(&mut Sample)| {
+    let pace = |chain_ns| Some(Pace { cpu: 0, chain_ns });
+    let row_of = |change: &dyn Fn(&mut [Sample])| {
         let mut samples = six();
-        change(&mut samples[3]);
+        change(&mut samples);
         let environment = Environment {
-            paces: vec![Pace {
-                cpu: 0,
-                chain_ns: 10_000,
-            }],
+            paces: pace(10_000).into_iter().collect(),
             throttles_from_c: Some(80),
             unfit: vec!["the governor is ondemand".to_owned()],
             ..Environment::default()
         };
         record_in(&environment, &samples, &six(), Outcome::Complete)
     };
-    let pace = |chain_ns| Some(Pace { cpu: 0, chain_ns });
-    let row = row_of(|_| {});
+    let row = row_of(&|_| {});
     assert_eq!(row.warnings, ["the governor is ondemand"]);
     assert_eq!(row.clock_min_pct, None);
-    let row = row_of(|sample| {
-        sample.lanes[0].pace = Some(Pace {
-            cpu: 0,
-            chain_ns: 10_200,
-        });
-    });
+    let slow = |windows: usize, chain_ns| {
+        row_of(&move |samples: &mut [Sample]| {
+            for sample in &mut samples[..windows] {
+                sample.lanes[0].pace = pace(chain_ns);
+            }
+        })
+    };
+    let row = slow(6, 10_200);
     assert_eq!((row.clock_min_pct, row.warnings.len()), (Some(98.0), 1));
-    let row = row_of(|sample| {
-        sample.lanes[0].pace = Some(Pace {
-            cpu: 0,
-            chain_ns: 12_500,
-        });
-    });
+    let row = slow(2, 12_500);
     assert_eq!(row.clock_min_pct, Some(80.0));
     assert!(row.warnings[0].contains("2 % slower"), "{row:?}");
-    let row = row_of(|sample| sample.climate.hottest_millic = Some(80_000));
+    let row = slow(1, 12_500);
+    assert_eq!((row.clock_min_pct, row.warnings.len()), (Some(80.0), 1));
+    let row = row_of(&|samples| samples[3].climate.hottest_millic = Some(80_000));
     assert!(row.warnings[0].contains("reached the 80 C"), "{row:?}");
     // Seen during one window, and gone again.
-    let row = row_of(|sample| sample.climate.throttle_bits = Some(0x4_0001));
+    let row = row_of(&|samples| samples[3].climate.throttle_bits = Some(0x4_0001));
     assert_eq!(row.throttled, "under-voltage+throttled");
     assert!(row.warnings[0].contains("under-voltage"), "{row:?}");
-    let row = row_of(|sample| sample.climate.cooling = Some(true));
+    let row = row_of(&|samples| samples[3].climate.cooling = Some(true));
     assert_eq!(row.throttled, "cooled by its clock");
+    let row = row_of(&|samples| samples[3].climate.under_voltage = Some(true));
+    assert_eq!(row.throttled, "under-voltage");
+    // Nobody asked the firmware, so nobody knows what it did.
+    let row = row_of(&|samples| {
+        for sample in samples {
+            sample.climate.throttle_bits = None;
+        }
+    });
+    assert_eq!(
+        (row.throttled.as_str(), row.warnings.len()),
+        ("not by the kernel", 1)
+    );
     // A CPU of which nothing is known from the start says nothing.
     let mut samples = six();
     samples[0].lanes[0].pace = pace(99);

@@ -26,9 +26,7 @@ pub struct Pace {
 const ROUNDS: u32 = 4096;
 const TRIES: u32 = 8;
 /// A governor that looks every 10 ms has brought an idle CPU to its highest clock by then.
-const COMING_UP: Duration = Duration::from_millis(50);
-/// Readings after that, of which the one in the middle stands for all.
-const READINGS: usize = 101;
+const COMING_UP: Duration = Duration::from_millis(60);
 
 /// The pace of the CPU that this thread is on. `None`: it was moved meanwhile, or cannot know.
 pub fn here() -> Option<Pace> {
@@ -43,7 +41,7 @@ pub fn of_all(cpus: &[usize]) -> Vec<Pace> {
     let measure = |id| {
         move || {
             let pinned = core_affinity::set_for_current(core_affinity::CoreId { id });
-            pinned.then(typical)?
+            pinned.then(best_while_coming_up)?
         }
     };
     thread::scope(|scope| {
@@ -54,14 +52,17 @@ pub fn of_all(cpus: &[usize]) -> Vec<Pace> {
     })
 }
 
-fn typical() -> Option<Pace> {
+/// The shortest of all readings: whatever else runs on the CPU makes one longer.
+fn best_while_coming_up() -> Option<Pace> {
     let start = Instant::now();
+    let mut best = here();
     while start.elapsed() < COMING_UP {
-        here();
+        best = best
+            .into_iter()
+            .chain(here())
+            .min_by_key(|pace| pace.chain_ns);
     }
-    let mut paces: Vec<Pace> = (0..READINGS).filter_map(|_| here()).collect();
-    paces.sort_by_key(|pace| pace.chain_ns);
-    paces.get(paces.len() / 2).copied()
+    best
 }
 
 /// Marsaglia's xorshift: each operation needs the one before, no operand makes it quicker, and no compiler

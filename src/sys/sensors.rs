@@ -16,6 +16,8 @@ pub struct Climate {
     pub hottest_millic: Option<i32>,
     /// The Raspberry Pi firmware's throttle bits, OR-ed.
     pub throttle_bits: Option<u32>,
+    /// Whether the supply voltage was too low, by the kernel's own driver for the firmware's alarm.
+    pub under_voltage: Option<bool>,
     /// Whether the kernel held a CPU's clock down against heat.
     pub cooling: Option<bool>,
     /// The lowest clock that cpufreq asked for on a CPU of a lane when the window closed, in kHz.
@@ -65,6 +67,18 @@ pub fn throttle_words(bits: u32) -> Vec<&'static str> {
     ];
     let set = |bit: &usize| bits >> bit & 1 == 1 || bits >> (bit + 16) & 1 == 1;
     (0..4).filter(set).map(|bit| meanings[bit]).collect()
+}
+
+/// The alarm of `rpi_volt` (drivers/hwmon/raspberrypi-hwmon.c), which mainline kernels have, too: they lack
+/// the file of [`throttle_bits`].
+pub fn under_voltage(root: &Root) -> Option<bool> {
+    let directory = "sys/class/hwmon";
+    let mut devices = root.names(directory, "hwmon").into_iter();
+    let device = devices.find(|device| {
+        root.text(format!("{directory}/{device}/name")).as_deref() == Some("rpi_volt")
+    })?;
+    let alarm: u32 = root.number(format!("{directory}/{device}/in0_lcrit_alarm"))?;
+    Some(alarm != 0)
 }
 
 /// Whether the kernel holds a CPU's clock down against heat: a cooling device of kind `cpufreq` that is
@@ -119,6 +133,7 @@ impl<'a> Watch<'a> {
         if let Some(bits) = throttle_bits(self.root) {
             climate.throttle_bits = Some(climate.throttle_bits.unwrap_or(0) | bits);
         }
+        climate.under_voltage = climate.under_voltage.max(under_voltage(self.root));
         climate.cooling = climate.cooling.max(cooling(self.root));
     }
 
@@ -155,7 +170,10 @@ mod tests {
             "sys/class/thermal/cooling_device0/type",
             "sys/class/thermal/cooling_device0/cur_state",
         );
+        write("sys/class/hwmon/hwmon1/name", "rpi_volt\n");
+        let alarm = "sys/class/hwmon/hwmon1/in0_lcrit_alarm";
         for (path, text) in [
+            (alarm, "0"),
             (zone, "50000"),
             (bits, "0"),
             (kind, "cpufreq-cpu0"),
@@ -165,11 +183,11 @@ mod tests {
         }
         let root = Root::new(place.path());
         let mut watch = Watch::start(&root);
-        for (path, text) in [(zone, "81000"), (bits, "40004"), (state, "2")] {
+        for (path, text) in [(alarm, "1"), (zone, "81000"), (bits, "40004"), (state, "2")] {
             write(path, text);
         }
         watch.look();
-        for (path, text) in [(zone, "70000"), (bits, "10000"), (state, "0")] {
+        for (path, text) in [(alarm, "0"), (zone, "70000"), (bits, "10000"), (state, "0")] {
             write(path, text);
         }
         watch.look();
@@ -178,6 +196,7 @@ mod tests {
             last_millic: Some(70_000),
             hottest_millic: Some(81_000),
             throttle_bits: Some(0x5_0004),
+            under_voltage: Some(true),
             cooling: Some(true),
             lowest_khz: None,
         };

@@ -176,6 +176,13 @@ impl Journal for Desk {
         self.bar.set_message(what.to_owned());
     }
 
+    fn waiting(&mut self, what: &str) {
+        // On a terminal the bar says it; elsewhere nothing else would.
+        if self.bar.is_hidden() {
+            say(what);
+        }
+    }
+
     fn window(&mut self, sample: &Sample) -> anyhow::Result<()> {
         self.bar.inc(1);
         self.outputs.window(sample)
