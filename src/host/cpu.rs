@@ -156,3 +156,41 @@ const ARM_PARTS: &[(&str, &str)] = &[
     ("0xd47", "Cortex-A710"),
     ("0xd49", "Neoverse-N2"),
 ];
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn quota_of(files: &[(&str, &str)]) -> Option<f64> {
+        let place = tempfile::TempDir::new().expect("a temporary directory");
+        for (path, text) in files {
+            let path = place.path().join(path);
+            fs::create_dir_all(path.parent().expect("it has one")).expect("writable");
+            fs::write(path, text).expect("writable");
+        }
+        quota(&Root::new(place.path()))
+    }
+
+    #[test]
+    fn the_tightest_of_nested_control_groups_counts() {
+        let own = ("proc/self/cgroup", "0::/box/inner\n");
+        let inner = ("sys/fs/cgroup/box/inner/cpu.max", "max 100000\n");
+        let outer = ("sys/fs/cgroup/box/cpu.max", "150000 100000\n");
+        assert_eq!(quota_of(&[own, inner, outer]), Some(1.5));
+        assert_eq!(quota_of(&[own, inner]), None);
+    }
+
+    #[test]
+    fn control_groups_of_version_1_are_read_too() {
+        let own = (
+            "proc/self/cgroup",
+            "4:memory:/box\n2:cpu,cpuacct:/box\n0::/\n",
+        );
+        let quota = "sys/fs/cgroup/cpu/box/cpu.cfs_quota_us";
+        let period = ("sys/fs/cgroup/cpu/box/cpu.cfs_period_us", "100000\n");
+        assert_eq!(quota_of(&[own, (quota, "50000\n"), period]), Some(0.5));
+        assert_eq!(quota_of(&[own, (quota, "-1\n"), period]), None);
+    }
+}

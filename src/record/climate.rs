@@ -5,9 +5,11 @@ use crate::sample::Sample;
 use crate::sys::pace::Pace;
 use crate::sys::sensors::{Climate, throttle_words};
 
-/// A CPU below this, in percent of its own clock at the start, ran slower. No step of a clock is smaller.
+/// A CPU below this, in percent of its own clock at the start, ran slower. Judgement, not yet tried on a board:
+/// the smallest step known of a Raspberry Pi is a seventh, of a 3B+ from 1400 to 1200 MHz (documentation,
+/// `config_txt/overclocking.adoc`).
 const SAME_CLOCK_PCT: f64 = 98.0;
-/// One slow reading may be a disturbed one; a clock that is down stays down for longer than a window.
+/// One slow reading may be a disturbed one. Judgement: whatever throttles a board lasts for longer than that.
 const SLOW_WINDOWS: usize = 2;
 
 fn celsius(millic: Option<i32>) -> Option<f64> {
