@@ -159,6 +159,8 @@ pub struct About {
     pub name: &'static str,
     /// One line for `udpbench engines`.
     pub summary: &'static str,
+    /// Its kind: a selection of the command line, too.
+    pub group: Group,
     /// Which selections include it.
     pub selection: Selection,
     /// Whether one thread can send and receive in turn with it, or the reason why not.
@@ -167,6 +169,60 @@ pub struct About {
     pub starves: Option<&'static str>,
     /// Whether it uses sockets. An engine that does not can only meet itself.
     pub moves_datagrams: bool,
+}
+
+impl About {
+    /// An engine with nothing special about it, for others to change.
+    pub const PLAIN: Self = Self {
+        name: "",
+        summary: "",
+        group: Group::Blocking,
+        selection: Selection::ByName,
+        one_thread: Ok(()),
+        starves: None,
+        moves_datagrams: true,
+    };
+}
+
+/// The kinds of engines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Group {
+    /// One blocking call per datagram, or one that spins.
+    Blocking,
+    /// Many datagrams per call.
+    Batch,
+    /// Wait until a socket is ready, then call.
+    Readiness,
+    /// Futures on a runtime.
+    Async,
+    /// The kernel cuts and joins datagrams.
+    Offload,
+    /// For measuring the harness.
+    Harness,
+}
+
+impl Group {
+    /// Those that `--engine` takes.
+    pub const NAMED: [Self; 5] = [
+        Self::Blocking,
+        Self::Batch,
+        Self::Readiness,
+        Self::Async,
+        Self::Offload,
+    ];
+}
+
+impl fmt::Display for Group {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Blocking => "blocking",
+            Self::Batch => "batch",
+            Self::Readiness => "readiness",
+            Self::Async => "async",
+            Self::Offload => "offload",
+            Self::Harness => "harness",
+        })
+    }
 }
 
 /// Which selections include an engine.

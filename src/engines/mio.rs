@@ -1,7 +1,7 @@
-//! `mio-level`, `mio-exhaustive`, `mio-once`: three ways to use mio's readiness events.
+//! `mio-level`, `mio-exhaustive`, `mio-eager`, `mio-once`: four ways to use mio's readiness events.
 //!
 //! mio is edge-triggered only (`EPOLLET`): one event announces that something came, not that something
-//! is there. What a loop does after its operation is therefore all that tells the three apart, and it is
+//! is there. What a loop does around its operation is therefore all that tells the four apart, and it is
 //! a type ([`Discipline`]), so that each compiles to a loop of its own.
 
 use std::io;
@@ -13,14 +13,16 @@ use mio::net::UdpSocket;
 use mio::{Events, Interest, Poll, Token};
 
 use crate::engine::{
-    About, Addressing, Burst, Engine, Receive, ReceiveEnd, Selection, SendEnd, Transmit,
+    About, Addressing, Burst, Engine, Group, Receive, ReceiveEnd, Selection, SendEnd, Transmit,
 };
 
-/// What a loop does after one operation.
+/// What a loop does before the first operation, and after each.
 pub(super) trait Discipline: 'static {
     const ABOUT: About;
     /// Go on without a new event until the socket says `WouldBlock`.
     const EXHAUST: bool;
+    /// Try the socket before the first event.
+    const EAGER: bool = false;
     /// Register again, which makes epoll look at the socket afresh (`EPOLL_CTL_MOD`, epoll_ctl(2)).
     const REARM: bool;
 }
@@ -29,16 +31,16 @@ pub(super) trait Discipline: 'static {
 pub(super) enum Level {}
 /// Drain to `WouldBlock` after each event: how mio wants to be used.
 pub(super) enum Exhaustive {}
+/// Try first, wait only when the socket says `WouldBlock`: what the author of `rust_socket_benchmark` meant
+/// to try next, as `MioUdpExhaustiveEdge`.
+pub(super) enum Eager {}
 /// One datagram per edge and no re-arm: `MioUdp` of `rust_socket_benchmark`.
 pub(super) enum Once {}
 
 const ABOUT: About = About {
-    name: "",
-    summary: "",
+    group: Group::Readiness,
     selection: Selection::Default,
-    one_thread: Ok(()),
-    starves: None,
-    moves_datagrams: true,
+    ..About::PLAIN
 };
 
 impl Discipline for Level {
@@ -55,12 +57,22 @@ impl Discipline for Exhaustive {
     const ABOUT: About = About {
         name: "mio-exhaustive",
         summary: "mio, each event drained until the socket says WouldBlock",
-        one_thread: Err(
-            "starves in one thread: sending until WouldBlock leaves the receiver no turn",
-        ),
+        one_thread: Err(super::EXHAUSTIVE_STARVES_ALONE),
         ..ABOUT
     };
     const EXHAUST: bool = true;
+    const REARM: bool = false;
+}
+
+impl Discipline for Eager {
+    const ABOUT: About = About {
+        name: "mio-eager",
+        summary: "mio, the socket tried first; waits only when it says WouldBlock",
+        selection: Selection::ByName,
+        ..Exhaustive::ABOUT
+    };
+    const EXHAUST: bool = true;
+    const EAGER: bool = true;
     const REARM: bool = false;
 }
 
@@ -94,7 +106,7 @@ impl<D: Discipline> Engine for Mio<D> {
     fn sender<A: Addressing>(&self, end: SendEnd) -> io::Result<MioSender<A, D>> {
         Ok(MioSender {
             payload: end.payload(),
-            reactor: Reactor::new(end.socket, Interest::WRITABLE, None)?,
+            reactor: Reactor::new::<D>(end.socket, Interest::WRITABLE, None)?,
             peer: end.peer,
             marker: PhantomData,
         })
@@ -102,7 +114,7 @@ impl<D: Discipline> Engine for Mio<D> {
 
     fn receiver<A: Addressing>(&self, end: ReceiveEnd) -> io::Result<MioReceiver<A, D>> {
         Ok(MioReceiver {
-            reactor: Reactor::new(end.socket, Interest::READABLE, end.patience)?,
+            reactor: Reactor::new::<D>(end.socket, Interest::READABLE, end.patience)?,
             buffer: vec![0; end.payload_bytes],
             marker: PhantomData,
         })
@@ -165,7 +177,7 @@ struct Reactor {
 }
 
 impl Reactor {
-    fn new(
+    fn new<D: Discipline>(
         socket: std::net::UdpSocket,
         interest: Interest,
         patience: Option<Duration>,
@@ -180,7 +192,7 @@ impl Reactor {
             events: Events::with_capacity(1),
             interest,
             patience,
-            ready: false,
+            ready: D::EAGER,
         })
     }
 

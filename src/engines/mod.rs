@@ -4,7 +4,11 @@
 //! this list. Start from `null.rs`.
 
 mod mio;
+mod nix;
 mod null;
+mod readiness;
+mod socket2;
+mod spin;
 mod std;
 
 use crate::engine::{Entry, Selection};
@@ -13,10 +17,21 @@ use crate::engine::{Entry, Selection};
 pub static ALL: &[Entry] = &[
     Entry::of::<null::Null>(),
     Entry::of::<std::Std>(),
+    Entry::of::<socket2::Socket2>(),
+    Entry::of::<nix::Nix>(),
+    Entry::of::<spin::Spin>(),
+    Entry::of::<readiness::Readiness<readiness::Poll>>(),
+    Entry::of::<readiness::Readiness<readiness::EpollLevel>>(),
+    Entry::of::<readiness::Readiness<readiness::EpollDrain>>(),
     Entry::of::<mio::Mio<mio::Level>>(),
     Entry::of::<mio::Mio<mio::Exhaustive>>(),
+    Entry::of::<mio::Mio<mio::Eager>>(),
     Entry::of::<mio::Mio<mio::Once>>(),
 ];
+
+/// Why an engine that drains its socket cannot run in one thread.
+const EXHAUSTIVE_STARVES_ALONE: &str = "starves in one thread: to send until WouldBlock never yields to the \
+                                        receiver, and to take turns would not be exhaustive";
 
 /// The engine that every other one is held against, on connected sockets.
 pub const REFERENCE: &str = "std";

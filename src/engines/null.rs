@@ -10,7 +10,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use crate::engine::{
-    About, Addressing, Burst, Engine, Receive, ReceiveEnd, Selection, SendEnd, Transmit,
+    About, Addressing, Burst, Engine, Group, Receive, ReceiveEnd, Selection, SendEnd, Transmit,
 };
 use crate::wire::Wire;
 
@@ -21,10 +21,10 @@ impl Engine for Null {
     const ABOUT: About = About {
         name: "null",
         summary: "moves nothing: what the harness itself costs",
+        group: Group::Harness,
         selection: Selection::ByName,
-        one_thread: Ok(()),
-        starves: None,
         moves_datagrams: false,
+        ..About::PLAIN
     };
     type Sender<A: Addressing> = NullSender<A>;
     type Receiver<A: Addressing> = NullReceiver<A>;

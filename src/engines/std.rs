@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use std::net::{SocketAddr, UdpSocket};
 
 use crate::engine::{
-    About, Addressing, Burst, Engine, Receive, ReceiveEnd, Selection, SendEnd, Transmit,
+    About, Addressing, Burst, Engine, Group, Receive, ReceiveEnd, Selection, SendEnd, Transmit,
 };
 
 /// See the module's words.
@@ -15,10 +15,9 @@ impl Engine for Std {
     const ABOUT: About = About {
         name: "std",
         summary: "blocking std::net::UdpSocket, one call per datagram; the reference",
+        group: Group::Blocking,
         selection: Selection::Default,
-        one_thread: Ok(()),
-        starves: None,
-        moves_datagrams: true,
+        ..About::PLAIN
     };
     type Sender<A: Addressing> = StdSender<A>;
     type Receiver<A: Addressing> = StdReceiver<A>;
@@ -28,21 +27,12 @@ impl Engine for Std {
     }
 
     fn sender<A: Addressing>(&self, end: SendEnd) -> io::Result<StdSender<A>> {
-        Ok(StdSender {
-            payload: end.payload(),
-            socket: end.socket,
-            peer: end.peer,
-            addressing: PhantomData,
-        })
+        Ok(StdSender::new(end))
     }
 
     fn receiver<A: Addressing>(&self, end: ReceiveEnd) -> io::Result<StdReceiver<A>> {
         end.socket.set_read_timeout(end.patience)?;
-        Ok(StdReceiver {
-            socket: end.socket,
-            buffer: vec![0; end.payload_bytes],
-            addressing: PhantomData,
-        })
+        Ok(StdReceiver::new(end))
     }
 }
 
@@ -53,9 +43,25 @@ pub(super) struct StdSender<A> {
     addressing: PhantomData<A>,
 }
 
-impl<A: Addressing> Transmit for StdSender<A> {
+impl<A> StdSender<A> {
+    /// For engines that wait in their own way and then make the same calls.
+    pub(super) fn new(end: SendEnd) -> Self {
+        Self {
+            payload: end.payload(),
+            socket: end.socket,
+            peer: end.peer,
+            addressing: PhantomData,
+        }
+    }
+
+    pub(super) fn socket(&self) -> &UdpSocket {
+        &self.socket
+    }
+}
+
+impl<A: Addressing> StdSender<A> {
     #[inline]
-    async fn transmit(&mut self) -> io::Result<Burst> {
+    pub(super) fn send(&self) -> io::Result<Burst> {
         let sent = if A::CONNECTED {
             self.socket.send(&self.payload)?
         } else {
@@ -65,20 +71,49 @@ impl<A: Addressing> Transmit for StdSender<A> {
     }
 }
 
+impl<A: Addressing> Transmit for StdSender<A> {
+    #[inline]
+    async fn transmit(&mut self) -> io::Result<Burst> {
+        self.send()
+    }
+}
+
 pub(super) struct StdReceiver<A> {
     socket: UdpSocket,
     buffer: Vec<u8>,
     addressing: PhantomData<A>,
 }
 
-impl<A: Addressing> Receive for StdReceiver<A> {
+impl<A> StdReceiver<A> {
+    /// For engines that wait in their own way and then make the same calls.
+    pub(super) fn new(end: ReceiveEnd) -> Self {
+        Self {
+            socket: end.socket,
+            buffer: vec![0; end.payload_bytes],
+            addressing: PhantomData,
+        }
+    }
+
+    pub(super) fn socket(&self) -> &UdpSocket {
+        &self.socket
+    }
+}
+
+impl<A: Addressing> StdReceiver<A> {
     #[inline]
-    async fn receive(&mut self) -> io::Result<Burst> {
+    pub(super) fn receive(&mut self) -> io::Result<Burst> {
         let received = if A::CONNECTED {
             self.socket.recv(&mut self.buffer)?
         } else {
             self.socket.recv_from(&mut self.buffer)?.0
         };
         Ok(Burst::one(received))
+    }
+}
+
+impl<A: Addressing> Receive for StdReceiver<A> {
+    #[inline]
+    async fn receive(&mut self) -> io::Result<Burst> {
+        StdReceiver::receive(self)
     }
 }

@@ -1,0 +1,217 @@
+//! `poll`, `epoll-level`, `epoll-drain`: the kernel's own ways to wait for a socket, through nix. Between
+//! two waits they make the calls of `std`.
+
+use std::io;
+use std::net::UdpSocket;
+use std::os::fd::AsFd;
+use std::time::Duration;
+
+use nix::poll::{PollFd, PollFlags, PollTimeout};
+use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
+
+use super::std::{StdReceiver, StdSender};
+use crate::engine::{
+    About, Addressing, Burst, Engine, Group, Receive, ReceiveEnd, Selection, SendEnd, Transmit,
+};
+
+/// What is waited for.
+#[derive(Clone, Copy)]
+pub(super) enum Interest {
+    Readable,
+    Writable,
+}
+
+/// A way to wait until one socket is ready.
+pub(super) trait Waiter: Sized + 'static {
+    const ABOUT: About;
+    /// Go on without waiting until the socket says `WouldBlock`.
+    const EXHAUST: bool;
+    /// Gets ready to wait for `socket`, whose half of the engine keeps it open.
+    fn new(socket: &UdpSocket, interest: Interest) -> io::Result<Self>;
+    /// Waits. `false`: `patience` ran out.
+    fn wait(&mut self, socket: &UdpSocket, patience: Option<Duration>) -> io::Result<bool>;
+}
+
+const ABOUT: About = About {
+    group: Group::Readiness,
+    selection: Selection::ByName,
+    ..About::PLAIN
+};
+
+/// poll(2): the kernel is told at each call what to look at.
+pub(super) struct Poll(PollFlags);
+
+impl Waiter for Poll {
+    const ABOUT: About = About {
+        name: "poll",
+        summary: "poll(2), one datagram per wait",
+        ..ABOUT
+    };
+    const EXHAUST: bool = false;
+
+    fn new(_socket: &UdpSocket, interest: Interest) -> io::Result<Self> {
+        Ok(Self(match interest {
+            Interest::Readable => PollFlags::POLLIN,
+            Interest::Writable => PollFlags::POLLOUT,
+        }))
+    }
+
+    #[inline]
+    fn wait(&mut self, socket: &UdpSocket, patience: Option<Duration>) -> io::Result<bool> {
+        let timeout = patience.map_or(PollTimeout::NONE, |patience| {
+            patience.try_into().unwrap_or(PollTimeout::MAX)
+        });
+        let mut sockets = [PollFd::new(socket.as_fd(), self.0)];
+        Ok(nix::poll::poll(&mut sockets, timeout)? > 0)
+    }
+}
+
+/// An epoll instance that watches one socket.
+struct Watch {
+    epoll: Epoll,
+    events: [EpollEvent; 1],
+}
+
+impl Watch {
+    fn new(socket: &UdpSocket, interest: Interest, flags: EpollFlags) -> io::Result<Self> {
+        let ready = match interest {
+            Interest::Readable => EpollFlags::EPOLLIN,
+            Interest::Writable => EpollFlags::EPOLLOUT,
+        };
+        let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
+        epoll.add(socket, EpollEvent::new(ready | flags, 0))?;
+        Ok(Self {
+            epoll,
+            events: [EpollEvent::empty()],
+        })
+    }
+
+    #[inline]
+    fn wait(&mut self, patience: Option<Duration>) -> io::Result<bool> {
+        let timeout = patience.map_or(EpollTimeout::NONE, |patience| {
+            patience.try_into().unwrap_or(EpollTimeout::MAX)
+        });
+        Ok(self.epoll.wait(&mut self.events, timeout)? > 0)
+    }
+}
+
+/// Level-triggered: the event comes as long as there is something.
+pub(super) struct EpollLevel(Watch);
+
+impl Waiter for EpollLevel {
+    const ABOUT: About = About {
+        name: "epoll-level",
+        summary: "epoll(7), level-triggered, one datagram per event",
+        ..ABOUT
+    };
+    const EXHAUST: bool = false;
+
+    fn new(socket: &UdpSocket, interest: Interest) -> io::Result<Self> {
+        Ok(Self(Watch::new(socket, interest, EpollFlags::empty())?))
+    }
+
+    #[inline]
+    fn wait(&mut self, _socket: &UdpSocket, patience: Option<Duration>) -> io::Result<bool> {
+        self.0.wait(patience)
+    }
+}
+
+/// Edge-triggered: the event comes when there is something new, so what is there is drained first.
+pub(super) struct EpollDrain(Watch);
+
+impl Waiter for EpollDrain {
+    const ABOUT: About = About {
+        name: "epoll-drain",
+        summary: "epoll(7), edge-triggered, each event drained until WouldBlock",
+        one_thread: Err(super::EXHAUSTIVE_STARVES_ALONE),
+        ..ABOUT
+    };
+    const EXHAUST: bool = true;
+
+    fn new(socket: &UdpSocket, interest: Interest) -> io::Result<Self> {
+        Ok(Self(Watch::new(socket, interest, EpollFlags::EPOLLET)?))
+    }
+
+    #[inline]
+    fn wait(&mut self, _socket: &UdpSocket, patience: Option<Duration>) -> io::Result<bool> {
+        self.0.wait(patience)
+    }
+}
+
+/// The engine that waits with `W`.
+pub(super) struct Readiness<W>(::std::marker::PhantomData<W>);
+
+impl<W: Waiter> Engine for Readiness<W> {
+    const ABOUT: About = W::ABOUT;
+    type Sender<A: Addressing> = Waiting<W, StdSender<A>>;
+    type Receiver<A: Addressing> = Waiting<W, StdReceiver<A>>;
+
+    fn start() -> io::Result<Self> {
+        Ok(Self(::std::marker::PhantomData))
+    }
+
+    fn sender<A: Addressing>(&self, end: SendEnd) -> io::Result<Self::Sender<A>> {
+        end.socket.set_nonblocking(true)?;
+        Ok(Waiting {
+            waiter: W::new(&end.socket, Interest::Writable)?,
+            half: StdSender::new(end),
+            patience: None,
+            ready: false,
+        })
+    }
+
+    fn receiver<A: Addressing>(&self, end: ReceiveEnd) -> io::Result<Self::Receiver<A>> {
+        end.socket.set_nonblocking(true)?;
+        Ok(Waiting {
+            waiter: W::new(&end.socket, Interest::Readable)?,
+            patience: end.patience,
+            half: StdReceiver::new(end),
+            ready: false,
+        })
+    }
+}
+
+/// A half that waits for its socket, and whether the last event has been used up.
+pub(super) struct Waiting<W, Half> {
+    waiter: W,
+    half: Half,
+    patience: Option<Duration>,
+    ready: bool,
+}
+
+impl<W: Waiter, Half> Waiting<W, Half> {
+    #[inline]
+    fn wait(&mut self, socket: impl Fn(&Half) -> &UdpSocket) -> io::Result<()> {
+        if self.ready || self.waiter.wait(socket(&self.half), self.patience)? {
+            Ok(())
+        } else {
+            Err(io::ErrorKind::WouldBlock.into())
+        }
+    }
+
+    /// Takes note of what the operation says about the next one.
+    #[inline]
+    fn after(&mut self, outcome: io::Result<Burst>) -> io::Result<Burst> {
+        let exhausted = matches!(&outcome, Err(error) if error.kind() == io::ErrorKind::WouldBlock);
+        self.ready = W::EXHAUST && !exhausted;
+        outcome
+    }
+}
+
+impl<W: Waiter, A: Addressing> Transmit for Waiting<W, StdSender<A>> {
+    #[inline]
+    async fn transmit(&mut self) -> io::Result<Burst> {
+        self.wait(StdSender::socket)?;
+        let outcome = self.half.send();
+        self.after(outcome)
+    }
+}
+
+impl<W: Waiter, A: Addressing> Receive for Waiting<W, StdReceiver<A>> {
+    #[inline]
+    async fn receive(&mut self) -> io::Result<Burst> {
+        self.wait(StdReceiver::socket)?;
+        let outcome = self.half.receive();
+        self.after(outcome)
+    }
+}

@@ -1,0 +1,86 @@
+//! `socket2`: blocking, socket2's own calls. It receives into memory that nobody initialised, and keeps
+//! addresses as the kernel writes them.
+
+use std::io;
+use std::marker::PhantomData;
+use std::mem::MaybeUninit;
+
+use socket2::{SockAddr, Socket};
+
+use crate::engine::{
+    About, Addressing, Burst, Engine, Group, Receive, ReceiveEnd, Selection, SendEnd, Transmit,
+};
+
+/// See the module's words.
+pub(super) struct Socket2;
+
+impl Engine for Socket2 {
+    const ABOUT: About = About {
+        name: "socket2",
+        summary: "blocking socket2, one call per datagram, into uninitialised memory",
+        group: Group::Blocking,
+        selection: Selection::ByName,
+        ..About::PLAIN
+    };
+    type Sender<A: Addressing> = Socket2Sender<A>;
+    type Receiver<A: Addressing> = Socket2Receiver<A>;
+
+    fn start() -> io::Result<Self> {
+        Ok(Self)
+    }
+
+    fn sender<A: Addressing>(&self, end: SendEnd) -> io::Result<Socket2Sender<A>> {
+        Ok(Socket2Sender {
+            payload: end.payload(),
+            socket: end.socket.into(),
+            peer: end.peer.into(),
+            addressing: PhantomData,
+        })
+    }
+
+    fn receiver<A: Addressing>(&self, end: ReceiveEnd) -> io::Result<Socket2Receiver<A>> {
+        end.socket.set_read_timeout(end.patience)?;
+        Ok(Socket2Receiver {
+            socket: end.socket.into(),
+            buffer: vec![MaybeUninit::uninit(); end.payload_bytes],
+            addressing: PhantomData,
+        })
+    }
+}
+
+pub(super) struct Socket2Sender<A> {
+    socket: Socket,
+    peer: SockAddr,
+    payload: Vec<u8>,
+    addressing: PhantomData<A>,
+}
+
+impl<A: Addressing> Transmit for Socket2Sender<A> {
+    #[inline]
+    async fn transmit(&mut self) -> io::Result<Burst> {
+        let sent = if A::CONNECTED {
+            self.socket.send(&self.payload)?
+        } else {
+            self.socket.send_to(&self.payload, &self.peer)?
+        };
+        Ok(Burst::one(sent))
+    }
+}
+
+pub(super) struct Socket2Receiver<A> {
+    socket: Socket,
+    buffer: Vec<MaybeUninit<u8>>,
+    addressing: PhantomData<A>,
+}
+
+impl<A: Addressing> Receive for Socket2Receiver<A> {
+    #[inline]
+    async fn receive(&mut self) -> io::Result<Burst> {
+        let received = if A::CONNECTED {
+            self.socket.recv(&mut self.buffer)?
+        } else {
+            self.socket.recv_from(&mut self.buffer)?.0
+        };
+        Ok(Burst::one(received))
+    }
+}
