@@ -11,9 +11,9 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
-use crate::case::{Connection, Ip, Payload, Threads};
+use crate::case::{Batch, Connection, Ip, Payload, Threads};
 use crate::duration;
-use crate::engine::Entry;
+use crate::engine::{Entry, Group};
 use crate::engines;
 use crate::placement::Pin;
 use crate::runner::Spread;
@@ -97,7 +97,8 @@ pub struct RunArgs {
     )]
     pub payload: Option<Vec<Payload>>,
 
-    /// Engines for both sides, or all [default: std,mio-level,mio-exhaustive]; see `udpbench engines`
+    /// Engines for both sides; or blocking, batch, readiness, async, offload, all; see `udpbench engines`
+    /// [default: std,mio-level,mio-exhaustive]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = engine, help_heading = "Axes")]
     pub engine: Option<Vec<EngineArg>>,
 
@@ -128,6 +129,16 @@ pub struct RunArgs {
         help_heading = "Axes"
     )]
     pub ip: Option<Vec<Ip>>,
+
+    /// Datagrams per call, 1 to 1024, of the engines that batch [default: 32]
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        help_heading = "Axes",
+        allow_negative_numbers = true
+    )]
+    pub batch: Option<Vec<Batch>>,
 
     /// Measured time per case, split evenly over the rounds [default: 1s]
     #[arg(long, value_name = "TIME", value_parser = duration::parse, help_heading = "Measuring")]
@@ -262,11 +273,13 @@ Examples:
   udpbench manual pages                       then: man -l pages/udpbench.1
   udpbench manual ~/.local/share/man/man1     from then on: man udpbench";
 
-/// An engine, or all of those that move datagrams and do not starve.
+/// An engine, or several of those that move datagrams and do not starve.
 #[derive(Clone, Copy, Debug)]
 pub enum EngineArg {
     /// `all`
     All,
+    /// All of one kind.
+    Group(Group),
     /// One of them.
     One(&'static Entry),
 }
@@ -275,7 +288,8 @@ impl EngineArg {
     /// The engines that it stands for.
     pub fn entries(self) -> impl Iterator<Item = &'static Entry> {
         engines::ALL.iter().filter(move |entry| match self {
-            Self::All => entry.about.moves_datagrams && entry.about.starves.is_none(),
+            Self::All => entry.about.is_fair(),
+            Self::Group(group) => entry.about.is_fair() && entry.about.group == group,
             Self::One(one) => *entry == one,
         })
     }
@@ -285,9 +299,18 @@ fn engine(name: &str) -> Result<EngineArg, String> {
     if name == "all" {
         return Ok(EngineArg::All);
     }
+    let mut groups = Group::NAMED.into_iter();
+    if let Some(group) = groups.find(|group| group.to_string() == name) {
+        return Ok(EngineArg::Group(group));
+    }
     engines::find(name).map(EngineArg::One).ok_or_else(|| {
+        let groups = Group::NAMED.map(|group| group.to_string());
         let names: Vec<&str> = engines::ALL.iter().map(Entry::name).collect();
-        format!("there are all, {}; see udpbench engines", names.join(", "))
+        format!(
+            "there are all, the groups {}, and {}; see udpbench engines",
+            groups.join(", "),
+            names.join(", ")
+        )
     })
 }
 

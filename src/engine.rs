@@ -85,6 +85,8 @@ pub struct SendEnd {
     pub peer: SocketAddr,
     /// Payload of each datagram, in bytes.
     pub payload_bytes: usize,
+    /// Datagrams that one call may move, for engines that batch.
+    pub batch: usize,
     /// Stands in for the kernel in the one engine that uses none (`null`).
     pub wire: Arc<Wire>,
 }
@@ -104,6 +106,8 @@ pub struct ReceiveEnd {
     pub socket: UdpSocket,
     /// Payload that the senders use, in bytes.
     pub payload_bytes: usize,
+    /// Datagrams that one call may move, for engines that batch.
+    pub batch: usize,
     /// How long one receive may wait before it returns `WouldBlock`. `None`: until something comes.
     /// Set in the one-thread mode, where a lost datagram would otherwise hang the only thread.
     pub patience: Option<Duration>,
@@ -161,6 +165,8 @@ pub struct About {
     pub summary: &'static str,
     /// Its kind: a selection of the command line, too.
     pub group: Group,
+    /// Whether `--batch` says how many datagrams a call may move.
+    pub batches: bool,
     /// Which selections include it.
     pub selection: Selection,
     /// Whether one thread can send and receive in turn with it, or the reason why not.
@@ -177,11 +183,17 @@ impl About {
         name: "",
         summary: "",
         group: Group::Blocking,
+        batches: false,
         selection: Selection::ByName,
         one_thread: Ok(()),
         starves: None,
         moves_datagrams: true,
     };
+
+    /// Whether `all` and the groups include it: it moves datagrams, and does not starve.
+    pub fn is_fair(&self) -> bool {
+        self.moves_datagrams && self.starves.is_none()
+    }
 }
 
 /// The kinds of engines.

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use crate::board::Board;
-use crate::case::{BlockKey, Case, Connection, Ip, Payload, Threads};
+use crate::case::{Batch, BlockKey, Case, Connection, Ip, Payload, Threads};
 use crate::engine::Entry;
 use crate::host::Host;
 use crate::placement::{Pin, Placement};
@@ -22,8 +22,21 @@ pub struct Axes {
     pub connections: Vec<Connection>,
     /// v4, v6, or both.
     pub ips: Vec<Ip>,
+    /// Datagrams per call, for engines that batch.
+    pub batches: Vec<Batch>,
     /// Whether every block holds the reference case.
     pub reference: bool,
+}
+
+impl Axes {
+    /// A pair of which neither side batches has one case, not one for each value.
+    fn batches_of(&self, sender: &Entry, receiver: &Entry) -> Vec<Option<Batch>> {
+        if sender.about.batches || receiver.about.batches {
+            self.batches.iter().copied().map(Some).collect()
+        } else {
+            vec![None]
+        }
+    }
 }
 
 /// What the cases meet.
@@ -115,17 +128,20 @@ impl Plan {
 
 impl Block {
     fn new(key: BlockKey, axes: &Axes, conditions: &Conditions) -> Self {
-        let asked = axes.engines.iter().flat_map(|&(sender, receiver)| {
-            axes.connections.iter().map(move |&connection| Case {
-                sender,
-                receiver,
-                threads: key.threads,
-                payload: key.payload,
-                connection,
-                ip: key.ip,
-            })
-        });
-        let mut cases: Vec<Case> = asked.collect();
+        let mut cases = Vec::new();
+        for &(sender, receiver) in &axes.engines {
+            for batch in axes.batches_of(sender, receiver) {
+                cases.extend(axes.connections.iter().map(|&connection| Case {
+                    sender,
+                    receiver,
+                    threads: key.threads,
+                    payload: key.payload,
+                    connection,
+                    ip: key.ip,
+                    batch,
+                }));
+            }
+        }
         // Where it was not asked for, the reference comes first; where it was, it stays in its place.
         if let Some(first) = cases.first().filter(|_| axes.reference) {
             let reference = first.reference();
@@ -294,6 +310,7 @@ mod tests {
             payloads: vec![300.try_into().expect("in range")],
             connections: vec![Connection::Unconnected],
             ips: vec![ip],
+            batches: vec![Batch::DEFAULT],
             reference: true,
         }
     }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::board::{self, Detected};
-use crate::case::{Connection, Ip, Threads};
+use crate::case::{Batch, Connection, Ip, Threads};
 use crate::cli::{EngineArg, RunArgs};
 use crate::engine::Entry;
 use crate::engines;
@@ -165,6 +165,10 @@ fn axes(args: &RunArgs, detected: &Detected) -> Result<Axes, UsageError> {
         ips: distinct(
             "--ip",
             args.ip.clone().unwrap_or_else(|| ips([Ip::V4, Ip::V6])),
+        )?,
+        batches: distinct(
+            "--batch",
+            args.batch.clone().unwrap_or_else(|| vec![Batch::DEFAULT]),
         )?,
         reference: !args.no_reference,
     })

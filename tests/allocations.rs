@@ -6,7 +6,7 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use udpbench::case::{Case, Connection, Ip};
+use udpbench::case::{Batch, Case, Connection, Ip};
 use udpbench::engines;
 use udpbench::placement::Placement;
 use udpbench::runner::{self, Settings, Spread};
@@ -84,6 +84,7 @@ fn moving_more_datagrams_allocates_nothing_more() {
                 payload: 26.try_into().expect("in range"),
                 connection: Connection::Unconnected,
                 ip: Ip::V4,
+                batch: entry.about.batches.then_some(Batch::DEFAULT),
             };
             let (few, _) = fewest(&case, Duration::from_millis(1));
             let mut window = Duration::from_millis(50);

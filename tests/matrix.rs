@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use udpbench::case::{Case, Connection, Ip};
+use udpbench::case::{Batch, Case, Connection, Ip};
+use udpbench::engine::Entry;
 use udpbench::engines;
 use udpbench::placement::Placement;
 use udpbench::runner::{self, NoSample, Settings, Spread};
@@ -40,6 +41,7 @@ fn matrix(payload: u32) -> Vec<Case> {
                             payload: payload.try_into().expect("in range"),
                             connection,
                             ip,
+                            batch: batch(entry, entry),
                         });
                     }
                 }
@@ -47,6 +49,10 @@ fn matrix(payload: u32) -> Vec<Case> {
         }
     }
     cases
+}
+
+fn batch(sender: &Entry, receiver: &Entry) -> Option<Batch> {
+    (sender.about.batches || receiver.about.batches).then_some(Batch::DEFAULT)
 }
 
 fn measure(case: &Case, settings: &Settings) -> Sample {
@@ -141,6 +147,7 @@ fn any_sender_meets_any_receiver() {
                 payload: 26.try_into().expect("in range"),
                 connection: Connection::Unconnected,
                 ip: Ip::V4,
+                batch: batch(sender, receiver),
             };
             check_invariants(&case, &measure(&case, &settings));
         }
@@ -166,6 +173,7 @@ fn many_more_threads_than_cpus_do_not_hang() {
             payload: 26.try_into().expect("in range"),
             connection: Connection::Connected,
             ip: Ip::V4,
+            batch: None,
         };
         check_invariants(&case, &measure(&case, &settings));
     }
@@ -185,6 +193,7 @@ fn a_receiver_that_starves_is_seen_to_starve() {
             payload: 26.try_into().expect("in range"),
             connection: Connection::Connected,
             ip: Ip::V4,
+            batch: None,
         };
         // A flood over a tiny buffer outruns it at some point: then its queue stays full.
         let starved = (0..100).any(|_| measure(&case, &settings).books.unread > 0);

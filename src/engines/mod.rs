@@ -4,6 +4,7 @@
 //! this list. Start from `null.rs`.
 
 mod mio;
+mod mmsg;
 mod nix;
 mod null;
 mod readiness;
@@ -20,6 +21,7 @@ pub static ALL: &[Entry] = &[
     Entry::of::<socket2::Socket2>(),
     Entry::of::<nix::Nix>(),
     Entry::of::<spin::Spin>(),
+    Entry::of::<mmsg::Mmsg>(),
     Entry::of::<readiness::Readiness<readiness::Poll>>(),
     Entry::of::<readiness::Readiness<readiness::EpollLevel>>(),
     Entry::of::<readiness::Readiness<readiness::EpollDrain>>(),

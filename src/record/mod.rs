@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 pub use self::environment::Environment;
 use self::numbers::{Speeds, high, low, median};
 
-use crate::case::{Case, Connection, Ip, Payload, Threads};
+use crate::case::{Batch, Case, Connection, Ip, Payload, Threads};
 use crate::sample::Sample;
 
 /// One row. Units are in the names; what could not be measured is empty, never 0.
@@ -33,6 +33,7 @@ pub struct Record {
     pub payload_bytes: Payload,
     pub connection: Connection,
     pub ip: Ip,
+    pub batch: Option<Batch>,
     pub pin: String,
     pub rounds: u32,
     pub window_ms: Option<f64>,
@@ -201,6 +202,7 @@ impl Record {
             payload_bytes: case.payload,
             connection: case.connection,
             ip: case.ip,
+            batch: case.batch,
             pin: findings.pin.clone(),
             rounds: samples.len().try_into().unwrap_or(u32::MAX),
             window_ms: numbers::window_ms(samples),

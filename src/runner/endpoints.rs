@@ -12,7 +12,7 @@ use socket2::{Domain, Protocol, SockRef, Socket, Type};
 
 use super::Settings;
 use super::spread::{self, Flow};
-use crate::case::{Case, Connection, Ip};
+use crate::case::{Batch, Case, Connection, Ip};
 use crate::engine::{ReceiveEnd, SendEnd};
 use crate::lane::{Job, Role};
 use crate::sys::drops::socket_drops;
@@ -57,6 +57,7 @@ pub(super) fn build(
     let taps = Taps::new(&receivers, &flows)?;
 
     let payload_bytes = case.payload.bytes();
+    let batch = case.batch.map_or(1, Batch::count);
     let wires: Vec<Arc<Wire>> = flows.iter().map(|_| Arc::default()).collect();
     let patience = case.threads.is_alone().then_some(ALONE_PATIENCE);
     let receive_ends = receivers.into_iter().enumerate().map(|(n, socket)| {
@@ -65,6 +66,7 @@ pub(super) fn build(
         ReceiveEnd {
             socket,
             payload_bytes,
+            batch,
             patience,
             wires: flows.iter().zip(&wires).filter_map(ends_here).collect(),
         }
@@ -74,6 +76,7 @@ pub(super) fn build(
         socket: flow.sender,
         peer: flow.peer,
         payload_bytes,
+        batch,
         wire,
     });
     let roles: Vec<Role> = if case.threads.is_alone() {

@@ -3,6 +3,7 @@
 //! Nearly all the `unsafe` of the crate is here. Whatever may be missing on a board (a sensor, a socket
 //! option, a permission) is an `Option` or a reason, never a panic.
 
+pub mod batch;
 pub mod clock;
 pub mod drops;
 pub mod files;

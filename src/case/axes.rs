@@ -1,92 +1,10 @@
-//! A case, one point of the matrix, and the types of its axes: parsed once, valid ever after.
+//! The axes' types: what cannot be is refused when it is parsed.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
-
-use crate::engine::Entry;
-use crate::engines;
-
-/// A value for every axis.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Case {
-    /// The engine of the senders.
-    pub sender: &'static Entry,
-    /// The engine of the receivers.
-    pub receiver: &'static Entry,
-    /// How many threads, and so how many sockets on each side.
-    pub threads: Threads,
-    /// Payload of each datagram.
-    pub payload: Payload,
-    /// Whether the sockets are connected.
-    pub connection: Connection,
-    /// Which loopback address.
-    pub ip: Ip,
-}
-
-impl Case {
-    /// The stable text by which the results of two runs are matched.
-    pub fn key(&self) -> String {
-        format!(
-            "{}:{}/{}t/{}B/{}/{}",
-            self.sender, self.receiver, self.threads, self.payload, self.connection, self.ip
-        )
-    }
-
-    /// What this case is held side by side with.
-    pub fn block(&self) -> BlockKey {
-        BlockKey {
-            threads: self.threads,
-            payload: self.payload,
-            ip: self.ip,
-        }
-    }
-
-    /// The reference case of this case's block: `std` on connected sockets.
-    pub fn reference(&self) -> Self {
-        Self {
-            sender: engines::reference(),
-            receiver: engines::reference(),
-            connection: Connection::Connected,
-            ..*self
-        }
-    }
-
-    /// Whether this is the reference case of its block.
-    pub fn is_reference(&self) -> bool {
-        *self == self.reference()
-    }
-
-    /// The engine's name, or both where they differ: `gso>mmsg`.
-    pub fn engine_label(&self) -> String {
-        if self.sender == self.receiver {
-            self.sender.name().to_owned()
-        } else {
-            format!("{}>{}", self.sender, self.receiver)
-        }
-    }
-}
-
-/// The axes that the cases of one block share.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct BlockKey {
-    /// See [`Case::threads`].
-    pub threads: Threads,
-    /// See [`Case::payload`].
-    pub payload: Payload,
-    /// See [`Case::ip`].
-    pub ip: Ip,
-}
-
-impl fmt::Display for BlockKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let plural = if self.threads.is_alone() { "" } else { "s" };
-        let (threads, payload, ip) = (self.threads, self.payload, self.ip);
-        write!(f, "{threads} thread{plural}, {payload} B, {ip}")
-    }
-}
 
 /// How many threads: one sends and receives in turn; more are divided between senders and receivers,
 /// and an odd one out is a sender, as the sender is the bottleneck on loopback.
@@ -219,6 +137,63 @@ impl fmt::Display for Payload {
     }
 }
 
+/// Datagrams that one system call may move, of an engine that batches: 1 to [`Batch::MAX`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "u16", into = "u16")]
+pub struct Batch(u16);
+
+impl Batch {
+    /// The most that sendmmsg(2) and recvmmsg(2) take (UIO_MAXIOV).
+    pub const MAX: u16 = 1024;
+    /// Beyond it, little is left to gain.
+    pub const DEFAULT: Self = Self(32);
+
+    /// How many.
+    pub fn count(self) -> usize {
+        usize::from(self.0)
+    }
+
+    fn cure() -> String {
+        format!("use a number of datagrams from 1 to {}", Self::MAX)
+    }
+}
+
+impl TryFrom<u16> for Batch {
+    type Error = String;
+
+    fn try_from(count: u16) -> Result<Self, String> {
+        if (1..=Self::MAX).contains(&count) {
+            Ok(Self(count))
+        } else {
+            Err(format!("{count}: {}", Self::cure()))
+        }
+    }
+}
+
+impl From<Batch> for u16 {
+    fn from(batch: Batch) -> Self {
+        batch.0
+    }
+}
+
+impl FromStr for Batch {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let count = text
+            .parse()
+            .ok()
+            .and_then(|count: u16| Self::try_from(count).ok());
+        count.ok_or_else(Self::cure)
+    }
+}
+
+impl fmt::Display for Batch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
 /// Whether `connect(2)` was called. A receiver is connected only where exactly one sender reaches it.
 #[derive(
     Clone,
@@ -292,24 +267,8 @@ impl fmt::Display for Ip {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+mod tests {
     use super::*;
-
-    pub(crate) fn case() -> Case {
-        Case {
-            sender: engines::reference(),
-            receiver: engines::reference(),
-            threads: Threads(2),
-            payload: Payload(300),
-            connection: Connection::Connected,
-            ip: Ip::V4,
-        }
-    }
-
-    #[test]
-    fn a_key_names_every_axis() {
-        assert_eq!(case().key(), "std:std/2t/300B/connected/v4");
-    }
 
     #[test]
     fn an_odd_thread_is_a_sender() {
