@@ -303,6 +303,8 @@ fn engine(name: &str) -> Result<EngineArg, String> {
     if let Some(group) = groups.find(|group| group.to_string() == name) {
         return Ok(EngineArg::Group(group));
     }
+    // The two halves, as one would call the pair.
+    let name = if name == "gso-gro" { "gro" } else { name };
     engines::find(name).map(EngineArg::One).ok_or_else(|| {
         let groups = Group::NAMED.map(|group| group.to_string());
         let names: Vec<&str> = engines::ALL.iter().map(Entry::name).collect();

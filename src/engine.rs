@@ -15,6 +15,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
+use crate::engines;
 use crate::lane::{Job, LaneContext};
 use crate::wire::Wire;
 
@@ -38,6 +39,9 @@ impl Burst {
     }
 }
 
+/// What an engine has to say about how it went, if anything.
+pub type Remark = Option<&'static str>;
+
 /// The sending half of an engine.
 pub trait Transmit {
     /// Moves one burst out.
@@ -46,6 +50,11 @@ pub trait Transmit {
     /// What the system call said. `Interrupted` and `WouldBlock` are normal: the workload looks at its
     /// stop flag and calls again. Anything else is counted, and ends the lane only when it persists.
     fn transmit(&mut self) -> impl Future<Output = io::Result<Burst>>;
+
+    /// Anything that the row should say about how it went. Asked once, after the loop.
+    fn remark(&self) -> Remark {
+        None
+    }
 }
 
 /// The receiving half of an engine.
@@ -167,6 +176,11 @@ pub struct About {
     pub group: Group,
     /// Whether `--batch` says how many datagrams a call may move.
     pub batches: bool,
+    /// Whether it only sends or only receives, and what does the rest.
+    pub partner: Partner,
+    /// Whether its receiver may get several datagrams as one. The kernel then counts those that it drops
+    /// as one, too.
+    pub joins: bool,
     /// Which selections include it.
     pub selection: Selection,
     /// Whether one thread can send and receive in turn with it, or the reason why not.
@@ -184,6 +198,8 @@ impl About {
         summary: "",
         group: Group::Blocking,
         batches: false,
+        partner: Partner::Itself,
+        joins: false,
         selection: Selection::ByName,
         one_thread: Ok(()),
         starves: None,
@@ -194,6 +210,17 @@ impl About {
     pub fn is_fair(&self) -> bool {
         self.moves_datagrams && self.starves.is_none()
     }
+}
+
+/// What stands at the other end of an engine, where only the engine itself is named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Partner {
+    /// It sends and receives.
+    Itself,
+    /// It only sends; the engine of this name receives.
+    ReceivedBy(&'static str),
+    /// It only receives; the engine of this name sends.
+    SentBy(&'static str),
 }
 
 /// The kinds of engines.
@@ -253,7 +280,7 @@ pub struct Entry {
     /// See [`Engine::probe`].
     pub probe: fn() -> Result<(), String>,
     /// Runs one lane from construction to stop.
-    pub lane: fn(Job, &LaneContext) -> io::Result<()>,
+    pub lane: fn(Job, &LaneContext) -> io::Result<Remark>,
 }
 
 impl Entry {
@@ -269,6 +296,29 @@ impl Entry {
     /// The name on the command line and in the results.
     pub const fn name(&self) -> &'static str {
         self.about.name
+    }
+
+    /// What `--engine` with its name stands for: the sender's engine and the receiver's.
+    ///
+    /// # Panics
+    /// Never: a test holds that partners are registered.
+    pub fn pair(&'static self) -> (&'static Self, &'static Self) {
+        let partner = |name| engines::find(name).expect("partners are registered");
+        match self.about.partner {
+            Partner::Itself => (self, self),
+            Partner::ReceivedBy(name) => (self, partner(name)),
+            Partner::SentBy(name) => (partner(name), self),
+        }
+    }
+
+    /// Whether it can send.
+    pub const fn sends(&self) -> bool {
+        !matches!(self.about.partner, Partner::SentBy(_))
+    }
+
+    /// Whether it can receive.
+    pub const fn receives(&self) -> bool {
+        !matches!(self.about.partner, Partner::ReceivedBy(_))
     }
 }
 

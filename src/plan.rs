@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 
 use crate::board::Board;
 use crate::case::{Batch, BlockKey, Case, Connection, Ip, Payload, Threads};
-use crate::engine::Entry;
+use crate::engine::{Entry, Group};
+use crate::engines;
 use crate::host::Host;
 use crate::placement::{Pin, Placement};
 
@@ -212,15 +213,15 @@ fn refusal(case: &Case, conditions: &Conditions) -> Option<String> {
                 "{idle} moves no datagrams: it can only meet itself"
             ));
         }
-        if case.threads.is_alone() {
+    }
+    if case.threads.is_alone() {
+        let Some(both) = engines::together(sender, receiver) else {
             return Some(
                 "one thread runs one engine: sender and receiver must be the same".to_owned(),
             );
-        }
-    }
-    if case.threads.is_alone() {
-        if let Err(reason) = sender.about.one_thread {
-            return Some(format!("{sender} {reason}"));
+        };
+        if let Err(reason) = both.about.one_thread {
+            return Some(format!("{both} {reason}"));
         }
     }
     conditions.host.refusal(case.ip).map(str::to_owned)
@@ -254,6 +255,13 @@ fn warnings(case: &Case, conditions: &Conditions, placement: &Placement) -> Vec<
     if conditions.hash_spread && receivers > 1 {
         warnings.push("flows are left to the kernel's hash: receivers may get none".to_owned());
     }
+    if sender_cuts_nothing(case) {
+        let payload = case.payload;
+        warnings.push(format!(
+            "{} hands over one datagram per call at {payload} B",
+            case.sender
+        ));
+    }
     if case.ip == Ip::V6 && u32::from(case.payload) > Payload::MAX_UNFRAGMENTED_V6 {
         warnings.push("above 65488 B IPv6 sends two fragments over loopback".to_owned());
     }
@@ -263,12 +271,18 @@ fn warnings(case: &Case, conditions: &Conditions, placement: &Placement) -> Vec<
     warnings
 }
 
+/// Half of what a call may hand over, or nothing, leaves nothing to cut.
+fn sender_cuts_nothing(case: &Case) -> bool {
+    let payload = u32::from(case.payload);
+    case.sender.about.group == Group::Offload && (payload == 0 || 2 * payload > Payload::MAX)
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::{board, engines};
+    use crate::board;
 
     fn host() -> Host {
         Host {

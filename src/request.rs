@@ -174,28 +174,64 @@ fn axes(args: &RunArgs, detected: &Detected) -> Result<Axes, UsageError> {
     })
 }
 
-/// `--engine X` pairs X with itself; `--sender` and `--receiver` override a side, and every sender meets
-/// every receiver.
-fn engine_pairs(args: &RunArgs) -> Result<Vec<(&'static Entry, &'static Entry)>, UsageError> {
-    let list = |flag, given: &Option<Vec<EngineArg>>| {
-        let entries = given.iter().flatten().flat_map(|arg| arg.entries());
-        distinct(flag, entries.collect())
-    };
-    let both = match &args.engine {
-        Some(_) => list("--engine", &args.engine)?,
-        None => engines::default_selection().collect(),
+type Pair = (&'static Entry, &'static Entry);
+
+/// `--engine X` pairs X with itself, or with its partner; `--sender` and `--receiver` override a side, and
+/// every sender meets every receiver.
+fn engine_pairs(args: &RunArgs) -> Result<Vec<Pair>, UsageError> {
+    let both: Vec<Pair> = match &args.engine {
+        Some(given) => {
+            let entries = given.iter().flat_map(|arg| arg.entries()).collect();
+            let pairs = distinct("--engine", entries)?;
+            pairs.into_iter().map(Entry::pair).collect()
+        }
+        None => engines::default_selection().map(Entry::pair).collect(),
     };
     if args.sender.is_none() && args.receiver.is_none() {
-        return Ok(both.iter().map(|&entry| (entry, entry)).collect());
+        return Ok(both);
     }
-    let side = |flag, given: &Option<Vec<EngineArg>>| match given {
-        Some(_) => list(flag, given),
-        None => Ok(both.clone()),
+    let senders = match &args.sender {
+        Some(given) => side("--sender", given, Entry::sends)?,
+        None => once_each(both.iter().map(|pair| pair.0)),
     };
-    let senders = side("--sender", &args.sender)?;
-    let receivers = side("--receiver", &args.receiver)?;
+    let receivers = match &args.receiver {
+        Some(given) => side("--receiver", given, Entry::receives)?,
+        None => once_each(both.iter().map(|pair| pair.1)),
+    };
     let meet = |sender| receivers.iter().map(move |&receiver| (sender, receiver));
     Ok(senders.into_iter().flat_map(meet).collect())
+}
+
+/// Those of a group that can take this side; one that was named must be able to.
+fn side(
+    flag: &'static str,
+    given: &[EngineArg],
+    can: fn(&Entry) -> bool,
+) -> Result<Vec<&'static Entry>, UsageError> {
+    let named = given.iter().filter_map(|arg| match arg {
+        EngineArg::One(entry) => Some(*entry),
+        EngineArg::All | EngineArg::Group(_) => None,
+    });
+    if let Some(entry) = named.into_iter().find(|entry| !can(entry)) {
+        let (sender, receiver) = entry.pair();
+        return Err(UsageError::flag(
+            flag,
+            entry,
+            format!("{entry} is half an engine: --sender {sender} --receiver {receiver}"),
+        ));
+    }
+    let entries = given.iter().flat_map(|arg| arg.entries());
+    distinct(flag, entries.filter(|entry| can(entry)).collect())
+}
+
+fn once_each(entries: impl Iterator<Item = &'static Entry>) -> Vec<&'static Entry> {
+    let mut once: Vec<&'static Entry> = Vec::new();
+    for entry in entries {
+        if !once.contains(&entry) {
+            once.push(entry);
+        }
+    }
+    once
 }
 
 fn distinct<T: PartialEq + ToString>(

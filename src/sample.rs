@@ -67,6 +67,8 @@ pub struct LaneSample {
     pub involuntary_switches: Option<u64>,
     /// How fast its CPU ran when it had just stopped. `None`: the thread was moved meanwhile.
     pub pace: Option<Pace>,
+    /// What its engine has to say about how it went.
+    pub remark: Option<String>,
 }
 
 /// A lane's side of the workload.
@@ -115,6 +117,9 @@ pub struct Books {
     pub unread: u64,
     /// How much the kernel's own discard counters grew during the run. Other programs move them too.
     pub kernel_discards: u64,
+    /// Whether several datagrams may have been in one piece when it was dropped, which the kernel counts as
+    /// one (UDP_GRO).
+    pub dropped_in_pieces: bool,
 }
 
 /// Running counts over all lanes and sockets of a run.
@@ -158,12 +163,35 @@ impl Fates {
 impl Books {
     /// How many more datagrams were in flight when the window closed than when it opened.
     pub fn queue_growth(&self) -> i64 {
-        self.at_closing.in_flight() - self.at_opening.in_flight()
+        let of = |fates| self.in_datagrams(fates).in_flight();
+        of(self.at_closing) - of(self.at_opening)
+    }
+
+    /// Counts in which every drop is a datagram. Where pieces were dropped, all were of one size, as a sender
+    /// makes them: what is missing at the end, over the number of drops. If that does not come out even,
+    /// something else is missing, and the books shall not close.
+    fn in_datagrams(&self, fates: Fates) -> Fates {
+        let dropped = self.at_end.dropped_socket;
+        let missing = signed(self.at_end.sent) - signed(self.at_end.received) - signed(self.unread);
+        let missing = u64::try_from(missing).unwrap_or(0);
+        let is_even = dropped > 0 && missing % dropped == 0;
+        let datagrams_each = if self.dropped_in_pieces && is_even {
+            missing / dropped
+        } else {
+            1
+        };
+        Fates {
+            dropped_socket: fates.dropped_socket * datagrams_each,
+            ..fates
+        }
     }
 
     /// Closes the books over the datagrams that were sent from the opening of the window on.
     pub fn of_window(&self) -> WindowBooks {
-        let (before, end) = (self.at_opening, self.at_end);
+        let (before, end) = (
+            self.in_datagrams(self.at_opening),
+            self.in_datagrams(self.at_end),
+        );
         let shortfall = end.in_flight() - signed(self.unread);
         let lost = self
             .kernel_discards
@@ -275,6 +303,25 @@ mod tests {
         let window = books.of_window();
         assert_eq!((window.received, window.unread), (0, 0));
         assert_eq!((window.dropped_socket, window.unaccounted), (1000, 0));
+    }
+
+    #[test]
+    fn dropped_pieces_are_counted_as_the_datagrams_in_them() {
+        let books = Books {
+            at_opening: fates(500, 100, 2), // 80 dropped as 2 pieces, 320 in flight
+            at_closing: fates(1300, 700, 7),
+            at_end: fates(1300, 1020, 7), // 280 dropped as 7 pieces
+            dropped_in_pieces: true,
+            ..Books::default()
+        };
+        let window = books.of_window();
+        assert_eq!((window.sent, window.received), (800, 600));
+        assert_eq!((window.dropped_socket, window.unaccounted), (200, 0));
+        assert_eq!(books.queue_growth(), 0);
+        // One datagram too few is no piece.
+        let mut faulty = books;
+        faulty.at_end.received -= 1;
+        assert_ne!(faulty.of_window().unaccounted, 0);
     }
 
     proptest! {

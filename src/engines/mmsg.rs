@@ -37,12 +37,7 @@ impl Engine for Mmsg {
     }
 
     fn receiver<A: Addressing>(&self, end: ReceiveEnd) -> io::Result<MmsgReceiver<A>> {
-        end.socket.set_read_timeout(end.patience)?;
-        Ok(MmsgReceiver {
-            batch: ReceiveBatch::new(end.payload_bytes, end.batch, !A::CONNECTED),
-            socket: end.socket,
-            addressing: PhantomData,
-        })
+        MmsgReceiver::new(end)
     }
 }
 
@@ -64,6 +59,17 @@ pub(super) struct MmsgReceiver<A> {
     socket: UdpSocket,
     batch: ReceiveBatch,
     addressing: PhantomData<A>,
+}
+
+impl<A: Addressing> MmsgReceiver<A> {
+    pub(super) fn new(end: ReceiveEnd) -> io::Result<Self> {
+        end.socket.set_read_timeout(end.patience)?;
+        Ok(Self {
+            batch: ReceiveBatch::new(end.payload_bytes, end.batch, !A::CONNECTED),
+            socket: end.socket,
+            addressing: PhantomData,
+        })
+    }
 }
 
 impl<A: Addressing> Receive for MmsgReceiver<A> {

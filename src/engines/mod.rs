@@ -3,6 +3,7 @@
 //! A new engine is one file here and one line in [`ALL`]; tests, `udpbench engines` and the plan walk
 //! this list. Start from `null.rs`.
 
+mod gso;
 mod mio;
 mod mmsg;
 mod nix;
@@ -22,6 +23,8 @@ pub static ALL: &[Entry] = &[
     Entry::of::<nix::Nix>(),
     Entry::of::<spin::Spin>(),
     Entry::of::<mmsg::Mmsg>(),
+    Entry::of::<gso::Gso>(),
+    Entry::of::<gso::Gro>(),
     Entry::of::<readiness::Readiness<readiness::Poll>>(),
     Entry::of::<readiness::Readiness<readiness::EpollLevel>>(),
     Entry::of::<readiness::Readiness<readiness::EpollDrain>>(),
@@ -41,6 +44,14 @@ pub const REFERENCE: &str = "std";
 /// The engine of that name.
 pub fn find(name: &str) -> Option<&'static Entry> {
     ALL.iter().find(|entry| entry.name() == name)
+}
+
+/// The engine that runs both halves of such a pair in one thread: that of a pair of its own.
+pub fn together(sender: &Entry, receiver: &Entry) -> Option<&'static Entry> {
+    ALL.iter().find(|entry| {
+        let (sends, receives) = entry.pair();
+        sends == sender && receives == receiver
+    })
 }
 
 /// The reference engine (see [`REFERENCE`]).

@@ -21,6 +21,7 @@ fn window(round: u32) -> Sample {
         voluntary_switches: Some(0),
         involuntary_switches: Some(0),
         pace: None,
+        remark: None,
     };
     Sample {
         case: case::tests::case().key(),

@@ -57,6 +57,11 @@ pub(super) fn warnings(
     warnings.extend(few_rounds(samples.len()));
     warnings.extend(unlike_a_longer_run(findings));
     warnings.extend(disturbed(samples, environment));
+    let lanes = samples.iter().flat_map(|sample| &sample.lanes);
+    let mut remarks: Vec<String> = lanes.filter_map(|lane| lane.remark.clone()).collect();
+    remarks.sort();
+    remarks.dedup();
+    warnings.extend(remarks);
     let failed = numbers::failed_calls(samples);
     if failed > 0 {
         warnings.push(format!("{failed} system calls failed"));

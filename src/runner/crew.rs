@@ -9,7 +9,8 @@ use anyhow::{Context, anyhow, bail};
 
 use super::GLANCE;
 use crate::case::Case;
-use crate::engine::Entry;
+use crate::engine::{Entry, Remark};
+use crate::engines;
 use crate::lane::{CALLED_OFF, Control, Job, LaneContext, Meter, Role};
 use crate::placement::Placement;
 use crate::sample::Side;
@@ -32,8 +33,13 @@ pub(super) struct Lane {
     cpu: Option<usize>,
     /// How fast its CPU ran when it had just stopped. Known once it is joined.
     pub(super) pace: Option<Pace>,
-    thread: Option<JoinHandle<io::Result<Option<Pace>>>>,
+    /// What its engine has to say. Known once it is joined.
+    pub(super) remark: Remark,
+    thread: Option<JoinHandle<io::Result<Legacy>>>,
 }
+
+/// What a thread leaves behind: see the fields of [`Lane`].
+type Legacy = (Remark, Option<Pace>);
 
 impl Crew {
     /// Starts a thread for each job and waits until all of them stand at the gate.
@@ -65,7 +71,10 @@ impl Crew {
         let (side, entry) = match job.role {
             Role::Send(_) => (Side::Sender, case.sender),
             Role::Receive(_) => (Side::Receiver, case.receiver),
-            Role::Alone(..) => (Side::Alone, case.sender),
+            Role::Alone(..) => (
+                Side::Alone,
+                engines::together(case.sender, case.receiver).unwrap_or(case.sender),
+            ),
         };
         let meter = Arc::new(Meter::default());
         let thread = thread::Builder::new()
@@ -81,6 +90,7 @@ impl Crew {
             meter,
             cpu,
             pace: None,
+            remark: None,
             thread: Some(thread),
         });
         Ok(())
@@ -113,8 +123,8 @@ impl Crew {
                 continue;
             };
             let ended = match thread.join() {
-                Ok(Ok(pace)) => {
-                    lane.pace = pace;
+                Ok(Ok(outcome)) => {
+                    (lane.remark, lane.pace) = outcome;
                     Ok(())
                 }
                 // Not the cause, and the cause is another lane's error.
@@ -190,7 +200,7 @@ fn live(
     cpu: Option<usize>,
     control: &Arc<Control>,
     meter: Arc<Meter>,
-) -> io::Result<Option<Pace>> {
+) -> io::Result<Legacy> {
     /// Also when the lane panics: nobody may wait for it at the gate.
     struct OpenToFailure<'a>(&'a Control);
     impl Drop for OpenToFailure<'_> {
@@ -206,8 +216,8 @@ fn live(
     }
     let tid = nix::unistd::gettid().as_raw();
     meter.tid.store(tid, Ordering::Relaxed);
-    (entry.lane)(job, &LaneContext::new(Arc::clone(control), meter))?;
+    let remark = (entry.lane)(job, &LaneContext::new(Arc::clone(control), meter))?;
     std::mem::forget(guard);
     // At once: an idle CPU lowers its clock.
-    Ok(pace::here())
+    Ok((remark, pace::here()))
 }

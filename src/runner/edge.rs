@@ -104,6 +104,7 @@ impl Edge {
                     voluntary_switches: switches(|switches| switches.voluntary),
                     involuntary_switches: switches(|switches| switches.involuntary),
                     pace: lane.pace,
+                    remark: lane.remark.map(str::to_owned),
                 }
             })
             .collect()

@@ -15,7 +15,7 @@ use super::spread::{self, Flow};
 use crate::case::{Batch, Case, Connection, Ip};
 use crate::engine::{ReceiveEnd, SendEnd};
 use crate::lane::{Job, Role};
-use crate::sys::drops::socket_drops;
+use crate::sys::drops::{queued_bytes, socket_drops};
 use crate::sys::interrupt::Interrupt;
 use crate::wire::Wire;
 
@@ -186,6 +186,12 @@ impl Taps {
             drops += u64::from(now.wrapping_sub(tap.drops_before));
         }
         Ok(drops)
+    }
+
+    /// Whether nothing lies in the queues. Where the kernel does not say: `false`.
+    pub(super) fn are_empty(&self) -> bool {
+        let is_empty = |tap: &Tap| queued_bytes(&tap.socket).is_ok_and(|bytes| bytes == 0);
+        self.receivers.iter().all(is_empty)
     }
 
     /// Takes what lies in the queues, and returns how many datagrams that were. For after the receivers

@@ -92,7 +92,7 @@ pub fn measure(
     watch.look_at_clocks(placement.cpus().flatten());
 
     crew.stop_sending();
-    drain(&crew, &taps, interrupt)?;
+    drain(case, &crew, &taps, interrupt)?;
     crew.finish()?;
     watch.look();
     let unread = taps.take_unread();
@@ -108,6 +108,7 @@ pub fn measure(
             at_closing: closing.fates,
             at_end: fates(&crew, &taps)?,
             unread,
+            dropped_in_pieces: case.receiver.about.joins,
             kernel_discards: kernel::discarded().saturating_sub(discards_before),
         },
         rcvbuf_bytes: taps.rcvbuf_bytes,
@@ -136,13 +137,20 @@ fn sleep_watching(
 }
 
 /// Waits until the receivers, in their own loops, have taken what the senders left in the queues.
-fn drain(crew: &Crew, taps: &Taps, interrupt: &Interrupt) -> Result<(), NoSample> {
+///
+/// Where the kernel counts drops by the piece, how many are in flight is not known. There the queues
+/// themselves are looked at.
+fn drain(case: &Case, crew: &Crew, taps: &Taps, interrupt: &Interrupt) -> Result<(), NoSample> {
+    let emptied = || case.receiver.about.joins && taps.are_empty();
     let cpu_clocks = || crew.lanes.iter().map(Lane::cpu_ns).collect::<Vec<_>>();
     let mut last = fates(crew, taps)?;
     let (mut moved_at, mut cpu_then) = (Instant::now(), cpu_clocks());
     while last.in_flight() > 0 {
         interrupt.sleep(GLANCE)?;
         let now = fates(crew, taps)?;
+        if now == last && emptied() {
+            break;
+        }
         if now != last {
             (last, moved_at, cpu_then) = (now, Instant::now(), cpu_clocks());
         } else if moved_at.elapsed() > QUIET {

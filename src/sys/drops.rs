@@ -8,10 +8,11 @@ use std::os::unix::fs::MetadataExt;
 
 use libc::{c_void, socklen_t};
 
-/// Index of the drop counter in the array that `SO_MEMINFO` fills (`include/uapi/linux/sock_diag.h`).
+/// Indices in the array that `SO_MEMINFO` fills (`include/uapi/linux/sock_diag.h`).
+const SK_MEMINFO_RMEM_ALLOC: u8 = 0;
 const SK_MEMINFO_DROPS: u8 = 8;
-/// The array up to there, in bytes.
-const MEMINFO_BYTES: socklen_t = 4 * (SK_MEMINFO_DROPS as socklen_t + 1);
+/// The array up to the last of them.
+type Meminfo = [u32; SK_MEMINFO_DROPS as usize + 1];
 
 /// Datagrams that this socket has dropped since it was made, for whatever reason.
 ///
@@ -23,9 +24,22 @@ pub fn socket_drops(socket: &UdpSocket) -> io::Result<u32> {
     meminfo_drops(socket).or_else(|_| proc_drops(socket))
 }
 
+/// Memory that the receive queue of this socket takes up, in bytes: 0 once everything has been received.
+///
+/// # Errors
+/// Before Linux 4.12.
+pub fn queued_bytes(socket: &UdpSocket) -> io::Result<u32> {
+    Ok(meminfo(socket)?[usize::from(SK_MEMINFO_RMEM_ALLOC)])
+}
+
 fn meminfo_drops(socket: &UdpSocket) -> io::Result<u32> {
-    let mut meminfo = [0_u32; SK_MEMINFO_DROPS as usize + 1];
-    let mut length = MEMINFO_BYTES;
+    Ok(meminfo(socket)?[usize::from(SK_MEMINFO_DROPS)])
+}
+
+fn meminfo(socket: &UdpSocket) -> io::Result<Meminfo> {
+    const BYTES: socklen_t = 4 * (SK_MEMINFO_DROPS as socklen_t + 1);
+    let mut meminfo = Meminfo::default();
+    let mut length = BYTES;
     #[expect(unsafe_code, reason = "no wrapper knows SO_MEMINFO")]
     // SAFETY: `meminfo` is writable for `length` bytes, of which the kernel writes at most that many
     // (getsockopt(2)), and any bit pattern is a valid u32.
@@ -41,10 +55,10 @@ fn meminfo_drops(socket: &UdpSocket) -> io::Result<u32> {
     if outcome == -1 {
         return Err(io::Error::last_os_error());
     }
-    if length < MEMINFO_BYTES {
+    if length < BYTES {
         return Err(io::ErrorKind::Unsupported.into());
     }
-    Ok(meminfo[usize::from(SK_MEMINFO_DROPS)])
+    Ok(meminfo)
 }
 
 /// So many reads of the table that lack a socket which is there: then it is in another one.

@@ -7,6 +7,7 @@ pub mod batch;
 pub mod clock;
 pub mod drops;
 pub mod files;
+pub mod gso;
 pub mod interrupt;
 pub mod kernel;
 pub mod limits;

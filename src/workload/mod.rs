@@ -9,14 +9,14 @@ mod flood;
 use std::io;
 
 use crate::case::Connection;
-use crate::engine::{Addressing, Connected, Engine, Unconnected};
+use crate::engine::{Addressing, Connected, Engine, Remark, Transmit, Unconnected};
 use crate::lane::{Job, LaneContext, Role};
 
 /// Runs one lane of engine `E`: builds its halves, waits at the gate, and loops until the stop.
 ///
 /// # Errors
 /// What building the halves said, or an error that persisted in the loop.
-pub fn run<E: Engine>(job: Job, lane: &LaneContext) -> io::Result<()> {
+pub fn run<E: Engine>(job: Job, lane: &LaneContext) -> io::Result<Remark> {
     match job.connection {
         Connection::Connected => work::<E, Connected>(job.role, lane),
         Connection::Unconnected => work::<E, Unconnected>(job.role, lane),
@@ -25,24 +25,27 @@ pub fn run<E: Engine>(job: Job, lane: &LaneContext) -> io::Result<()> {
 
 /// The halves are built outside the futures: what lives in a future lives in memory, and a loop that
 /// counts in memory costs 2 ns a datagram instead of half of one.
-fn work<E: Engine, A: Addressing>(role: Role, lane: &LaneContext) -> io::Result<()> {
+fn work<E: Engine, A: Addressing>(role: Role, lane: &LaneContext) -> io::Result<Remark> {
     let engine = E::start()?;
     match role {
         Role::Send(end) => {
             let mut sender = engine.sender::<A>(end)?;
             lane.wait_at_gate()?;
-            engine.run(flood::send(&mut sender, lane))
+            engine.run(flood::send(&mut sender, lane))?;
+            Ok(sender.remark())
         }
         Role::Receive(end) => {
             let mut receiver = engine.receiver::<A>(end)?;
             lane.wait_at_gate()?;
-            engine.run(flood::receive(&mut receiver, lane))
+            engine.run(flood::receive(&mut receiver, lane))?;
+            Ok(None)
         }
         Role::Alone(sending, receiving) => {
             let mut sender = engine.sender::<A>(sending)?;
             let mut receiver = engine.receiver::<A>(receiving)?;
             lane.wait_at_gate()?;
-            engine.run(alone::send_and_receive(&mut sender, &mut receiver, lane))
+            engine.run(alone::send_and_receive(&mut sender, &mut receiver, lane))?;
+            Ok(sender.remark())
         }
     }
 }

@@ -1,0 +1,166 @@
+//! `gso` and `gro`: the kernel cuts one large buffer into datagrams after they have gone through most of the
+//! stack as one, and joins those that belong together before it hands them over.
+
+use std::io;
+use std::marker::PhantomData;
+use std::net::{SocketAddr, UdpSocket};
+
+use super::mmsg::{Mmsg, MmsgReceiver};
+use crate::engine::{
+    About, Addressing, Burst, Engine, Group, Partner, Receive, ReceiveEnd, Remark, SendEnd,
+    Transmit,
+};
+use crate::sys::batch::CoalescedReceive;
+use crate::sys::gso;
+
+/// UDP_SEGMENT: as many datagrams per call as fit 65507 B and the kernel takes.
+pub(super) struct Gso;
+
+impl Engine for Gso {
+    const ABOUT: About = About {
+        name: "gso",
+        summary: "sender: UDP_SEGMENT, up to 128 datagrams per call, cut by the kernel; mmsg receives",
+        group: Group::Offload,
+        partner: Partner::ReceivedBy("mmsg"),
+        batches: Mmsg::ABOUT.batches,
+        ..About::PLAIN
+    };
+    type Sender<A: Addressing> = GsoSender<A>;
+    type Receiver<A: Addressing> = MmsgReceiver<A>;
+
+    fn start() -> io::Result<Self> {
+        Ok(Self)
+    }
+
+    fn sender<A: Addressing>(&self, end: SendEnd) -> io::Result<GsoSender<A>> {
+        GsoSender::new(end)
+    }
+
+    fn receiver<A: Addressing>(&self, end: ReceiveEnd) -> io::Result<MmsgReceiver<A>> {
+        MmsgReceiver::new(end)
+    }
+
+    fn probe() -> Result<(), String> {
+        let socket = UdpSocket::bind("127.0.0.1:0").or_else(|_| UdpSocket::bind("[::1]:0"));
+        let cut = socket.and_then(|socket| gso::cut(&socket, 1));
+        cut.map_err(|error| format!("no UDP_SEGMENT (Linux 4.18): {error}"))
+    }
+}
+
+/// UDP_GRO: everything that came as one piece, in one call.
+pub(super) struct Gro;
+
+impl Engine for Gro {
+    const ABOUT: About = About {
+        name: "gro",
+        summary: "receiver: UDP_GRO, all datagrams of one piece in one call; gso sends",
+        group: Group::Offload,
+        partner: Partner::SentBy("gso"),
+        joins: true,
+        ..About::PLAIN
+    };
+    type Sender<A: Addressing> = GsoSender<A>;
+    type Receiver<A: Addressing> = GroReceiver<A>;
+
+    fn start() -> io::Result<Self> {
+        Ok(Self)
+    }
+
+    fn sender<A: Addressing>(&self, end: SendEnd) -> io::Result<GsoSender<A>> {
+        GsoSender::new(end)
+    }
+
+    fn receiver<A: Addressing>(&self, end: ReceiveEnd) -> io::Result<GroReceiver<A>> {
+        gso::join(&end.socket)?;
+        end.socket.set_read_timeout(end.patience)?;
+        Ok(GroReceiver {
+            piece: CoalescedReceive::new(!A::CONNECTED),
+            socket: end.socket,
+            addressing: PhantomData,
+        })
+    }
+
+    fn probe() -> Result<(), String> {
+        let socket = UdpSocket::bind("127.0.0.1:0").or_else(|_| UdpSocket::bind("[::1]:0"));
+        let join = socket.and_then(|socket| gso::join(&socket));
+        join.map_err(|error| format!("no UDP_GRO (Linux 5.0): {error}"))
+    }
+}
+
+pub(super) struct GsoSender<A> {
+    socket: UdpSocket,
+    peer: SocketAddr,
+    payload: Vec<u8>,
+    payload_bytes: usize,
+    segments: u64,
+    addressing: PhantomData<A>,
+}
+
+impl<A: Addressing> GsoSender<A> {
+    fn new(end: SendEnd) -> io::Result<Self> {
+        let segments = gso::most_segments(end.payload_bytes, end.peer)?;
+        if segments > 1 {
+            gso::cut(&end.socket, end.payload_bytes)?;
+        }
+        Ok(Self {
+            payload: end.payload().repeat(segments),
+            socket: end.socket,
+            peer: end.peer,
+            payload_bytes: end.payload_bytes,
+            segments: segments as u64,
+            addressing: PhantomData,
+        })
+    }
+
+    /// A network card without checksum offload cannot cut (EIO, net/ipv4/udp.c `udp_send_skb`): from then
+    /// on one datagram per call.
+    #[cold]
+    fn fall_back(&mut self) {
+        self.payload.truncate(self.payload_bytes);
+        self.segments = 1;
+    }
+}
+
+impl<A: Addressing> Transmit for GsoSender<A> {
+    #[inline]
+    async fn transmit(&mut self) -> io::Result<Burst> {
+        let outcome = if A::CONNECTED {
+            self.socket.send(&self.payload)
+        } else {
+            self.socket.send_to(&self.payload, self.peer)
+        };
+        match outcome {
+            Ok(sent) => Ok(Burst {
+                packets: self.segments,
+                bytes: sent as u64,
+            }),
+            Err(error) => {
+                if error.raw_os_error() == Some(libc::EIO) && self.segments > 1 {
+                    self.fall_back();
+                }
+                Err(error)
+            }
+        }
+    }
+
+    fn remark(&self) -> Remark {
+        let fell_back = self.segments == 1 && self.payload.len() == self.payload_bytes;
+        let could_cut = 2 * self.payload_bytes <= 65_507 && self.payload_bytes > 0;
+        (fell_back && could_cut)
+            .then_some("gso: the kernel or the card cannot cut: one datagram per call")
+    }
+}
+
+pub(super) struct GroReceiver<A> {
+    socket: UdpSocket,
+    piece: CoalescedReceive,
+    addressing: PhantomData<A>,
+}
+
+impl<A: Addressing> Receive for GroReceiver<A> {
+    #[inline]
+    async fn receive(&mut self) -> io::Result<Burst> {
+        let (packets, bytes) = self.piece.receive(&self.socket)?;
+        Ok(Burst { packets, bytes })
+    }
+}
