@@ -16,7 +16,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use crate::engines;
-use crate::lane::{Job, LaneContext};
+use crate::lane::{Job, LaneBrief, LaneContext};
 use crate::wire::Wire;
 
 /// What one call of an engine moved.
@@ -137,7 +137,7 @@ pub trait Engine: Sized + 'static {
     ///
     /// # Errors
     /// What the system said; the case becomes a `failed` row.
-    fn start() -> io::Result<Self>;
+    fn start(brief: &LaneBrief) -> io::Result<Self>;
 
     /// Builds the sending half, on the lane's own thread, before the gate opens.
     ///
@@ -167,6 +167,7 @@ pub trait Engine: Sized + 'static {
 
 /// What people need to know of an engine before they choose it.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct About {
     /// The name on the command line and in the results.
     pub name: &'static str,
@@ -174,6 +175,8 @@ pub struct About {
     pub summary: &'static str,
     /// Its kind: a selection of the command line, too.
     pub group: Group,
+    /// Whether it forbids the kernel to fragment.
+    pub never_fragments: bool,
     /// Whether `--batch` says how many datagrams a call may move.
     pub batches: bool,
     /// Whether it only sends or only receives, and what does the rest.
@@ -197,6 +200,7 @@ impl About {
         name: "",
         summary: "",
         group: Group::Blocking,
+        never_fragments: false,
         batches: false,
         partner: Partner::Itself,
         joins: false,

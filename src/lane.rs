@@ -4,9 +4,12 @@
 //! coordinator reads the meters at the edges of a window, which costs the lanes nothing.
 
 use std::cell::Cell;
+use std::future::{Future, poll_fn};
 use std::io;
+use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
 
 use crate::case::Connection;
 use crate::engine::{Burst, ReceiveEnd, SendEnd};
@@ -93,6 +96,68 @@ pub struct Meter {
     pub pinned: AtomicBool,
     /// Set when the lane sends no more.
     pub done_sending: AtomicBool,
+    /// How futures of the lane are woken. See [`Nudges`].
+    pub nudges: Arc<Nudges>,
+}
+
+/// What an engine may want to know before it starts.
+#[derive(Clone, Debug)]
+pub struct LaneBrief {
+    /// For engines whose futures suspend.
+    pub nudges: Arc<Nudges>,
+    /// Whether the lane both sends and receives.
+    pub alone: bool,
+}
+
+/// Wakes a future that waits in a runtime. A runtime swallows the signal that ends any other wait
+/// ([`crate::sys::nudge`]): it only goes on waiting.
+#[derive(Debug, Default)]
+pub struct Nudges {
+    nudged: AtomicBool,
+    waker: Mutex<Option<Waker>>,
+}
+
+impl Nudges {
+    /// Ends the wait that is going on, or the next one.
+    pub fn nudge(&self) {
+        self.nudged.store(true, Ordering::SeqCst);
+        if let Some(waker) = self.lock().take() {
+            waker.wake();
+        }
+    }
+
+    /// `operation`, until it is done or somebody nudges. Costs nothing as long as it need not wait.
+    ///
+    /// # Errors
+    /// `Interrupted` after a nudge, else those of `operation`.
+    #[inline]
+    pub async fn end<T>(&self, operation: impl Future<Output = io::Result<T>>) -> io::Result<T> {
+        let mut operation = pin!(operation);
+        poll_fn(|context| match operation.as_mut().poll(context) {
+            Poll::Pending => self.wait(context),
+            done @ Poll::Ready(_) => done,
+        })
+        .await
+    }
+
+    fn wait<T>(&self, context: &Context) -> Poll<io::Result<T>> {
+        let mut waker = self.lock();
+        match &mut *waker {
+            Some(waker) => waker.clone_from(context.waker()),
+            none => *none = Some(context.waker().clone()),
+        }
+        drop(waker);
+        // After the waker is there: a nudge from now on finds it.
+        if self.nudged.swap(false, Ordering::SeqCst) {
+            Poll::Ready(Err(io::ErrorKind::Interrupted.into()))
+        } else {
+            Poll::Pending
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Waker>> {
+        self.waker.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// What the lanes of one run share: the gate and the two stop flags.
@@ -142,6 +207,14 @@ impl LaneContext {
             meter,
             control,
             faults: Cell::default(),
+        }
+    }
+
+    /// What the engine may want to know for this role.
+    pub fn brief(&self, role: &Role) -> LaneBrief {
+        LaneBrief {
+            nudges: Arc::clone(&self.meter.nudges),
+            alone: matches!(role, Role::Alone(..)),
         }
     }
 

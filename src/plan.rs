@@ -224,6 +224,12 @@ fn refusal(case: &Case, conditions: &Conditions) -> Option<String> {
             return Some(format!("{both} {reason}"));
         }
     }
+    if case.sender.about.never_fragments && is_fragmented(case) {
+        let most = Payload::MAX_UNFRAGMENTED_V6;
+        return Some(format!(
+            "{sender} forbids fragments: above {most} B IPv6 sends two"
+        ));
+    }
     conditions.host.refusal(case.ip).map(str::to_owned)
 }
 
@@ -262,13 +268,17 @@ fn warnings(case: &Case, conditions: &Conditions, placement: &Placement) -> Vec<
             case.sender
         ));
     }
-    if case.ip == Ip::V6 && u32::from(case.payload) > Payload::MAX_UNFRAGMENTED_V6 {
+    if is_fragmented(case) {
         warnings.push("above 65488 B IPv6 sends two fragments over loopback".to_owned());
     }
     if let Some(reason) = case.receiver.about.starves {
         warnings.push(format!("{} may starve: {reason}", case.receiver));
     }
     warnings
+}
+
+fn is_fragmented(case: &Case) -> bool {
+    case.ip == Ip::V6 && u32::from(case.payload) > Payload::MAX_UNFRAGMENTED_V6
 }
 
 /// Half of what a call may hand over, or nothing, leaves nothing to cut.

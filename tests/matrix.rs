@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use udpbench::case::{Batch, Case, Connection, Ip};
+use udpbench::case::{Batch, Case, Connection, Ip, Payload};
 use udpbench::engine::Entry;
 use udpbench::engines;
 use udpbench::placement::Placement;
@@ -39,7 +39,10 @@ fn matrix(payload: u32) -> Vec<Case> {
                 for threads in 1..=4 {
                     let possible = threads > 1 || entry.about.one_thread.is_ok();
                     let there = std::net::UdpSocket::bind((ip.loopback(), 0)).is_ok();
-                    if possible && there {
+                    let fits = !sender.about.never_fragments
+                        || ip == Ip::V4
+                        || payload <= Payload::MAX_UNFRAGMENTED_V6;
+                    if possible && there && fits {
                         cases.push(Case {
                             sender,
                             receiver,

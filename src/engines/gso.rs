@@ -10,6 +10,7 @@ use crate::engine::{
     About, Addressing, Burst, Engine, Group, Partner, Receive, ReceiveEnd, Remark, SendEnd,
     Transmit,
 };
+use crate::lane::LaneBrief;
 use crate::sys::batch::CoalescedReceive;
 use crate::sys::gso;
 
@@ -28,7 +29,7 @@ impl Engine for Gso {
     type Sender<A: Addressing> = GsoSender<A>;
     type Receiver<A: Addressing> = MmsgReceiver<A>;
 
-    fn start() -> io::Result<Self> {
+    fn start(_brief: &LaneBrief) -> io::Result<Self> {
         Ok(Self)
     }
 
@@ -62,7 +63,7 @@ impl Engine for Gro {
     type Sender<A: Addressing> = GsoSender<A>;
     type Receiver<A: Addressing> = GroReceiver<A>;
 
-    fn start() -> io::Result<Self> {
+    fn start(_brief: &LaneBrief) -> io::Result<Self> {
         Ok(Self)
     }
 

@@ -15,6 +15,7 @@ use mio::{Events, Interest, Poll, Token};
 use crate::engine::{
     About, Addressing, Burst, Engine, Group, Receive, ReceiveEnd, Selection, SendEnd, Transmit,
 };
+use crate::lane::LaneBrief;
 
 /// What a loop does before the first operation, and after each.
 pub(super) trait Discipline: 'static {
@@ -99,7 +100,7 @@ impl<D: Discipline> Engine for Mio<D> {
     type Sender<A: Addressing> = MioSender<A, D>;
     type Receiver<A: Addressing> = MioReceiver<A, D>;
 
-    fn start() -> io::Result<Self> {
+    fn start(_brief: &LaneBrief) -> io::Result<Self> {
         Ok(Self(PhantomData))
     }
 

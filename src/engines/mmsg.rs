@@ -7,6 +7,7 @@ use std::net::UdpSocket;
 use crate::engine::{
     About, Addressing, Burst, Engine, Group, Receive, ReceiveEnd, SendEnd, Transmit,
 };
+use crate::lane::LaneBrief;
 use crate::sys::batch::{ReceiveBatch, SendBatch};
 
 /// See the module's words.
@@ -23,7 +24,7 @@ impl Engine for Mmsg {
     type Sender<A: Addressing> = MmsgSender<A>;
     type Receiver<A: Addressing> = MmsgReceiver<A>;
 
-    fn start() -> io::Result<Self> {
+    fn start(_brief: &LaneBrief) -> io::Result<Self> {
         Ok(Self)
     }
 

@@ -8,10 +8,16 @@ mod mio;
 mod mmsg;
 mod nix;
 mod null;
+#[cfg(feature = "quinn-udp")]
+mod quinn;
 mod readiness;
+#[cfg(feature = "smol")]
+mod smol;
 mod socket2;
 mod spin;
 mod std;
+#[cfg(feature = "tokio")]
+mod tokio;
 
 use crate::engine::{Entry, Selection};
 
@@ -32,6 +38,14 @@ pub static ALL: &[Entry] = &[
     Entry::of::<mio::Mio<mio::Exhaustive>>(),
     Entry::of::<mio::Mio<mio::Eager>>(),
     Entry::of::<mio::Mio<mio::Once>>(),
+    #[cfg(feature = "tokio")]
+    Entry::of::<tokio::Tokio<tokio::EachOne>>(),
+    #[cfg(feature = "tokio")]
+    Entry::of::<tokio::Tokio<tokio::Exhaustive>>(),
+    #[cfg(feature = "smol")]
+    Entry::of::<smol::Smol>(),
+    #[cfg(feature = "quinn-udp")]
+    Entry::of::<quinn::QuinnUdp>(),
 ];
 
 /// Why an engine that drains its socket cannot run in one thread.

@@ -10,6 +10,7 @@ use nix::sys::socket::{MsgFlags, SockaddrStorage, recv, recvfrom, send, sendto};
 use crate::engine::{
     About, Addressing, Burst, Engine, Group, Receive, ReceiveEnd, Selection, SendEnd, Transmit,
 };
+use crate::lane::LaneBrief;
 
 /// See the module's words.
 pub(super) struct Nix;
@@ -25,7 +26,7 @@ impl Engine for Nix {
     type Sender<A: Addressing> = NixSender<A>;
     type Receiver<A: Addressing> = NixReceiver<A>;
 
-    fn start() -> io::Result<Self> {
+    fn start(_brief: &LaneBrief) -> io::Result<Self> {
         Ok(Self)
     }
 

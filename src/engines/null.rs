@@ -12,6 +12,7 @@ use std::sync::Arc;
 use crate::engine::{
     About, Addressing, Burst, Engine, Group, Receive, ReceiveEnd, Selection, SendEnd, Transmit,
 };
+use crate::lane::LaneBrief;
 use crate::wire::Wire;
 
 /// See the module's words.
@@ -29,7 +30,7 @@ impl Engine for Null {
     type Sender<A: Addressing> = NullSender<A>;
     type Receiver<A: Addressing> = NullReceiver<A>;
 
-    fn start() -> io::Result<Self> {
+    fn start(_brief: &LaneBrief) -> io::Result<Self> {
         Ok(Self)
     }
 

@@ -13,6 +13,7 @@ use super::std::{StdReceiver, StdSender};
 use crate::engine::{
     About, Addressing, Burst, Engine, Group, Receive, ReceiveEnd, Selection, SendEnd, Transmit,
 };
+use crate::lane::LaneBrief;
 
 /// What is waited for.
 #[derive(Clone, Copy)]
@@ -146,7 +147,7 @@ impl<W: Waiter> Engine for Readiness<W> {
     type Sender<A: Addressing> = Waiting<W, StdSender<A>>;
     type Receiver<A: Addressing> = Waiting<W, StdReceiver<A>>;
 
-    fn start() -> io::Result<Self> {
+    fn start(_brief: &LaneBrief) -> io::Result<Self> {
         Ok(Self(::std::marker::PhantomData))
     }
 

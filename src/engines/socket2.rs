@@ -10,6 +10,7 @@ use socket2::{SockAddr, Socket};
 use crate::engine::{
     About, Addressing, Burst, Engine, Group, Receive, ReceiveEnd, Selection, SendEnd, Transmit,
 };
+use crate::lane::LaneBrief;
 
 /// See the module's words.
 pub(super) struct Socket2;
@@ -25,7 +26,7 @@ impl Engine for Socket2 {
     type Sender<A: Addressing> = Socket2Sender<A>;
     type Receiver<A: Addressing> = Socket2Receiver<A>;
 
-    fn start() -> io::Result<Self> {
+    fn start(_brief: &LaneBrief) -> io::Result<Self> {
         Ok(Self)
     }
 

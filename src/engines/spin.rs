@@ -7,6 +7,7 @@ use super::std::{StdReceiver, StdSender};
 use crate::engine::{
     About, Addressing, Burst, Engine, Group, Receive, ReceiveEnd, Selection, SendEnd, Transmit,
 };
+use crate::lane::LaneBrief;
 
 /// See the module's words.
 pub(super) struct Spin;
@@ -22,7 +23,7 @@ impl Engine for Spin {
     type Sender<A: Addressing> = Spinning<StdSender<A>>;
     type Receiver<A: Addressing> = Spinning<StdReceiver<A>>;
 
-    fn start() -> io::Result<Self> {
+    fn start(_brief: &LaneBrief) -> io::Result<Self> {
         Ok(Self)
     }
 

@@ -7,6 +7,7 @@ use std::net::{SocketAddr, UdpSocket};
 use crate::engine::{
     About, Addressing, Burst, Engine, Group, Receive, ReceiveEnd, Selection, SendEnd, Transmit,
 };
+use crate::lane::LaneBrief;
 
 /// See the module's words.
 pub(super) struct Std;
@@ -22,7 +23,7 @@ impl Engine for Std {
     type Sender<A: Addressing> = StdSender<A>;
     type Receiver<A: Addressing> = StdReceiver<A>;
 
-    fn start() -> io::Result<Self> {
+    fn start(_brief: &LaneBrief) -> io::Result<Self> {
         Ok(Self)
     }
 

@@ -169,6 +169,7 @@ impl Lane {
             0 => {}
             tid => nudge::nudge(tid),
         }
+        self.meter.nudges.nudge();
     }
 
     /// Whether the lane, with its CPU clock at `cpu_ns` when something last moved, could have moved more

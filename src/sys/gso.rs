@@ -30,14 +30,20 @@ pub fn join(socket: &UdpSocket) -> io::Result<()> {
     Ok(setsockopt(socket, UdpGroSegment, &true)?)
 }
 
+/// How many datagrams of `payload_bytes` fit what one call may hand over; at least one, and one if they are
+/// empty.
+pub fn that_fit(payload_bytes: usize) -> usize {
+    MOST_BYTES.checked_div(payload_bytes).unwrap_or(1).max(1)
+}
+
 /// How many datagrams of `payload_bytes` one call may hand over: by the bytes that fit, and by what this
 /// kernel takes. 1: it cannot cut.
 ///
 /// # Errors
 /// When the kernel cannot cut at all, or there is no loopback to try it on.
 pub fn most_segments(payload_bytes: usize, loopback: SocketAddr) -> io::Result<usize> {
-    let fit = MOST_BYTES.checked_div(payload_bytes).unwrap_or(1);
-    if fit <= 1 {
+    let fit = that_fit(payload_bytes);
+    if fit == 1 {
         return Ok(1);
     }
     let any_port = SocketAddr::new(loopback.ip(), 0);

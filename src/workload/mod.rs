@@ -26,7 +26,7 @@ pub fn run<E: Engine>(job: Job, lane: &LaneContext) -> io::Result<Remark> {
 /// The halves are built outside the futures: what lives in a future lives in memory, and a loop that
 /// counts in memory costs 2 ns a datagram instead of half of one.
 fn work<E: Engine, A: Addressing>(role: Role, lane: &LaneContext) -> io::Result<Remark> {
-    let engine = E::start()?;
+    let engine = E::start(&lane.brief(&role))?;
     match role {
         Role::Send(end) => {
             let mut sender = engine.sender::<A>(end)?;

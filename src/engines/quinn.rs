@@ -1,0 +1,148 @@
+//! `quinn-udp`: the library under QUIC stacks, with its own batching and offload, on a tokio runtime as quinn
+//! uses it: UDP_SEGMENT to send, recvmmsg(2) with UDP_GRO to receive.
+
+use std::future::Future;
+use std::io::{self, IoSliceMut};
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use quinn_udp::{BATCH_SIZE, RecvMeta, UdpSocketState};
+use tokio::io::Interest;
+use tokio::net::UdpSocket;
+use tokio::runtime::{Builder, Runtime};
+
+use super::tokio::adopt;
+use crate::engine::{
+    About, Addressing, Burst, Engine, Group, Receive, ReceiveEnd, SendEnd, Transmit,
+};
+use crate::lane::{LaneBrief, Nudges};
+use crate::sys::gso;
+
+/// See the module's words.
+pub(super) struct QuinnUdp {
+    runtime: Runtime,
+    nudges: Arc<Nudges>,
+}
+
+impl Engine for QuinnUdp {
+    const ABOUT: About = About {
+        name: "quinn-udp",
+        summary: "the library under QUIC: UDP_SEGMENT, recvmmsg with UDP_GRO, on tokio",
+        group: Group::Offload,
+        joins: true,
+        never_fragments: true,
+        one_thread: Err(super::EXHAUSTIVE_STARVES_ALONE),
+        ..About::PLAIN
+    };
+    type Sender<A: Addressing> = QuinnSender<A>;
+    type Receiver<A: Addressing> = QuinnReceiver<A>;
+
+    fn start(brief: &LaneBrief) -> io::Result<Self> {
+        Ok(Self {
+            runtime: Builder::new_current_thread().enable_io().build()?,
+            nudges: Arc::clone(&brief.nudges),
+        })
+    }
+
+    fn sender<A: Addressing>(&self, end: SendEnd) -> io::Result<QuinnSender<A>> {
+        let state = UdpSocketState::new((&end.socket).into())?;
+        let segments = gso::that_fit(end.payload_bytes).min(state.max_gso_segments());
+        Ok(QuinnSender {
+            payload: end.payload().repeat(segments),
+            payload_bytes: end.payload_bytes,
+            segments: segments as u64,
+            peer: end.peer,
+            socket: adopt(&self.runtime, end.socket)?,
+            state,
+            nudges: Arc::clone(&self.nudges),
+            addressing: PhantomData,
+        })
+    }
+
+    fn receiver<A: Addressing>(&self, end: ReceiveEnd) -> io::Result<QuinnReceiver<A>> {
+        let state = UdpSocketState::new((&end.socket).into())?;
+        Ok(QuinnReceiver {
+            buffers: vec![0; BATCH_SIZE * PIECE_BYTES],
+            metas: [RecvMeta::default(); BATCH_SIZE],
+            socket: adopt(&self.runtime, end.socket)?,
+            state,
+            nudges: Arc::clone(&self.nudges),
+            addressing: PhantomData,
+        })
+    }
+
+    fn run<F: Future>(&self, future: F) -> F::Output {
+        self.runtime.block_on(future)
+    }
+}
+
+/// What UDP_GRO joins is at most one IP packet long.
+const PIECE_BYTES: usize = 65_535;
+
+pub(super) struct QuinnSender<A> {
+    socket: UdpSocket,
+    state: UdpSocketState,
+    peer: std::net::SocketAddr,
+    payload: Vec<u8>,
+    payload_bytes: usize,
+    segments: u64,
+    nudges: Arc<Nudges>,
+    addressing: PhantomData<A>,
+}
+
+impl<A: Addressing> Transmit for QuinnSender<A> {
+    #[inline]
+    async fn transmit(&mut self) -> io::Result<Burst> {
+        let transmit = quinn_udp::Transmit {
+            destination: self.peer,
+            ecn: None,
+            contents: &self.payload,
+            segment_size: Some(self.payload_bytes),
+            src_ip: None,
+        };
+        let send = || self.state.try_send((&self.socket).into(), &transmit);
+        let sending = self.socket.async_io(Interest::WRITABLE, send);
+        self.nudges.end(sending).await?;
+        Ok(Burst {
+            packets: self.segments,
+            bytes: self.payload.len() as u64,
+        })
+    }
+}
+
+pub(super) struct QuinnReceiver<A> {
+    socket: UdpSocket,
+    state: UdpSocketState,
+    buffers: Vec<u8>,
+    metas: [RecvMeta; BATCH_SIZE],
+    nudges: Arc<Nudges>,
+    addressing: PhantomData<A>,
+}
+
+impl<A: Addressing> Receive for QuinnReceiver<A> {
+    #[inline]
+    async fn receive(&mut self) -> io::Result<Burst> {
+        let Self {
+            socket,
+            state,
+            buffers,
+            metas,
+            ..
+        } = self;
+        let receive = || {
+            let mut pieces = buffers.chunks_exact_mut(PIECE_BYTES).map(IoSliceMut::new);
+            let mut slices: [IoSliceMut<'_>; BATCH_SIZE] =
+                std::array::from_fn(|_| pieces.next().unwrap_or_else(|| IoSliceMut::new(&mut [])));
+            state.recv((&*socket).into(), &mut slices, metas)
+        };
+        let receiving = socket.async_io(Interest::READABLE, receive);
+        let pieces = self.nudges.end(receiving).await?;
+        let mut burst = Burst::default();
+        for meta in &self.metas[..pieces] {
+            // An empty datagram has no stride.
+            burst.packets += meta.len.div_ceil(meta.stride.max(1)).max(1) as u64;
+            burst.bytes += meta.len as u64;
+        }
+        Ok(burst)
+    }
+}
