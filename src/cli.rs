@@ -305,6 +305,12 @@ fn engine(name: &str) -> Result<EngineArg, String> {
     }
     // The two halves, as one would call the pair.
     let name = if name == "gso-gro" { "gro" } else { name };
+    if let Some((_, reason)) = engines::NOT_BUILT
+        .iter()
+        .find(|(absent, _)| *absent == name)
+    {
+        return Err((*reason).to_owned());
+    }
     engines::find(name).map(EngineArg::One).ok_or_else(|| {
         let groups = Group::NAMED.map(|group| group.to_string());
         let names: Vec<&str> = engines::ALL.iter().map(Entry::name).collect();

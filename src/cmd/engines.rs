@@ -31,5 +31,8 @@ pub fn run() -> anyhow::Result<ExitCode> {
             writeln!(out, "{:21} {reason}", "")?;
         }
     }
+    for (name, reason) in engines::NOT_BUILT {
+        writeln!(out, "{name:<16} no   {reason}")?;
+    }
     Ok(ExitCode::SUCCESS)
 }

@@ -18,6 +18,8 @@ mod spin;
 mod std;
 #[cfg(feature = "tokio")]
 mod tokio;
+#[cfg(all(feature = "uring", target_pointer_width = "64"))]
+mod uring;
 
 use crate::engine::{Entry, Selection};
 
@@ -29,6 +31,8 @@ pub static ALL: &[Entry] = &[
     Entry::of::<nix::Nix>(),
     Entry::of::<spin::Spin>(),
     Entry::of::<mmsg::Mmsg>(),
+    #[cfg(all(feature = "uring", target_pointer_width = "64"))]
+    Entry::of::<uring::Uring>(),
     Entry::of::<gso::Gso>(),
     Entry::of::<gso::Gro>(),
     Entry::of::<readiness::Readiness<readiness::Poll>>(),
@@ -46,6 +50,22 @@ pub static ALL: &[Entry] = &[
     Entry::of::<smol::Smol>(),
     #[cfg(feature = "quinn-udp")]
     Entry::of::<quinn::QuinnUdp>(),
+];
+
+/// The engines that this build does not have, and why.
+pub static NOT_BUILT: &[(&str, &str)] = &[
+    #[cfg(not(target_pointer_width = "64"))]
+    ("uring", "io_uring's library is for 64-bit targets only"),
+    #[cfg(all(not(feature = "uring"), target_pointer_width = "64"))]
+    ("uring", "built without the feature uring"),
+    #[cfg(not(feature = "tokio"))]
+    ("tokio", "built without the feature tokio"),
+    #[cfg(not(feature = "tokio"))]
+    ("tokio-exhaustive", "built without the feature tokio"),
+    #[cfg(not(feature = "smol"))]
+    ("smol", "built without the feature smol"),
+    #[cfg(not(feature = "quinn-udp"))]
+    ("quinn-udp", "built without the feature quinn-udp"),
 ];
 
 /// Why an engine that drains its socket cannot run in one thread.

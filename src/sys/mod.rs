@@ -15,3 +15,5 @@ pub mod nudge;
 pub mod pace;
 pub mod sensors;
 pub mod trips;
+#[cfg(all(feature = "uring", target_pointer_width = "64"))]
+pub mod uring;

@@ -1,0 +1,65 @@
+//! `uring`: io_uring. `--batch` sends per call on a registered file; a multishot receive that goes on by itself
+//! into a ring of provided buffers.
+
+use std::io;
+use std::marker::PhantomData;
+
+use crate::engine::{
+    About, Addressing, Burst, Engine, Group, Receive, ReceiveEnd, SendEnd, Transmit,
+};
+use crate::lane::LaneBrief;
+use crate::sys::uring::{self, ReceiveRing, SendRing};
+
+/// See the module's words.
+pub(super) struct Uring;
+
+impl Engine for Uring {
+    const ABOUT: About = About {
+        name: "uring",
+        summary: "io_uring: --batch sends per call, multishot receive into provided buffers",
+        group: Group::Batch,
+        batches: true,
+        ..About::PLAIN
+    };
+    type Sender<A: Addressing> = UringSender<A>;
+    type Receiver<A: Addressing> = UringReceiver<A>;
+
+    fn start(_brief: &LaneBrief) -> io::Result<Self> {
+        Ok(Self)
+    }
+
+    fn sender<A: Addressing>(&self, end: SendEnd) -> io::Result<UringSender<A>> {
+        let (payload, peer) = (end.payload(), (!A::CONNECTED).then_some(end.peer));
+        let ring = SendRing::new(end.socket, payload, end.batch, peer)?;
+        Ok(UringSender(ring, PhantomData))
+    }
+
+    fn receiver<A: Addressing>(&self, end: ReceiveEnd) -> io::Result<UringReceiver<A>> {
+        let ring = ReceiveRing::new(end.socket, end.payload_bytes, !A::CONNECTED, end.patience)?;
+        Ok(UringReceiver(ring, PhantomData))
+    }
+
+    fn probe() -> Result<(), String> {
+        uring::probe()
+    }
+}
+
+pub(super) struct UringSender<A>(SendRing, PhantomData<A>);
+
+impl<A: Addressing> Transmit for UringSender<A> {
+    #[inline]
+    async fn transmit(&mut self) -> io::Result<Burst> {
+        let (packets, bytes) = self.0.send()?;
+        Ok(Burst { packets, bytes })
+    }
+}
+
+pub(super) struct UringReceiver<A>(ReceiveRing, PhantomData<A>);
+
+impl<A: Addressing> Receive for UringReceiver<A> {
+    #[inline]
+    async fn receive(&mut self) -> io::Result<Burst> {
+        let (packets, bytes) = self.0.receive()?;
+        Ok(Burst { packets, bytes })
+    }
+}
