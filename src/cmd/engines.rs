@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use crate::engine::Selection;
+use crate::engine::{About, Selection};
 use crate::engines;
 
 /// Lists the registry.
@@ -17,14 +17,14 @@ pub fn run() -> anyhow::Result<ExitCode> {
             Ok(()) => "yes".to_owned(),
             Err(reason) => format!("no: {reason}"),
         };
-        let by_name = match entry.about.selection {
-            Selection::Default => "",
-            Selection::ByName => " (only when named)",
+        let default = match entry.about.selection {
+            Selection::Default => "*",
+            Selection::ByName => "",
         };
+        let About { group, summary, .. } = entry.about;
         writeln!(
             out,
-            "{entry:<16} {state:<4} {}{by_name}",
-            entry.about.summary
+            "{entry:<16} {default:1} {group:<9} {state:<4} {summary}"
         )?;
         if let Err(reason) = entry.about.one_thread {
             writeln!(out, "{:21} not with --threads 1:", "")?;
@@ -32,7 +32,11 @@ pub fn run() -> anyhow::Result<ExitCode> {
         }
     }
     for (name, reason) in engines::NOT_BUILT {
-        writeln!(out, "{name:<16} no   {reason}")?;
+        writeln!(out, "{name:<16}   {:<9} no   {reason}", "")?;
     }
+    writeln!(
+        out,
+        "* in the default sweep; `udpbench plan` says why a case is skipped"
+    )?;
     Ok(ExitCode::SUCCESS)
 }

@@ -69,8 +69,8 @@ pub static NOT_BUILT: &[(&str, &str)] = &[
 ];
 
 /// Why an engine that drains its socket cannot run in one thread.
-const EXHAUSTIVE_STARVES_ALONE: &str = "starves in one thread: to send until WouldBlock never yields to the \
-                                        receiver, and to take turns would not be exhaustive";
+const EXHAUSTIVE_STARVES_ALONE: &str =
+    "starves in one thread: sending until WouldBlock leaves the receiver no turn";
 
 /// The engine that every other one is held against, on connected sockets.
 pub const REFERENCE: &str = "std";

@@ -223,7 +223,10 @@ impl CoalescedReceive {
     /// # Errors
     /// What the system said.
     #[inline]
-    #[allow(clippy::cast_possible_truncation, reason = "musl counts these few bytes in 32 bits")]
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "musl counts these few bytes in 32 bits"
+    )]
     pub fn receive(&mut self, socket: &UdpSocket) -> io::Result<(u64, u64)> {
         let header = &mut self.header.msg_hdr;
         // The kernel wrote how long the message was, and 0 if there was none.
