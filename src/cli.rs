@@ -160,6 +160,11 @@ pub struct RunArgs {
     #[arg(long, help_heading = "Measuring")]
     pub no_reference: bool,
 
+    /// Looks at the datagrams of each case for 20 ms before it is measured, and counts those that came twice,
+    /// out of order, cut, or changed
+    #[arg(long, help_heading = "Measuring")]
+    pub verify: bool,
+
     /// Repeats the order of an earlier run [default: random; it is in every row]
     #[arg(
         long,

@@ -15,8 +15,10 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
+use crate::content::{Inspect, Stamp};
 use crate::engines;
 use crate::lane::{Job, LaneBrief, LaneContext};
+use crate::verify::{Ledger, Stamper};
 use crate::wire::Wire;
 
 /// What one call of an engine moved.
@@ -44,12 +46,12 @@ pub type Remark = Option<&'static str>;
 
 /// The sending half of an engine.
 pub trait Transmit {
-    /// Moves one burst out.
+    /// Moves one burst out, after `stamp` has seen its memory.
     ///
     /// # Errors
     /// What the system call said. `Interrupted` and `WouldBlock` are normal: the workload looks at its
     /// stop flag and calls again. Anything else is counted, and ends the lane only when it persists.
-    fn transmit(&mut self) -> impl Future<Output = io::Result<Burst>>;
+    fn transmit(&mut self, stamp: &impl Stamp) -> impl Future<Output = io::Result<Burst>>;
 
     /// Anything that the row should say about how it went. Asked once, after the loop.
     fn remark(&self) -> Remark {
@@ -59,12 +61,12 @@ pub trait Transmit {
 
 /// The receiving half of an engine.
 pub trait Receive {
-    /// Moves one burst in. May wait for it, but must return `Interrupted` when a signal ends the wait,
+    /// Moves one burst in, and shows each datagram to `inspect`. May wait for it, but must return `Interrupted` when a signal ends the wait,
     /// and `WouldBlock` when [`ReceiveEnd::patience`] ran out.
     ///
     /// # Errors
     /// As for [`Transmit::transmit`].
-    fn receive(&mut self) -> impl Future<Output = io::Result<Burst>>;
+    fn receive<I: Inspect>(&mut self, inspect: &mut I) -> impl Future<Output = io::Result<Burst>>;
 }
 
 /// Whether the sockets of a case are connected: decided once, as a type, outside every loop.
@@ -96,6 +98,8 @@ pub struct SendEnd {
     pub payload_bytes: usize,
     /// Datagrams that one call may move, for engines that batch.
     pub batch: usize,
+    /// Makes each datagram hold something else, while the engine is verified.
+    pub stamper: Option<Stamper>,
     /// Stands in for the kernel in the one engine that uses none (`null`).
     pub wire: Arc<Wire>,
 }
@@ -105,6 +109,13 @@ impl SendEnd {
     /// the kernel, as musl's does, all of them would be one and the same page of memory.
     pub fn payload(&self) -> Vec<u8> {
         vec![0xA5; self.payload_bytes]
+    }
+
+    /// For engines that hand over `count` datagrams at a time, each from memory of its own only if each is
+    /// to hold something else.
+    pub fn payloads(&self, count: usize) -> Vec<u8> {
+        let distinct = if self.stamper.is_some() { count } else { 1 };
+        self.payload().repeat(distinct)
     }
 }
 
@@ -120,6 +131,8 @@ pub struct ReceiveEnd {
     /// How long one receive may wait before it returns `WouldBlock`. `None`: until something comes.
     /// Set in the one-thread mode, where a lost datagram would otherwise hang the only thread.
     pub patience: Option<Duration>,
+    /// Where each datagram is entered, while the engine is verified.
+    pub ledger: Option<Arc<Ledger>>,
     /// The wires of the senders whose flows end here, for `null`.
     pub wires: Vec<Arc<Wire>>,
 }

@@ -28,6 +28,7 @@ pub mod case;
 pub mod check;
 pub mod cli;
 pub mod cmd;
+pub mod content;
 pub mod duration;
 pub mod engine;
 pub mod engines;
@@ -44,6 +45,7 @@ pub mod sink;
 pub mod stats;
 pub mod sweep;
 pub mod sys;
+pub mod verify;
 pub mod wire;
 pub mod workload;
 

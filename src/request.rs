@@ -77,6 +77,7 @@ impl Request {
         let schedule = Schedule {
             settings,
             rounds,
+            verify: args.verify,
             soak: args.soak.unwrap_or(quick(board.timing.soak, QUICK_SOAK)),
             cooldown: board.cooldown.filter(|_| !args.quick),
             seed: args.seed.unwrap_or_else(|| fastrand::u32(..)),

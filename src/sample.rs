@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::sys::pace::Pace;
 use crate::sys::sensors::Climate;
+use crate::verify::Verified;
 
 /// One window of one case.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,6 +32,9 @@ pub struct Sample {
     pub sndbuf_bytes: u64,
     /// What the sensors said meanwhile.
     pub climate: Climate,
+    /// What was found in the datagrams, in the one window that looks at them: it comes before the first
+    /// round, and its speed says nothing.
+    pub verified: Option<Verified>,
 }
 
 impl Sample {

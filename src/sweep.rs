@@ -12,6 +12,7 @@ use crate::runner::{self, NoSample, Settings};
 use crate::sample::Sample;
 use crate::sys::interrupt::{Interrupt, Interrupted};
 use crate::sys::sensors;
+use crate::verify::{self, Verified};
 
 /// How a plan is gone through.
 #[derive(Clone, Debug)]
@@ -20,6 +21,8 @@ pub struct Schedule {
     pub settings: Settings,
     /// Windows per case.
     pub rounds: u32,
+    /// Whether the datagrams of each case are looked at first.
+    pub verify: bool,
     /// Traffic once before the first block.
     pub soak: Duration,
     /// When to wait between blocks.
@@ -39,6 +42,11 @@ pub trait Journal {
     /// # Errors
     /// When it cannot be kept.
     fn window(&mut self, sample: &Sample) -> anyhow::Result<()>;
+    /// The window in which the datagrams of a case were looked at is over.
+    ///
+    /// # Errors
+    /// When it cannot be kept.
+    fn verified(&mut self, sample: &Sample) -> anyhow::Result<()>;
     /// A case of the block will have no further windows although it should: so many are not to come.
     fn lost_windows(&mut self, windows: u32);
     /// These rows are final.
@@ -101,6 +109,7 @@ fn skipped_rows(plan: &Plan, environment: &Environment) -> Vec<Record> {
             warnings: Vec::new(),
             outcome: Outcome::Skipped(reason.to_owned()),
             samples: &[],
+            verified: None,
             reference: &[],
         };
         Record::new(&findings, environment)
@@ -188,6 +197,9 @@ struct Measuring<'a> {
 struct Progress<'a> {
     planned: &'a Planned,
     samples: Vec<Sample>,
+    verified: Option<Verified>,
+    /// Why it was not verified although it should have been.
+    unverified: Option<String>,
     failure: Option<String>,
 }
 
@@ -196,6 +208,8 @@ impl<'a> Measuring<'a> {
         let progress = |planned| Progress {
             planned,
             samples: Vec::new(),
+            verified: None,
+            unverified: None,
             failure: None,
         };
         let runnable = block.cases.iter().filter(|planned| planned.runs());
@@ -213,6 +227,9 @@ impl<'a> Measuring<'a> {
         interrupt: &Interrupt,
         journal: &mut dyn Journal,
     ) -> anyhow::Result<Ending> {
+        if schedule.verify && self.verify(schedule, interrupt, journal)? == Ending::Interrupted {
+            return Ok(Ending::Interrupted);
+        }
         for round in 1..=schedule.rounds {
             let mut order: Vec<usize> = (0..self.cases.len()).collect();
             random.shuffle(&mut order);
@@ -243,6 +260,39 @@ impl<'a> Measuring<'a> {
         Ok(Ending::Complete)
     }
 
+    /// Looks at what each case delivers, before anything is measured.
+    fn verify(
+        &mut self,
+        schedule: &Schedule,
+        interrupt: &Interrupt,
+        journal: &mut dyn Journal,
+    ) -> anyhow::Result<Ending> {
+        for progress in &mut self.cases {
+            let case = &progress.planned.case;
+            let Verdict::Run(placement, _) = &progress.planned.verdict else {
+                continue;
+            };
+            if let Some(reason) = verify::refusal(case) {
+                progress.unverified = Some(format!("not verified: {reason}"));
+                continue;
+            }
+            journal.doing(&format!("verifying {}", case.engine_label()));
+            match runner::verify(case, placement, &schedule.settings, interrupt) {
+                Ok(sample) => {
+                    journal.verified(&sample)?;
+                    progress.verified = sample.verified;
+                    progress.failure = sample.verified.and_then(|verified| verified.fault());
+                }
+                Err(NoSample::Interrupted) => return Ok(Ending::Interrupted),
+                Err(NoSample::Failed(error)) => progress.failure = Some(format!("{error:#}")),
+            }
+            if progress.failure.is_some() {
+                journal.lost_windows(schedule.rounds);
+            }
+        }
+        Ok(Ending::Complete)
+    }
+
     fn records(&self, ending: Ending, environment: &Environment) -> Vec<Record> {
         let reference = self
             .cases
@@ -259,6 +309,7 @@ impl<'a> Measuring<'a> {
                 Verdict::Skip(_) => (String::new(), Vec::new()),
             };
             warnings.extend(self.warning.clone());
+            warnings.extend(progress.unverified.clone());
             let findings = Findings {
                 case: &progress.planned.case,
                 pin,
@@ -269,6 +320,7 @@ impl<'a> Measuring<'a> {
                     (None, Ending::Complete) => Outcome::Complete,
                 },
                 samples: &progress.samples,
+                verified: progress.verified,
                 reference,
             };
             Record::new(&findings, environment)

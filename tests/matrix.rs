@@ -1,15 +1,18 @@
 //! Every registered engine over real sockets, in every combination: whatever the speed, the books close.
 
+mod common;
+
 use std::time::Duration;
 
-use udpbench::case::{Batch, Case, Connection, Ip, Payload};
-use udpbench::engine::Entry;
+use udpbench::case::{Case, Connection, Ip};
 use udpbench::engines;
 use udpbench::placement::Placement;
 use udpbench::runner::{self, NoSample, Settings, Spread};
 use udpbench::sample::Sample;
 use udpbench::sys::files::Root;
 use udpbench::sys::interrupt::Interrupt;
+
+use common::cases::{batch, built_and_runnable, matrix};
 
 /// So small that a flood overflows it, whatever the machine.
 const TINY_RCVBUF: u32 = 2048;
@@ -22,46 +25,6 @@ fn settings(rcvbuf_bytes: u32, spread: Spread) -> Settings {
         spread,
         root: Root::default(),
     }
-}
-
-/// The engines that this kernel can run.
-fn built_and_runnable() -> impl Iterator<Item = &'static Entry> {
-    engines::ALL.iter().filter(|entry| (entry.probe)().is_ok())
-}
-
-/// Every engine with itself or its partner, over every connection, ip and 1 to 4 threads, where one thread can do it.
-fn matrix(payload: u32) -> Vec<Case> {
-    let mut cases = Vec::new();
-    for entry in built_and_runnable() {
-        let (sender, receiver) = entry.pair();
-        for connection in [Connection::Connected, Connection::Unconnected] {
-            for ip in [Ip::V4, Ip::V6] {
-                for threads in 1..=4 {
-                    let possible = threads > 1 || entry.about.one_thread.is_ok();
-                    let there = std::net::UdpSocket::bind((ip.loopback(), 0)).is_ok();
-                    let fits = !sender.about.never_fragments
-                        || ip == Ip::V4
-                        || payload <= Payload::MAX_UNFRAGMENTED_V6;
-                    if possible && there && fits {
-                        cases.push(Case {
-                            sender,
-                            receiver,
-                            threads: threads.try_into().expect("in range"),
-                            payload: payload.try_into().expect("in range"),
-                            connection,
-                            ip,
-                            batch: batch(sender, receiver),
-                        });
-                    }
-                }
-            }
-        }
-    }
-    cases
-}
-
-fn batch(sender: &Entry, receiver: &Entry) -> Option<Batch> {
-    (sender.about.batches || receiver.about.batches).then_some(Batch::DEFAULT)
 }
 
 fn measure(case: &Case, settings: &Settings) -> Sample {

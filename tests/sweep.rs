@@ -33,6 +33,10 @@ impl Journal for Recorder {
         Ok(())
     }
 
+    fn verified(&mut self, _sample: &Sample) -> anyhow::Result<()> {
+        Ok(())
+    }
+
     fn lost_windows(&mut self, _windows: u32) {}
 
     fn rows(&mut self, rows: Vec<Record>) -> anyhow::Result<()> {

@@ -6,6 +6,7 @@ use std::marker::PhantomData;
 use std::net::{SocketAddr, UdpSocket};
 
 use super::mmsg::{Mmsg, MmsgReceiver};
+use crate::content::{Inspect, Stamp};
 use crate::engine::{
     About, Addressing, Burst, Engine, Group, Partner, Receive, ReceiveEnd, Remark, SendEnd,
     Transmit,
@@ -124,7 +125,8 @@ impl<A: Addressing> GsoSender<A> {
 
 impl<A: Addressing> Transmit for GsoSender<A> {
     #[inline]
-    async fn transmit(&mut self) -> io::Result<Burst> {
+    async fn transmit(&mut self, stamp: &impl Stamp) -> io::Result<Burst> {
+        stamp.stamp(&mut self.payload);
         let outcome = if A::CONNECTED {
             self.socket.send(&self.payload)
         } else {
@@ -160,8 +162,8 @@ pub(super) struct GroReceiver<A> {
 
 impl<A: Addressing> Receive for GroReceiver<A> {
     #[inline]
-    async fn receive(&mut self) -> io::Result<Burst> {
-        let (packets, bytes) = self.piece.receive(&self.socket)?;
+    async fn receive<I: Inspect>(&mut self, inspect: &mut I) -> io::Result<Burst> {
+        let (packets, bytes) = self.piece.receive(&self.socket, inspect)?;
         Ok(Burst { packets, bytes })
     }
 }

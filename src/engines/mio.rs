@@ -12,6 +12,7 @@ use std::time::Duration;
 use mio::net::UdpSocket;
 use mio::{Events, Interest, Poll, Token};
 
+use crate::content::{Inspect, Stamp};
 use crate::engine::{
     About, Addressing, Burst, Engine, Group, Receive, ReceiveEnd, Selection, SendEnd, Transmit,
 };
@@ -137,14 +138,16 @@ pub(super) struct MioSender<A, D> {
 
 impl<A: Addressing, D: Discipline> Transmit for MioSender<A, D> {
     #[inline]
-    async fn transmit(&mut self) -> io::Result<Burst> {
-        self.reactor.operate::<D>(|socket| {
+    async fn transmit(&mut self, stamp: &impl Stamp) -> io::Result<Burst> {
+        stamp.stamp(&mut self.payload);
+        let sent = self.reactor.operate::<D>(|socket| {
             if A::CONNECTED {
                 socket.send(&self.payload)
             } else {
                 socket.send_to(&self.payload, self.peer)
             }
-        })
+        })?;
+        Ok(Burst::one(sent))
     }
 }
 
@@ -156,14 +159,16 @@ pub(super) struct MioReceiver<A, D> {
 
 impl<A: Addressing, D: Discipline> Receive for MioReceiver<A, D> {
     #[inline]
-    async fn receive(&mut self) -> io::Result<Burst> {
-        self.reactor.operate::<D>(|socket| {
+    async fn receive<I: Inspect>(&mut self, inspect: &mut I) -> io::Result<Burst> {
+        let received = self.reactor.operate::<D>(|socket| {
             if A::CONNECTED {
                 socket.recv(&mut self.buffer)
             } else {
                 socket.recv_from(&mut self.buffer).map(|(bytes, _)| bytes)
             }
-        })
+        })?;
+        inspect.inspect(&self.buffer[..received]);
+        Ok(Burst::one(received))
     }
 }
 
@@ -202,7 +207,7 @@ impl Reactor {
     fn operate<D: Discipline>(
         &mut self,
         operation: impl FnOnce(&UdpSocket) -> io::Result<usize>,
-    ) -> io::Result<Burst> {
+    ) -> io::Result<usize> {
         if !self.ready {
             self.poll.poll(&mut self.events, self.patience)?;
             if self.events.is_empty() {
@@ -216,6 +221,6 @@ impl Reactor {
             let registry = self.poll.registry();
             registry.reregister(&mut self.socket, Token(0), self.interest)?;
         }
-        outcome.map(Burst::one)
+        outcome
     }
 }

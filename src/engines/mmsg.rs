@@ -4,6 +4,7 @@ use std::io;
 use std::marker::PhantomData;
 use std::net::UdpSocket;
 
+use crate::content::{Inspect, Stamp};
 use crate::engine::{
     About, Addressing, Burst, Engine, Group, Receive, ReceiveEnd, SendEnd, Transmit,
 };
@@ -31,7 +32,7 @@ impl Engine for Mmsg {
     fn sender<A: Addressing>(&self, end: SendEnd) -> io::Result<MmsgSender<A>> {
         let peer = (!A::CONNECTED).then_some(end.peer);
         Ok(MmsgSender {
-            batch: SendBatch::new(end.payload(), end.batch, peer),
+            batch: SendBatch::new(end.payloads(end.batch), end.payload_bytes, end.batch, peer),
             socket: end.socket,
             addressing: PhantomData,
         })
@@ -50,7 +51,8 @@ pub(super) struct MmsgSender<A> {
 
 impl<A: Addressing> Transmit for MmsgSender<A> {
     #[inline]
-    async fn transmit(&mut self) -> io::Result<Burst> {
+    async fn transmit(&mut self, stamp: &impl Stamp) -> io::Result<Burst> {
+        self.batch.stamp(stamp);
         let (packets, bytes) = self.batch.send(&self.socket)?;
         Ok(Burst { packets, bytes })
     }
@@ -75,8 +77,8 @@ impl<A: Addressing> MmsgReceiver<A> {
 
 impl<A: Addressing> Receive for MmsgReceiver<A> {
     #[inline]
-    async fn receive(&mut self) -> io::Result<Burst> {
-        let (packets, bytes) = self.batch.receive(&self.socket)?;
+    async fn receive<I: Inspect>(&mut self, inspect: &mut I) -> io::Result<Burst> {
+        let (packets, bytes) = self.batch.receive(&self.socket, inspect)?;
         Ok(Burst { packets, bytes })
     }
 }

@@ -7,6 +7,7 @@ use std::os::fd::AsRawFd;
 
 use nix::sys::socket::{MsgFlags, SockaddrStorage, recv, recvfrom, send, sendto};
 
+use crate::content::{Inspect, Stamp};
 use crate::engine::{
     About, Addressing, Burst, Engine, Group, Receive, ReceiveEnd, Selection, SendEnd, Transmit,
 };
@@ -58,7 +59,8 @@ pub(super) struct NixSender<A> {
 
 impl<A: Addressing> Transmit for NixSender<A> {
     #[inline]
-    async fn transmit(&mut self) -> io::Result<Burst> {
+    async fn transmit(&mut self, stamp: &impl Stamp) -> io::Result<Burst> {
+        stamp.stamp(&mut self.payload);
         let socket = self.socket.as_raw_fd();
         let sent = if A::CONNECTED {
             send(socket, &self.payload, MsgFlags::empty())?
@@ -77,13 +79,14 @@ pub(super) struct NixReceiver<A> {
 
 impl<A: Addressing> Receive for NixReceiver<A> {
     #[inline]
-    async fn receive(&mut self) -> io::Result<Burst> {
+    async fn receive<I: Inspect>(&mut self, inspect: &mut I) -> io::Result<Burst> {
         let socket = self.socket.as_raw_fd();
         let received = if A::CONNECTED {
             recv(socket, &mut self.buffer, MsgFlags::empty())?
         } else {
             recvfrom::<SockaddrStorage>(socket, &mut self.buffer)?.0
         };
+        inspect.inspect(&self.buffer[..received]);
         Ok(Burst::one(received))
     }
 }

@@ -9,6 +9,7 @@ use std::io;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
+use crate::content::{Inspect, Stamp};
 use crate::engine::{
     About, Addressing, Burst, Engine, Group, Receive, ReceiveEnd, Selection, SendEnd, Transmit,
 };
@@ -64,7 +65,7 @@ pub(super) struct NullSender<A> {
 
 impl<A: Addressing> Transmit for NullSender<A> {
     #[inline]
-    async fn transmit(&mut self) -> io::Result<Burst> {
+    async fn transmit(&mut self, _stamp: &impl Stamp) -> io::Result<Burst> {
         self.sent += 1;
         self.wire.put(self.sent);
         Ok(Burst::one(self.payload_bytes))
@@ -85,7 +86,7 @@ const STAND_BACK_SPINS: u32 = 1000;
 
 impl<A: Addressing> Receive for NullReceiver<A> {
     #[inline]
-    async fn receive(&mut self) -> io::Result<Burst> {
+    async fn receive<I: Inspect>(&mut self, _inspect: &mut I) -> io::Result<Burst> {
         for _ in 0..self.rest {
             hint::spin_loop();
         }

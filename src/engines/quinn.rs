@@ -12,6 +12,7 @@ use tokio::net::UdpSocket;
 use tokio::runtime::{Builder, Runtime};
 
 use super::tokio::adopt;
+use crate::content::{Inspect, Stamp};
 use crate::engine::{
     About, Addressing, Burst, Engine, Group, Receive, ReceiveEnd, SendEnd, Transmit,
 };
@@ -92,7 +93,8 @@ pub(super) struct QuinnSender<A> {
 
 impl<A: Addressing> Transmit for QuinnSender<A> {
     #[inline]
-    async fn transmit(&mut self) -> io::Result<Burst> {
+    async fn transmit(&mut self, stamp: &impl Stamp) -> io::Result<Burst> {
+        stamp.stamp(&mut self.payload);
         let transmit = quinn_udp::Transmit {
             destination: self.peer,
             ecn: None,
@@ -121,7 +123,7 @@ pub(super) struct QuinnReceiver<A> {
 
 impl<A: Addressing> Receive for QuinnReceiver<A> {
     #[inline]
-    async fn receive(&mut self) -> io::Result<Burst> {
+    async fn receive<I: Inspect>(&mut self, inspect: &mut I) -> io::Result<Burst> {
         let Self {
             socket,
             state,
@@ -138,10 +140,17 @@ impl<A: Addressing> Receive for QuinnReceiver<A> {
         let receiving = socket.async_io(Interest::READABLE, receive);
         let pieces = self.nudges.end(receiving).await?;
         let mut burst = Burst::default();
-        for meta in &self.metas[..pieces] {
+        for (meta, piece) in self.metas[..pieces]
+            .iter()
+            .zip(self.buffers.chunks_exact(PIECE_BYTES))
+        {
             // An empty datagram has no stride.
             burst.packets += meta.len.div_ceil(meta.stride.max(1)).max(1) as u64;
             burst.bytes += meta.len as u64;
+            if I::LOOKS {
+                let datagrams = piece[..meta.len].chunks(meta.stride.max(1));
+                datagrams.for_each(|datagram| inspect.inspect(datagram));
+            }
         }
         Ok(burst)
     }

@@ -10,6 +10,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout};
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 
 use super::std::{StdReceiver, StdSender};
+use crate::content::{Inspect, Stamp};
 use crate::engine::{
     About, Addressing, Burst, Engine, Group, Receive, ReceiveEnd, Selection, SendEnd, Transmit,
 };
@@ -201,18 +202,18 @@ impl<W: Waiter, Half> Waiting<W, Half> {
 
 impl<W: Waiter, A: Addressing> Transmit for Waiting<W, StdSender<A>> {
     #[inline]
-    async fn transmit(&mut self) -> io::Result<Burst> {
+    async fn transmit(&mut self, stamp: &impl Stamp) -> io::Result<Burst> {
         self.wait(StdSender::socket)?;
-        let outcome = self.half.send();
+        let outcome = self.half.send(stamp);
         self.after(outcome)
     }
 }
 
 impl<W: Waiter, A: Addressing> Receive for Waiting<W, StdReceiver<A>> {
     #[inline]
-    async fn receive(&mut self) -> io::Result<Burst> {
+    async fn receive<I: Inspect>(&mut self, inspect: &mut I) -> io::Result<Burst> {
         self.wait(StdReceiver::socket)?;
-        let outcome = self.half.receive();
+        let outcome = self.half.receive(inspect);
         self.after(outcome)
     }
 }

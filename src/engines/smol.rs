@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use async_io::{Async, Timer};
 
+use crate::content::{Inspect, Stamp};
 use crate::engine::{
     About, Addressing, Burst, Engine, Group, Receive, ReceiveEnd, SendEnd, Transmit,
 };
@@ -68,7 +69,8 @@ pub(super) struct SmolSender<A> {
 
 impl<A: Addressing> Transmit for SmolSender<A> {
     #[inline]
-    async fn transmit(&mut self) -> io::Result<Burst> {
+    async fn transmit(&mut self, stamp: &impl Stamp) -> io::Result<Burst> {
+        stamp.stamp(&mut self.payload);
         let sent = if A::CONNECTED {
             self.nudges.end(self.socket.send(&self.payload)).await?
         } else {
@@ -89,14 +91,18 @@ pub(super) struct SmolReceiver<A> {
 
 impl<A: Addressing> Receive for SmolReceiver<A> {
     #[inline]
-    async fn receive(&mut self) -> io::Result<Burst> {
+    async fn receive<I: Inspect>(&mut self, inspect: &mut I) -> io::Result<Burst> {
         if let Some(patience) = self.patience {
             // A timer per datagram is not what is measured: there is one only if nothing is there.
             return match self.socket.get_ref().recv(&mut self.buffer) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     await_readiness(&self.socket, patience).await
                 }
-                outcome => outcome.map(Burst::one),
+                outcome => {
+                    let received = outcome?;
+                    inspect.inspect(&self.buffer[..received]);
+                    Ok(Burst::one(received))
+                }
             };
         }
         let received = if A::CONNECTED {
@@ -105,6 +111,7 @@ impl<A: Addressing> Receive for SmolReceiver<A> {
             let receiving = self.socket.recv_from(&mut self.buffer);
             self.nudges.end(receiving).await?.0
         };
+        inspect.inspect(&self.buffer[..received]);
         Ok(Burst::one(received))
     }
 }

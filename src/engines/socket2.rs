@@ -4,9 +4,11 @@
 use std::io;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
+use std::ptr;
 
 use socket2::{SockAddr, Socket};
 
+use crate::content::{Inspect, Stamp};
 use crate::engine::{
     About, Addressing, Burst, Engine, Group, Receive, ReceiveEnd, Selection, SendEnd, Transmit,
 };
@@ -58,7 +60,8 @@ pub(super) struct Socket2Sender<A> {
 
 impl<A: Addressing> Transmit for Socket2Sender<A> {
     #[inline]
-    async fn transmit(&mut self) -> io::Result<Burst> {
+    async fn transmit(&mut self, stamp: &impl Stamp) -> io::Result<Burst> {
+        stamp.stamp(&mut self.payload);
         let sent = if A::CONNECTED {
             self.socket.send(&self.payload)?
         } else {
@@ -74,14 +77,29 @@ pub(super) struct Socket2Receiver<A> {
     addressing: PhantomData<A>,
 }
 
+/// What the kernel has written.
+fn initialised(memory: &[MaybeUninit<u8>]) -> &[u8] {
+    #[expect(
+        unsafe_code,
+        reason = "MaybeUninit::assume_init_ref of slices came with Rust 1.93"
+    )]
+    // SAFETY: the kernel wrote so many bytes as it says that it received (recv(2)), and these are they.
+    unsafe {
+        &*(ptr::from_ref(memory) as *const [u8])
+    }
+}
+
 impl<A: Addressing> Receive for Socket2Receiver<A> {
     #[inline]
-    async fn receive(&mut self) -> io::Result<Burst> {
+    async fn receive<I: Inspect>(&mut self, inspect: &mut I) -> io::Result<Burst> {
         let received = if A::CONNECTED {
             self.socket.recv(&mut self.buffer)?
         } else {
             self.socket.recv_from(&mut self.buffer)?.0
         };
+        if I::LOOKS {
+            inspect.inspect(initialised(&self.buffer[..received]));
+        }
         Ok(Burst::one(received))
     }
 }

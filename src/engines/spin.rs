@@ -4,6 +4,7 @@
 use std::io;
 
 use super::std::{StdReceiver, StdSender};
+use crate::content::{Inspect, Stamp};
 use crate::engine::{
     About, Addressing, Burst, Engine, Group, Receive, ReceiveEnd, Selection, SendEnd, Transmit,
 };
@@ -43,14 +44,14 @@ pub(super) struct Spinning<Half>(Half);
 
 impl<A: Addressing> Transmit for Spinning<StdSender<A>> {
     #[inline]
-    async fn transmit(&mut self) -> io::Result<Burst> {
-        self.0.send()
+    async fn transmit(&mut self, stamp: &impl Stamp) -> io::Result<Burst> {
+        self.0.send(stamp)
     }
 }
 
 impl<A: Addressing> Receive for Spinning<StdReceiver<A>> {
     #[inline]
-    async fn receive(&mut self) -> io::Result<Burst> {
-        self.0.receive()
+    async fn receive<I: Inspect>(&mut self, inspect: &mut I) -> io::Result<Burst> {
+        self.0.receive(inspect)
     }
 }

@@ -4,6 +4,7 @@ use std::io;
 use std::marker::PhantomData;
 use std::net::{SocketAddr, UdpSocket};
 
+use crate::content::{Inspect, Stamp};
 use crate::engine::{
     About, Addressing, Burst, Engine, Group, Receive, ReceiveEnd, Selection, SendEnd, Transmit,
 };
@@ -62,7 +63,8 @@ impl<A> StdSender<A> {
 
 impl<A: Addressing> StdSender<A> {
     #[inline]
-    pub(super) fn send(&self) -> io::Result<Burst> {
+    pub(super) fn send(&mut self, stamp: &impl Stamp) -> io::Result<Burst> {
+        stamp.stamp(&mut self.payload);
         let sent = if A::CONNECTED {
             self.socket.send(&self.payload)?
         } else {
@@ -74,8 +76,8 @@ impl<A: Addressing> StdSender<A> {
 
 impl<A: Addressing> Transmit for StdSender<A> {
     #[inline]
-    async fn transmit(&mut self) -> io::Result<Burst> {
-        self.send()
+    async fn transmit(&mut self, stamp: &impl Stamp) -> io::Result<Burst> {
+        self.send(stamp)
     }
 }
 
@@ -102,19 +104,20 @@ impl<A> StdReceiver<A> {
 
 impl<A: Addressing> StdReceiver<A> {
     #[inline]
-    pub(super) fn receive(&mut self) -> io::Result<Burst> {
+    pub(super) fn receive(&mut self, inspect: &mut impl Inspect) -> io::Result<Burst> {
         let received = if A::CONNECTED {
             self.socket.recv(&mut self.buffer)?
         } else {
             self.socket.recv_from(&mut self.buffer)?.0
         };
+        inspect.inspect(&self.buffer[..received]);
         Ok(Burst::one(received))
     }
 }
 
 impl<A: Addressing> Receive for StdReceiver<A> {
     #[inline]
-    async fn receive(&mut self) -> io::Result<Burst> {
-        StdReceiver::receive(self)
+    async fn receive<I: Inspect>(&mut self, inspect: &mut I) -> io::Result<Burst> {
+        StdReceiver::receive(self, inspect)
     }
 }

@@ -13,6 +13,7 @@ use std::time::Duration;
 use tokio::net::UdpSocket;
 use tokio::runtime::{Builder, Runtime};
 
+use crate::content::{Inspect, Stamp};
 use crate::engine::{
     About, Addressing, Burst, Engine, Group, Receive, ReceiveEnd, SendEnd, Transmit,
 };
@@ -125,7 +126,8 @@ pub(super) struct TokioSender<A, H> {
 
 impl<A: Addressing, H: Habit> Transmit for TokioSender<A, H> {
     #[inline]
-    async fn transmit(&mut self) -> io::Result<Burst> {
+    async fn transmit(&mut self, stamp: &impl Stamp) -> io::Result<Burst> {
+        stamp.stamp(&mut self.payload);
         if !H::EXHAUST {
             let sent = if A::CONNECTED {
                 self.nudges.end(self.socket.send(&self.payload)).await?
@@ -159,7 +161,7 @@ pub(super) struct TokioReceiver<A, H> {
 
 impl<A: Addressing, H: Habit> Receive for TokioReceiver<A, H> {
     #[inline]
-    async fn receive(&mut self) -> io::Result<Burst> {
+    async fn receive<I: Inspect>(&mut self, inspect: &mut I) -> io::Result<Burst> {
         if !H::EXHAUST {
             let buffer = &mut self.buffer;
             let received = if let Some(patience) = self.patience {
@@ -175,6 +177,7 @@ impl<A: Addressing, H: Habit> Receive for TokioReceiver<A, H> {
             } else {
                 self.nudges.end(self.socket.recv_from(buffer)).await?.0
             };
+            inspect.inspect(&self.buffer[..received]);
             return Ok(Burst::one(received));
         }
         if !self.ready {
@@ -187,7 +190,9 @@ impl<A: Addressing, H: Habit> Receive for TokioReceiver<A, H> {
             outcome.map(|(bytes, _)| bytes)
         };
         self.ready = outcome.is_ok();
-        outcome.map(Burst::one)
+        let received = outcome?;
+        inspect.inspect(&self.buffer[..received]);
+        Ok(Burst::one(received))
     }
 }
 

@@ -4,10 +4,12 @@
 use std::io;
 use std::marker::PhantomData;
 
+use crate::content::{Inspect, Stamp};
 use crate::engine::{
     About, Addressing, Burst, Engine, Group, Receive, ReceiveEnd, SendEnd, Transmit,
 };
 use crate::lane::LaneBrief;
+use crate::sys::batch::SendBatch;
 use crate::sys::uring::{self, ReceiveRing, SendRing};
 
 /// See the module's words.
@@ -29,8 +31,9 @@ impl Engine for Uring {
     }
 
     fn sender<A: Addressing>(&self, end: SendEnd) -> io::Result<UringSender<A>> {
-        let (payload, peer) = (end.payload(), (!A::CONNECTED).then_some(end.peer));
-        let ring = SendRing::new(end.socket, payload, end.batch, peer)?;
+        let peer = (!A::CONNECTED).then_some(end.peer);
+        let batch = SendBatch::new(end.payloads(end.batch), end.payload_bytes, end.batch, peer);
+        let ring = SendRing::new(end.socket, batch)?;
         Ok(UringSender(ring, PhantomData))
     }
 
@@ -48,8 +51,8 @@ pub(super) struct UringSender<A>(SendRing, PhantomData<A>);
 
 impl<A: Addressing> Transmit for UringSender<A> {
     #[inline]
-    async fn transmit(&mut self) -> io::Result<Burst> {
-        let (packets, bytes) = self.0.send()?;
+    async fn transmit(&mut self, stamp: &impl Stamp) -> io::Result<Burst> {
+        let (packets, bytes) = self.0.send(stamp)?;
         Ok(Burst { packets, bytes })
     }
 }
@@ -58,8 +61,8 @@ pub(super) struct UringReceiver<A>(ReceiveRing, PhantomData<A>);
 
 impl<A: Addressing> Receive for UringReceiver<A> {
     #[inline]
-    async fn receive(&mut self) -> io::Result<Burst> {
-        let (packets, bytes) = self.0.receive()?;
+    async fn receive<I: Inspect>(&mut self, inspect: &mut I) -> io::Result<Burst> {
+        let (packets, bytes) = self.0.receive(inspect)?;
         Ok(Burst { packets, bytes })
     }
 }

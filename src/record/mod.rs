@@ -14,6 +14,7 @@ use self::numbers::{Speeds, high, low, median};
 
 use crate::case::{Batch, Case, Connection, Ip, Payload, Threads};
 use crate::sample::Sample;
+use crate::verify::Verified;
 
 /// One row. Units are in the names; what could not be measured is empty, never 0.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -53,6 +54,11 @@ pub struct Record {
     pub dropped_kernel_packets: Option<u64>,
     pub unaccounted_packets: Option<i64>,
     pub queue_growth_packets: Option<i64>,
+    pub verified_packets: Option<u64>,
+    pub duplicated_packets: Option<u64>,
+    pub reordered_packets: Option<u64>,
+    pub truncated_packets: Option<u64>,
+    pub corrupted_packets: Option<u64>,
     pub failed_calls: Option<u64>,
     pub sender_cpu_ns_per_packet: Option<f64>,
     pub receiver_cpu_ns_per_packet: Option<f64>,
@@ -177,6 +183,8 @@ pub struct Findings<'a> {
     pub outcome: Outcome,
     /// Its windows.
     pub samples: &'a [Sample],
+    /// What was found in its datagrams, if somebody looked.
+    pub verified: Option<Verified>,
     /// The windows of the reference case of its block.
     pub reference: &'a [Sample],
 }
@@ -184,7 +192,12 @@ pub struct Findings<'a> {
 impl Record {
     /// Makes the row.
     pub fn new(findings: &Findings, environment: &Environment) -> Self {
-        let Findings { case, samples, .. } = *findings;
+        let Findings {
+            case,
+            samples,
+            verified,
+            ..
+        } = *findings;
         let (status, reason) = verdict::status(findings);
         // A starved or faulty case has counts, but no speed.
         let speaks = status == Status::Ok || status == Status::Interrupted;
@@ -222,6 +235,11 @@ impl Record {
             dropped_kernel_packets: books.map(|books| books.dropped_kernel),
             unaccounted_packets: books.map(|books| books.unaccounted),
             queue_growth_packets: books.map(|_| numbers::queue_growth(samples)),
+            verified_packets: verified.map(|found| found.packets),
+            duplicated_packets: verified.map(|found| found.duplicated),
+            reordered_packets: verified.map(|found| found.reordered),
+            truncated_packets: verified.map(|found| found.truncated),
+            corrupted_packets: verified.map(|found| found.corrupted),
             failed_calls: books.map(|_| numbers::failed_calls(samples)),
             sender_cpu_ns_per_packet: median::<1>(speeds.sender_cpu_ns_per_packet),
             receiver_cpu_ns_per_packet: median::<1>(speeds.receiver_cpu_ns_per_packet),

@@ -50,6 +50,7 @@ fn window(round: u32) -> Sample {
             cooling: Some(false),
             lowest_khz: Some(600_000),
         },
+        verified: None,
     }
 }
 
@@ -77,6 +78,7 @@ fn record_in(
         warnings: Vec::new(),
         outcome,
         samples,
+        verified: None,
         reference,
     };
     Record::new(&findings, environment)

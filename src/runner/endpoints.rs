@@ -17,6 +17,7 @@ use crate::engine::{ReceiveEnd, SendEnd};
 use crate::lane::{Job, Role};
 use crate::sys::drops::{queued_bytes, socket_drops};
 use crate::sys::interrupt::Interrupt;
+use crate::verify::{Ledger, Stamper};
 use crate::wire::Wire;
 
 /// How long the only thread of a case waits for a datagram before it takes it for lost.
@@ -50,6 +51,7 @@ struct Tap {
 pub(super) fn build(
     case: &Case,
     settings: &Settings,
+    ledger: Option<&Arc<Ledger>>,
     interrupt: &Interrupt,
 ) -> anyhow::Result<Endpoints> {
     let receivers = receivers(case, settings.rcvbuf_bytes)?;
@@ -57,6 +59,8 @@ pub(super) fn build(
     let taps = Taps::new(&receivers, &flows)?;
 
     let payload_bytes = case.payload.bytes();
+    // Whoever looks at datagrams wants to see those that are too long, too.
+    let room = payload_bytes + usize::from(ledger.is_some());
     let batch = case.batch.map_or(1, Batch::count);
     let wires: Vec<Arc<Wire>> = flows.iter().map(|_| Arc::default()).collect();
     let patience = case.threads.is_alone().then_some(ALONE_PATIENCE);
@@ -65,18 +69,21 @@ pub(super) fn build(
             |(flow, wire): (&Flow, &Arc<Wire>)| (flow.receiver == n).then(|| Arc::clone(wire));
         ReceiveEnd {
             socket,
-            payload_bytes,
+            payload_bytes: room,
             batch,
             patience,
+            ledger: ledger.cloned(),
             wires: flows.iter().zip(&wires).filter_map(ends_here).collect(),
         }
     });
     let receive_ends: Vec<ReceiveEnd> = receive_ends.collect();
-    let send_ends = flows.into_iter().zip(wires).map(|(flow, wire)| SendEnd {
+    let send_ends = (0..).zip(flows.into_iter().zip(wires));
+    let send_ends = send_ends.map(|(n, (flow, wire))| SendEnd {
         socket: flow.sender,
         peer: flow.peer,
         payload_bytes,
         batch,
+        stamper: ledger.map(|_| Stamper::new(n, payload_bytes)),
         wire,
     });
     let roles: Vec<Role> = if case.threads.is_alone() {

@@ -7,6 +7,7 @@ mod edge;
 mod endpoints;
 mod spread;
 
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 pub use spread::Spread;
@@ -21,6 +22,7 @@ use crate::sys::files::Root;
 use crate::sys::interrupt::{Interrupt, Interrupted};
 use crate::sys::kernel;
 use crate::sys::sensors::Watch;
+use crate::verify::Ledger;
 
 /// How every window of a sweep is run.
 #[derive(Clone, Debug)]
@@ -64,6 +66,9 @@ const QUIET: Duration = Duration::from_millis(500);
 /// How often the coordinator looks while it waits for lanes to drain or to stop.
 const GLANCE: Duration = Duration::from_micros(100);
 
+/// How long datagrams are verified: enough for every buffer of a batch and every turn of a ring.
+const VERIFYING: Duration = Duration::from_millis(20);
+
 /// Runs `case` once: endpoints, threads, gate, warm-up, window, drain, closed books.
 ///
 /// # Errors
@@ -74,10 +79,39 @@ pub fn measure(
     settings: &Settings,
     interrupt: &Interrupt,
 ) -> Result<Sample, NoSample> {
+    run(case, placement, settings, None, interrupt)
+}
+
+/// Runs `case` once for a short while with datagrams that can be told apart: see [`Sample::verified`].
+///
+/// # Errors
+/// As for [`measure`].
+pub fn verify(
+    case: &Case,
+    placement: &Placement,
+    settings: &Settings,
+    interrupt: &Interrupt,
+) -> Result<Sample, NoSample> {
+    let ledger = Arc::new(Ledger::new(case.payload.bytes()));
+    let settings = Settings {
+        warmup: Duration::ZERO,
+        window: VERIFYING,
+        ..settings.clone()
+    };
+    run(case, placement, &settings, Some(&ledger), interrupt)
+}
+
+fn run(
+    case: &Case,
+    placement: &Placement,
+    settings: &Settings,
+    ledger: Option<&Arc<Ledger>>,
+    interrupt: &Interrupt,
+) -> Result<Sample, NoSample> {
     interrupt.sleep(Duration::ZERO)?;
     let mut watch = Watch::start(&settings.root);
     let discards_before = kernel::discarded();
-    let built = endpoints::build(case, settings, interrupt);
+    let built = endpoints::build(case, settings, ledger, interrupt);
     // What was called off is no failure of the case.
     interrupt.sleep(Duration::ZERO)?;
     let Endpoints { jobs, taps } = built?;
@@ -114,6 +148,7 @@ pub fn measure(
         rcvbuf_bytes: taps.rcvbuf_bytes,
         sndbuf_bytes: taps.sndbuf_bytes,
         climate: watch.climate(),
+        verified: ledger.map(|ledger| ledger.verified()),
     })
 }
 

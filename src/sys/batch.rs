@@ -11,43 +11,90 @@ use std::net::{SocketAddr, UdpSocket};
 use std::os::fd::AsRawFd;
 use std::ptr;
 
-use libc::{c_int, c_uint, c_void, iovec, mmsghdr, sockaddr_storage};
+use libc::{c_int, c_uint, c_void, iovec, mmsghdr, msghdr, sockaddr_storage};
 use socket2::SockAddr;
 
-/// Datagrams of one content, to be sent many at a time.
+use crate::content::{Inspect, Stamp};
+
+/// Datagrams to be sent many at a time.
 pub struct SendBatch {
     headers: Vec<mmsghdr>,
     bytes_each: u64,
     /// What the headers point to: the boxes below never move, and nobody else has them.
-    _payload: Box<[u8]>,
-    _slice: Box<iovec>,
+    payloads: Box<[u8]>,
+    slices: Box<[iovec]>,
     _peer: Option<Box<SockAddr>>,
 }
 
 impl SendBatch {
-    /// `count` times `payload`, to `peer`, or to where the socket is connected.
-    pub fn new(payload: Vec<u8>, count: usize, peer: Option<SocketAddr>) -> Self {
-        let mut payload = payload.into_boxed_slice();
-        let mut slice = Box::new(iovec {
-            iov_base: payload.as_mut_ptr().cast::<c_void>(),
-            iov_len: payload.len(),
-        });
+    /// `count` datagrams of `bytes_each`, to `peer`, or to where the socket is connected. `payloads` holds
+    /// one after the other, or a single one for all of them.
+    pub fn new(
+        payloads: Vec<u8>,
+        bytes_each: usize,
+        count: usize,
+        peer: Option<SocketAddr>,
+    ) -> Self {
+        let mut payloads = payloads.into_boxed_slice();
+        let last = payloads.len().saturating_sub(bytes_each);
+        // Those that share a payload share its description, too: the less memory for the kernel to read.
+        let start = payloads.as_mut_ptr();
+        let slice = |at: usize| iovec {
+            iov_base: start.wrapping_add(at).cast::<c_void>(),
+            iov_len: bytes_each,
+        };
+        let mut slices: Box<[iovec]> = (0..=last).step_by(bytes_each.max(1)).map(slice).collect();
         let peer = peer.map(|peer| Box::new(SockAddr::from(peer)));
-        let mut header = empty_header();
-        header.msg_hdr.msg_iov = &raw mut *slice;
-        header.msg_hdr.msg_iovlen = 1;
-        if let Some(peer) = &peer {
-            // The kernel only reads it (sendmsg(2)).
-            header.msg_hdr.msg_name = peer.as_ptr().cast_mut().cast::<c_void>();
-            header.msg_hdr.msg_namelen = peer.len();
-        }
+        let shared = slices.len() == 1;
+        let header = |n: usize| {
+            let mut header = empty_header();
+            header.msg_hdr.msg_iov = &raw mut slices[if shared { 0 } else { n }];
+            header.msg_hdr.msg_iovlen = 1;
+            if let Some(peer) = &peer {
+                // The kernel only reads it (sendmsg(2)).
+                header.msg_hdr.msg_name = peer.as_ptr().cast_mut().cast::<c_void>();
+                header.msg_hdr.msg_namelen = peer.len();
+            }
+            header
+        };
         Self {
-            headers: vec![header; count],
-            bytes_each: payload.len() as u64,
-            _payload: payload,
-            _slice: slice,
+            headers: (0..count).map(header).collect(),
+            bytes_each: bytes_each as u64,
+            payloads,
+            slices,
             _peer: peer,
         }
+    }
+
+    /// How many.
+    pub fn count(&self) -> usize {
+        self.headers.len()
+    }
+
+    /// Payload of each, in bytes.
+    pub fn bytes_each(&self) -> u64 {
+        self.bytes_each
+    }
+
+    /// For each, what is handed to sendmsg(2), and where its payload starts: good for as long as `self` lives.
+    pub fn messages(&self) -> impl Iterator<Item = (&msghdr, *const u8)> {
+        let headers = self.headers.iter().enumerate();
+        headers.map(|(n, header)| {
+            (
+                &header.msg_hdr,
+                self.slice(n).iov_base.cast::<u8>().cast_const(),
+            )
+        })
+    }
+
+    fn slice(&self, n: usize) -> &iovec {
+        self.slices.get(n).unwrap_or(&self.slices[0])
+    }
+
+    /// Prepares what the next burst holds.
+    #[inline]
+    pub fn stamp(&mut self, stamp: &impl Stamp) {
+        stamp.stamp(&mut self.payloads);
     }
 
     /// Sends as many as the kernel takes in one call, and returns how many that were, and their payload.
@@ -75,8 +122,9 @@ impl SendBatch {
 /// Buffers for many datagrams at a time.
 pub struct ReceiveBatch {
     headers: Vec<mmsghdr>,
+    bytes_each: usize,
     _slices: Box<[iovec]>,
-    _buffers: Box<[u8]>,
+    buffers: Box<[u8]>,
     _sources: Box<[sockaddr_storage]>,
 }
 
@@ -104,8 +152,9 @@ impl ReceiveBatch {
         };
         Self {
             headers: (0..count).map(header).collect(),
+            bytes_each,
             _slices: slices,
-            _buffers: buffers,
+            buffers,
             _sources: sources.into_boxed_slice(),
         }
     }
@@ -119,7 +168,11 @@ impl ReceiveBatch {
     /// # Errors
     /// When not even one came.
     #[inline]
-    pub fn receive(&mut self, socket: &UdpSocket) -> io::Result<(u64, u64)> {
+    pub fn receive<I: Inspect>(
+        &mut self,
+        socket: &UdpSocket,
+        inspect: &mut I,
+    ) -> io::Result<(u64, u64)> {
         #[expect(unsafe_code, reason = "the call takes an array of raw headers")]
         // SAFETY: the headers are as many as it is told, and point to memory that `self` owns, that does
         // not move, and that is as long as they say; any bytes are valid there (recvmmsg(2)).
@@ -133,6 +186,12 @@ impl ReceiveBatch {
             )
         };
         let received = usize::try_from(received).map_err(|_| io::Error::last_os_error())?;
+        if I::LOOKS {
+            let datagrams = self.buffers.chunks_exact(self.bytes_each);
+            for (header, datagram) in self.headers[..received].iter().zip(datagrams) {
+                inspect.inspect(&datagram[..header.msg_len as usize]);
+            }
+        }
         let lengths = self.headers[..received].iter();
         let bytes = lengths.map(|header| u64::from(header.msg_len)).sum();
         Ok((received as u64, bytes))
@@ -172,7 +231,7 @@ fn empty_address() -> sockaddr_storage {
 pub struct CoalescedReceive {
     header: mmsghdr,
     _slice: Box<iovec>,
-    _buffer: Box<[u8]>,
+    buffer: Box<[u8]>,
     control: Box<Control>,
     _source: Option<Box<sockaddr_storage>>,
 }
@@ -212,7 +271,7 @@ impl CoalescedReceive {
         Self {
             header,
             _slice: slice,
-            _buffer: buffer,
+            buffer,
             control,
             _source: source,
         }
@@ -227,7 +286,11 @@ impl CoalescedReceive {
         clippy::cast_possible_truncation,
         reason = "musl counts these few bytes in 32 bits"
     )]
-    pub fn receive(&mut self, socket: &UdpSocket) -> io::Result<(u64, u64)> {
+    pub fn receive<I: Inspect>(
+        &mut self,
+        socket: &UdpSocket,
+        inspect: &mut I,
+    ) -> io::Result<(u64, u64)> {
         let header = &mut self.header.msg_hdr;
         // The kernel wrote how long the message was, and 0 if there was none.
         header.msg_controllen = size_of::<Control>() as _;
@@ -236,7 +299,14 @@ impl CoalescedReceive {
         // as it says; any bytes are valid there (recvmsg(2)).
         let received = unsafe { libc::recvmsg(socket.as_raw_fd(), header, 0) };
         let bytes = u64::try_from(received).map_err(|_| io::Error::last_os_error())?;
-        Ok((self.segments(bytes), bytes))
+        let packets = self.segments(bytes);
+        if I::LOOKS && bytes > 0 {
+            // All but the last are of one size (udp(7)).
+            let each = bytes.div_ceil(packets);
+            let datagrams = self.buffer[..bytes as usize].chunks(each as usize);
+            datagrams.for_each(|datagram| inspect.inspect(datagram));
+        }
+        Ok((packets, bytes))
     }
 
     fn segments(&self, bytes: u64) -> u64 {

@@ -7,7 +7,7 @@
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::io;
 use std::mem;
-use std::net::{SocketAddr, UdpSocket};
+use std::net::UdpSocket;
 use std::os::fd::AsRawFd;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU16, Ordering};
@@ -15,8 +15,10 @@ use std::time::Duration;
 
 use io_uring::types::{BufRingEntry, CancelBuilder, Fixed, RecvMsgOut, SubmitArgs, Timespec};
 use io_uring::{IoUring, Probe, cqueue, opcode, squeue};
-use libc::{c_void, iovec, msghdr, sockaddr_storage};
-use socket2::SockAddr;
+use libc::{msghdr, sockaddr_storage};
+
+use super::batch::SendBatch;
+use crate::content::{Inspect, Stamp};
 
 /// The one file that is registered with each ring.
 const SOCKET: Fixed = Fixed(0);
@@ -57,60 +59,37 @@ fn ring(submissions: usize, completions: usize) -> io::Result<IoUring> {
         .build(size(submissions))
 }
 
-/// Datagrams of one content, many per io_uring_enter(2).
+/// Many datagrams per io_uring_enter(2).
 pub struct SendRing {
     // First: the kernel lets go of what the requests point to when the ring is gone.
     ring: IoUring,
-    request: squeue::Entry,
-    batch: usize,
+    /// One for each datagram of the batch.
+    requests: Box<[squeue::Entry]>,
+    batch: SendBatch,
     _socket: UdpSocket,
-    _payload: Box<[u8]>,
-    _slice: Box<iovec>,
-    _peer: Option<Box<SockAddr>>,
-    _header: Box<msghdr>,
 }
 
 impl SendRing {
-    /// `batch` times `payload` per call, to `peer`, or to where the socket is connected.
+    /// All of `batch` per call, to where it says, or to where the socket is connected.
     ///
     /// # Errors
     /// When there is no ring to be had.
-    pub fn new(
-        socket: UdpSocket,
-        payload: Vec<u8>,
-        batch: usize,
-        peer: Option<SocketAddr>,
-    ) -> io::Result<Self> {
-        let ring = ring(batch, batch)?;
+    pub fn new(socket: UdpSocket, batch: SendBatch) -> io::Result<Self> {
+        let ring = ring(batch.count(), batch.count())?;
         ring.submitter().register_files(&[socket.as_raw_fd()])?;
-        let mut payload = payload.into_boxed_slice();
-        let length = u32::try_from(payload.len()).map_err(io::Error::other)?;
-        let mut slice = Box::new(iovec {
-            iov_base: payload.as_mut_ptr().cast::<c_void>(),
-            iov_len: payload.len(),
-        });
-        let peer = peer.map(|peer| Box::new(SockAddr::from(peer)));
-        let mut header = Box::new(empty_header());
-        header.msg_iov = &raw mut *slice;
-        header.msg_iovlen = 1;
-        let request = match &peer {
-            None => opcode::Send::new(SOCKET, payload.as_ptr(), length).build(),
-            Some(peer) => {
-                // The kernel only reads it.
-                header.msg_name = peer.as_ptr().cast_mut().cast::<c_void>();
-                header.msg_namelen = peer.len();
-                opcode::SendMsg::new(SOCKET, &raw const *header).build()
+        let length = u32::try_from(batch.bytes_each()).map_err(io::Error::other)?;
+        let request = |(message, payload): (&msghdr, *const u8)| {
+            if message.msg_name.is_null() {
+                opcode::Send::new(SOCKET, payload, length).build()
+            } else {
+                opcode::SendMsg::new(SOCKET, message).build()
             }
         };
         Ok(Self {
             ring,
-            request,
+            requests: batch.messages().map(request).collect(),
             batch,
             _socket: socket,
-            _payload: payload,
-            _slice: slice,
-            _peer: peer,
-            _header: header,
         })
     }
 
@@ -121,17 +100,14 @@ impl SendRing {
     /// # Errors
     /// Of the ring, or, if none was sent, of the first one that was not.
     #[inline]
-    pub fn send(&mut self) -> io::Result<(u64, u64)> {
-        let mut queue = self.ring.submission();
-        for _ in 0..self.batch {
-            #[expect(unsafe_code, reason = "the kernel follows the request's pointers")]
-            // SAFETY: they point to memory that `self` owns, that does not move, and that outlives the
-            // ring. The queue has room for a batch, and it was empty.
-            let pushed = unsafe { queue.push(&self.request) };
-            pushed.map_err(io::Error::other)?;
-        }
-        drop(queue);
-        let (mut left, mut sent, mut bytes, mut failure) = (self.batch, 0, 0, None);
+    pub fn send(&mut self, stamp: &impl Stamp) -> io::Result<(u64, u64)> {
+        self.batch.stamp(stamp);
+        #[expect(unsafe_code, reason = "the kernel follows the requests' pointers")]
+        // SAFETY: they point to memory that `self.batch` owns, that does not move, and that outlives the
+        // ring. The queue has room for all of them, and it was empty.
+        let pushed = unsafe { self.ring.submission().push_multiple(&self.requests) };
+        pushed.map_err(io::Error::other)?;
+        let (mut left, mut sent, mut bytes, mut failure) = (self.requests.len(), 0, 0, None);
         while left > 0 {
             match self.ring.submit_and_wait(left) {
                 Err(error) if error.kind() != io::ErrorKind::Interrupted => return Err(error),
@@ -211,7 +187,7 @@ impl ReceiveRing {
     /// # Errors
     /// `WouldBlock` after `patience`, `Interrupted` after a signal, else what the kernel said.
     #[inline]
-    pub fn receive(&mut self) -> io::Result<(u64, u64)> {
+    pub fn receive<I: Inspect>(&mut self, inspect: &mut I) -> io::Result<(u64, u64)> {
         if !self.armed {
             #[expect(unsafe_code, reason = "the kernel follows the request's pointers")]
             // SAFETY: the header is memory that `self` owns, that does not move, and that outlives the
@@ -229,14 +205,16 @@ impl ReceiveRing {
             if let Ok(length) = usize::try_from(length) {
                 let buffer = cqueue::buffer_select(completion.flags());
                 packets += 1;
-                bytes += match (&self.header, buffer) {
-                    (None, _) => length as u64,
-                    (Some(header), Some(id)) => payload(&self.pool.buffer(id)[..length], header),
-                    (Some(_), None) => 0,
+                // An empty datagram without an address takes none.
+                let Some(id) = buffer else { continue };
+                let content = &self.pool.buffer(id)[..length];
+                let datagram = match &self.header {
+                    None => content,
+                    Some(header) => payload(content, header),
                 };
-                if let Some(id) = buffer {
-                    self.pool.give_back(id);
-                }
+                inspect.inspect(datagram);
+                bytes += datagram.len() as u64;
+                self.pool.give_back(id);
             } else if length != -libc::ENOBUFS {
                 failure = Some(length);
             }
@@ -272,8 +250,11 @@ impl Drop for ReceiveRing {
     }
 }
 
-fn payload(buffer: &[u8], header: &msghdr) -> u64 {
-    RecvMsgOut::parse(buffer, header).map_or(0, |message| message.payload_data().len() as u64)
+fn payload<'a>(buffer: &'a [u8], header: &msghdr) -> &'a [u8] {
+    // It comes last.
+    let length =
+        RecvMsgOut::parse(buffer, header).map_or(0, |message| message.payload_data().len());
+    &buffer[buffer.len() - length..]
 }
 
 #[expect(

@@ -2,15 +2,23 @@
 
 use std::io;
 
+use crate::content::{Inspect, Stamp};
 use crate::engine::{Receive, Transmit};
 use crate::lane::{LaneContext, Tally};
 
 /// Sends until the stop.
-pub(super) async fn send(sender: &mut impl Transmit, lane: &LaneContext) -> io::Result<()> {
+pub(super) async fn send(
+    sender: &mut impl Transmit,
+    mut stamp: impl Stamp,
+    lane: &LaneContext,
+) -> io::Result<()> {
     let mut sent = Tally::default();
     while !lane.sending_stopped() {
-        match sender.transmit().await {
-            Ok(burst) => lane.meter.sent.publish(sent.add(burst)),
+        match sender.transmit(&stamp).await {
+            Ok(burst) => {
+                stamp.sent(burst.packets);
+                lane.meter.sent.publish(sent.add(burst));
+            }
             Err(error) => lane.tolerate(error)?,
         }
     }
@@ -19,10 +27,14 @@ pub(super) async fn send(sender: &mut impl Transmit, lane: &LaneContext) -> io::
 }
 
 /// Receives until the stop, which comes only when the queues are empty or stay as they are.
-pub(super) async fn receive(receiver: &mut impl Receive, lane: &LaneContext) -> io::Result<()> {
+pub(super) async fn receive(
+    receiver: &mut impl Receive,
+    mut inspect: impl Inspect,
+    lane: &LaneContext,
+) -> io::Result<()> {
     let mut received = Tally::default();
     while !lane.receiving_stopped() {
-        match receiver.receive().await {
+        match receiver.receive(&mut inspect).await {
             Ok(burst) => lane.meter.received.publish(received.add(burst)),
             Err(error) => lane.tolerate(error)?,
         }

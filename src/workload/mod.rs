@@ -9,8 +9,10 @@ mod flood;
 use std::io;
 
 use crate::case::Connection;
+use crate::content::{Uninspected, Unstamped};
 use crate::engine::{Addressing, Connected, Engine, Remark, Transmit, Unconnected};
 use crate::lane::{Job, LaneContext, Role};
+use crate::verify::Inspector;
 
 /// Runs one lane of engine `E`: builds its halves, waits at the gate, and loops until the stop.
 ///
@@ -29,22 +31,44 @@ fn work<E: Engine, A: Addressing>(role: Role, lane: &LaneContext) -> io::Result<
     let engine = E::start(&lane.brief(&role))?;
     match role {
         Role::Send(end) => {
+            let stamper = end.stamper.clone();
             let mut sender = engine.sender::<A>(end)?;
             lane.wait_at_gate()?;
-            engine.run(flood::send(&mut sender, lane))?;
+            match stamper {
+                None => engine.run(flood::send(&mut sender, Unstamped, lane))?,
+                Some(stamper) => engine.run(flood::send(&mut sender, stamper, lane))?,
+            }
             Ok(sender.remark())
         }
         Role::Receive(end) => {
+            let inspector = end.ledger.clone().map(Inspector);
             let mut receiver = engine.receiver::<A>(end)?;
             lane.wait_at_gate()?;
-            engine.run(flood::receive(&mut receiver, lane))?;
+            match inspector {
+                None => engine.run(flood::receive(&mut receiver, Uninspected, lane))?,
+                Some(inspector) => engine.run(flood::receive(&mut receiver, inspector, lane))?,
+            }
             Ok(None)
         }
         Role::Alone(sending, receiving) => {
+            let verifying = sending.stamper.clone().zip(receiving.ledger.clone());
             let mut sender = engine.sender::<A>(sending)?;
             let mut receiver = engine.receiver::<A>(receiving)?;
             lane.wait_at_gate()?;
-            engine.run(alone::send_and_receive(&mut sender, &mut receiver, lane))?;
+            let (to, from) = (&mut sender, &mut receiver);
+            match verifying {
+                None => engine.run(alone::send_and_receive(
+                    to,
+                    Unstamped,
+                    from,
+                    Uninspected,
+                    lane,
+                ))?,
+                Some((stamper, ledger)) => {
+                    let inspector = Inspector(ledger);
+                    engine.run(alone::send_and_receive(to, stamper, from, inspector, lane))?;
+                }
+            }
             Ok(sender.remark())
         }
     }

@@ -5,6 +5,8 @@
 )]
 #![allow(dead_code, reason = "each test file uses its own part of this")]
 
+pub mod cases;
+
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -188,6 +188,10 @@ impl Journal for Desk {
         self.outputs.window(sample)
     }
 
+    fn verified(&mut self, sample: &Sample) -> anyhow::Result<()> {
+        self.outputs.window(sample)
+    }
+
     fn lost_windows(&mut self, windows: u32) {
         self.bar.inc(windows.into());
     }

@@ -1,0 +1,163 @@
+//! What engines deliver is what was sent; and if it were not, `--verify` would say so.
+
+mod common;
+
+use std::net::{SocketAddr, UdpSocket};
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use udpbench::case::{Batch, Connection, Ip};
+use udpbench::content::Stamp;
+use udpbench::engine::{Entry, ReceiveEnd};
+use udpbench::lane::{Control, Job, LaneContext, Meter, Role};
+use udpbench::placement::Placement;
+use udpbench::record::Status;
+use udpbench::runner::{self, NoSample, Settings, Spread};
+use udpbench::sys::files::Root;
+use udpbench::sys::interrupt::Interrupt;
+use udpbench::verify::{LEAST_BYTES, Ledger, Stamper, Verified, refusal};
+
+use common::cases::{built_and_runnable, matrix};
+use common::{Place, rows};
+
+const PAYLOAD: usize = 300;
+
+#[test]
+fn every_engine_delivers_what_was_sent() {
+    let settings = Settings {
+        warmup: Duration::ZERO,
+        window: Duration::ZERO,
+        rcvbuf_bytes: 1 << 20,
+        spread: Spread::Even,
+        root: Root::default(),
+    };
+    for payload in [LEAST_BYTES, 1460] {
+        let mut cases = matrix(payload.try_into().expect("in range"));
+        cases.retain(|case| refusal(case).is_none() && case.ip == Ip::V4);
+        for case in cases {
+            let (key, interrupt) = (case.key(), Interrupt::never().expect("a pair of sockets"));
+            let placement = Placement::unpinned(case.threads);
+            let sample = match runner::verify(&case, &placement, &settings, &interrupt) {
+                Ok(sample) => sample,
+                Err(NoSample::Failed(error)) => panic!("{key}: {error:#}"),
+                Err(NoSample::Interrupted) => panic!("{key}: interrupted by nobody"),
+            };
+            let verified = sample.verified.expect("somebody looked");
+            assert_eq!(verified.packets, sample.books.at_end.received, "{key}");
+            assert_eq!(verified.fault(), None, "{key}");
+            assert_eq!(sample.books.of_window().unaccounted, 0, "{key}");
+            if case.receiver.about.starves.is_none() {
+                assert!(verified.packets > 0, "{key}: nothing came");
+            }
+        }
+    }
+}
+
+#[test]
+fn faults_are_found_whatever_the_receiver() {
+    // One that starves would not see them all.
+    let fair = built_and_runnable().filter(|entry| entry.about.is_fair() && entry.receives());
+    for entry in fair {
+        let found = received_by(entry, &faulty_stream());
+        let counts = (
+            found.duplicated,
+            found.reordered,
+            found.truncated,
+            found.corrupted,
+        );
+        assert_eq!(counts, (1, 1, 1, 2), "{entry}: {found:?}");
+    }
+}
+
+/// A good stream of a hundred, but for one fault of each kind, and two of the last.
+fn faulty_stream() -> Vec<Vec<u8>> {
+    let mut stamper = Stamper::new(0, PAYLOAD);
+    let mut next = || {
+        let mut datagram = vec![0; PAYLOAD];
+        stamper.stamp(&mut datagram);
+        stamper.sent(1);
+        datagram
+    };
+    let mut stream: Vec<Vec<u8>> = (0..100).map(|_| next()).collect();
+    stream.insert(10, stream[9].clone());
+    stream.swap(20, 21);
+    stream[30].pop();
+    stream[40][200] ^= 0x10;
+    stream[50].push(0);
+    stream
+}
+
+/// Sends `stream` by hand to a receiving lane of the engine; returns what its ledger says.
+fn received_by(entry: &'static Entry, stream: &[Vec<u8>]) -> Verified {
+    let any_port = SocketAddr::new(Ip::V4.loopback(), 0);
+    let socket = UdpSocket::bind(any_port).expect("loopback is up");
+    let sender = UdpSocket::bind(any_port).expect("as the first");
+    let receiver = socket.local_addr().expect("bound");
+    let ledger = Arc::new(Ledger::new(PAYLOAD));
+    let end = ReceiveEnd {
+        socket,
+        payload_bytes: PAYLOAD + 1,
+        batch: Batch::DEFAULT.count(),
+        patience: None,
+        ledger: Some(Arc::clone(&ledger)),
+        wires: Vec::new(),
+    };
+    let job = Job {
+        role: Role::Receive(end),
+        connection: Connection::Unconnected,
+    };
+    let control = Arc::new(Control::default());
+    let meter = Arc::new(Meter::default());
+    let context = LaneContext::new(Arc::clone(&control), Arc::clone(&meter));
+    let lane = thread::spawn(move || (entry.lane)(job, &context).map(drop));
+    control.gate.wait_for(1);
+    control.gate.open();
+
+    for datagram in stream {
+        // So slowly that no queue overflows.
+        let before = ledger.verified().packets;
+        sender
+            .send_to(datagram, receiver)
+            .expect("loopback takes it");
+        while ledger.verified().packets == before && !lane.is_finished() {
+            thread::yield_now();
+        }
+    }
+    let found = ledger.verified();
+    control.stop_receiving();
+    while !lane.is_finished() {
+        // Wakes whoever waits for a datagram.
+        sender.send_to(&[], receiver).expect("loopback takes it");
+        meter.nudges.nudge();
+        thread::yield_now();
+    }
+    lane.join().expect("no panic").expect("no error");
+    found
+}
+
+#[test]
+fn rows_say_what_was_found() {
+    let place = Place::new();
+    let output = place.run(
+        "--verify --engine std,mmsg --threads 2 --payload 11,12 --connection connected --ip v4 \
+         --duration 10ms --rounds 5 --warmup 1ms --soak 1ms -o out.csv",
+    );
+    assert!(output.status.success(), "{output:?}");
+    for row in rows(&place.path("out.csv")) {
+        assert_eq!(row.status, Status::Ok, "{row:?}");
+        let faults = [
+            row.duplicated_packets,
+            row.truncated_packets,
+            row.corrupted_packets,
+        ];
+        if u32::from(row.payload_bytes) == 12 {
+            assert!(row.verified_packets > Some(0), "{row:?}");
+            assert_eq!(faults, [Some(0); 3], "{row:?}");
+        } else {
+            assert_eq!(faults, [None; 3], "{row:?}");
+            let why = "not verified: 11 B cannot tell a datagram from another, 12 B can";
+            assert!(row.warnings.contains(&why.to_owned()), "{row:?}");
+        }
+    }
+}
