@@ -11,12 +11,11 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
-use crate::case::{Batch, Connection, Ip, Payload, Threads};
+use crate::case::{Batch, Buffer, Connection, Ip, Payload, SharingKind, Spread, Threads};
 use crate::duration;
 use crate::engine::{Entry, Group};
 use crate::engines;
 use crate::placement::Pin;
-use crate::runner::Spread;
 
 /// How fast this board, this kernel and this way of writing the socket loop move UDP datagrams, where
 /// the lost ones died, and what each cost in CPU.
@@ -36,7 +35,7 @@ const AFTER_HELP: &str = "\
 Examples:
   udpbench --quick                            a useful answer in under 20 seconds
   udpbench --threads 4 --payload 1460         one thread count, one payload; all else is swept
-  udpbench --sender std --receiver all        one sender, every receiver that cannot starve
+  udpbench --sender gso --receiver all        ranks receivers: a plain sender would be the limit
   udpbench --threads 2 --pin 2:3 -o here.csv  the sender on CPU 2, the receiver on CPU 3
   udpbench plan --threads 1,2,3               what would run, what is skipped and why
   udpbench check                              what would spoil a run here, and the cure
@@ -140,6 +139,48 @@ pub struct RunArgs {
     )]
     pub batch: Option<Vec<Batch>>,
 
+    /// How receivers share the port: reuseport, reuseaddr (the kernel gives all to one of them), separate
+    /// (a port each) [default: reuseport]
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        hide_possible_values = true,
+        help_heading = "Axes"
+    )]
+    pub sharing: Option<Vec<SharingKind>>,
+
+    /// How reuseport spreads flows: even (the same number for each, verified), hash (left to the kernel), bpf
+    /// (a program in the kernel steers them) [default: even]
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        hide_possible_values = true,
+        help_heading = "Axes"
+    )]
+    pub spread: Option<Vec<Spread>>,
+
+    /// What receivers ask for as SO_RCVBUF, in bytes; what was granted is in every row [default: 4194304]
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        help_heading = "Axes",
+        allow_negative_numbers = true
+    )]
+    pub rcvbuf: Option<Vec<Buffer>>,
+
+    /// What senders ask for as SO_SNDBUF, in bytes [default: nothing, they take what the kernel gives]
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        help_heading = "Axes",
+        allow_negative_numbers = true
+    )]
+    pub sndbuf: Option<Vec<Buffer>>,
+
     /// Measured time per case, split evenly over the rounds [default: 1s]
     #[arg(long, value_name = "TIME", value_parser = duration::parse, help_heading = "Measuring")]
     pub duration: Option<Duration>,
@@ -183,28 +224,14 @@ pub struct RunArgs {
         long,
         value_name = "BOARD",
         default_value = "auto",
-        help_heading = "Placement and sockets"
+        help_heading = "Placement"
     )]
     pub board: String,
 
     /// CPUs of the senders, a colon, CPUs of the receivers (0,1:2,3), or none [default: as the board
     /// profile says]
-    #[arg(long, value_name = "CPUS", help_heading = "Placement and sockets")]
+    #[arg(long, value_name = "CPUS", help_heading = "Placement")]
     pub pin: Option<Pin>,
-
-    /// even: every receiver gets the same number of flows, verified; hash: left to the kernel
-    #[arg(
-        long,
-        default_value = "even",
-        value_name = "HOW",
-        hide_possible_values = true,
-        help_heading = "Placement and sockets"
-    )]
-    pub spread: Spread,
-
-    /// What to ask for as SO_RCVBUF; what was granted is in every row
-    #[arg(long, value_name = "BYTES", default_value_t = DEFAULT_RCVBUF, value_parser = clap::value_parser!(u32).range(1..=MAX_RCVBUF), help_heading = "Placement and sockets", allow_negative_numbers = true)]
-    pub rcvbuf: u32,
 
     /// The CSV file, or - for standard output [default: results/TIME-BOARD.csv]
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
@@ -215,11 +242,6 @@ pub struct RunArgs {
     pub root: PathBuf,
 }
 
-/// A receiver that loses 4 ms of small datagrams needs about 1300 slots of 832 B to 2.3 KiB each.
-const DEFAULT_RCVBUF: u32 = 4 << 20;
-/// The kernel takes an `int`, and doubles it.
-const MAX_RCVBUF: i64 = (i32::MAX / 2) as i64;
-
 /// The options of `check`.
 #[derive(Args, Debug)]
 pub struct CheckArgs {
@@ -227,8 +249,8 @@ pub struct CheckArgs {
     #[arg(long, value_name = "BOARD", default_value = "auto")]
     pub board: String,
     /// What is to be asked for as SO_RCVBUF
-    #[arg(long, value_name = "BYTES", default_value_t = DEFAULT_RCVBUF, value_parser = clap::value_parser!(u32).range(1..=MAX_RCVBUF), allow_negative_numbers = true)]
-    pub rcvbuf: u32,
+    #[arg(long, value_name = "BYTES", default_value_t = Buffer::DEFAULT, allow_negative_numbers = true)]
+    pub rcvbuf: Buffer,
     /// Where /proc and /sys are found, for tests
     #[arg(long, hide = true, default_value = "/")]
     pub root: PathBuf,

@@ -242,7 +242,7 @@ impl<'a> Measuring<'a> {
                     continue;
                 }
                 let case = &progress.planned.case;
-                journal.doing(&format!("{}: {}", self.block.key, case.engine_label()));
+                journal.doing(&format!("{}: {}", self.block.key, case.label()));
                 match runner::measure(case, placement, &schedule.settings, interrupt) {
                     Ok(mut sample) => {
                         (sample.round, sample.position) = (round, position);
@@ -276,7 +276,7 @@ impl<'a> Measuring<'a> {
                 progress.unverified = Some(format!("not verified: {reason}"));
                 continue;
             }
-            journal.doing(&format!("verifying {}", case.engine_label()));
+            journal.doing(&format!("verifying {}", case.label()));
             match runner::verify(case, placement, &schedule.settings, interrupt) {
                 Ok(sample) => {
                     journal.verified(&sample)?;

@@ -1,18 +1,22 @@
 //! The hot loops allocate nothing: a lane that moves a hundred times as many datagrams makes as many
 //! allocations.
 
+mod common;
+
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use udpbench::case::{Batch, Case, Connection, Ip};
+use udpbench::case::{Case, Connection};
 use udpbench::engine::Entry;
 use udpbench::engines;
 use udpbench::placement::Placement;
-use udpbench::runner::{self, Settings, Spread};
+use udpbench::runner::{self, Settings};
 use udpbench::sys::files::Root;
 use udpbench::sys::interrupt::Interrupt;
+
+use common::cases::case;
 
 static IN_LANES: AtomicU64 = AtomicU64::new(0);
 
@@ -48,8 +52,6 @@ fn run(case: &Case, window: Duration) -> (u64, u64) {
     let settings = Settings {
         warmup: Duration::ZERO,
         window,
-        rcvbuf_bytes: 1 << 20,
-        spread: Spread::Even,
         root: Root::default(),
     };
     let interrupt = Interrupt::never().expect("a pair of sockets");
@@ -87,13 +89,8 @@ fn moving_more_datagrams_allocates_nothing_more() {
                 continue;
             }
             let case = Case {
-                sender,
-                receiver,
-                threads: threads.try_into().expect("in range"),
-                payload: 26.try_into().expect("in range"),
                 connection: Connection::Unconnected,
-                ip: Ip::V4,
-                batch: (sender.about.batches || receiver.about.batches).then_some(Batch::DEFAULT),
+                ..case(sender, receiver, threads, 26)
             };
             let (few, _) = fewest(&case, Duration::from_millis(1));
             let mut window = Duration::from_millis(50);

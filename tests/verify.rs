@@ -13,7 +13,7 @@ use udpbench::engine::{Entry, ReceiveEnd};
 use udpbench::lane::{Control, Job, LaneContext, Meter, Role};
 use udpbench::placement::Placement;
 use udpbench::record::Status;
-use udpbench::runner::{self, NoSample, Settings, Spread};
+use udpbench::runner::{self, NoSample, Settings};
 use udpbench::sys::files::Root;
 use udpbench::sys::interrupt::Interrupt;
 use udpbench::verify::{LEAST_BYTES, Ledger, Stamper, Verified, refusal};
@@ -28,8 +28,6 @@ fn every_engine_delivers_what_was_sent() {
     let settings = Settings {
         warmup: Duration::ZERO,
         window: Duration::ZERO,
-        rcvbuf_bytes: 1 << 20,
-        spread: Spread::Even,
         root: Root::default(),
     };
     for payload in [LEAST_BYTES, 1460] {

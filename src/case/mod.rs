@@ -1,10 +1,12 @@
 //! A case, one point of the matrix, and the types of its axes: parsed once, valid ever after.
 
 mod axes;
+mod sockets;
 
 use std::fmt;
 
 pub use self::axes::{Batch, Connection, Ip, Payload, Threads};
+pub use self::sockets::{Buffer, Sharing, SharingKind, Spread};
 use crate::engine::Entry;
 use crate::engines;
 
@@ -25,22 +27,43 @@ pub struct Case {
     pub ip: Ip,
     /// Datagrams per call, of the sides that batch. `None`: neither does.
     pub batch: Option<Batch>,
+    /// What receivers ask for as SO_RCVBUF.
+    pub rcvbuf: Buffer,
+    /// What senders ask for as SO_SNDBUF. `None`: nothing, they take what the kernel gives.
+    pub sndbuf: Option<Buffer>,
+    /// How several receivers share the port. `None`: there is one.
+    pub sharing: Option<Sharing>,
 }
 
 impl Case {
-    /// The stable text by which the results of two runs are matched.
+    /// The stable text by which the results of two runs are matched. Sockets that are made as always go
+    /// without saying.
     pub fn key(&self) -> String {
-        let batch = self.batch.map(|batch| format!("/batch{batch}"));
-        format!(
-            "{}:{}/{}t/{}B/{}/{}{}",
-            self.sender,
-            self.receiver,
-            self.threads,
-            self.payload,
-            self.connection,
-            self.ip,
-            batch.unwrap_or_default()
-        )
+        let mut key = format!(
+            "{}:{}/{}t/{}B/{}/{}",
+            self.sender, self.receiver, self.threads, self.payload, self.connection, self.ip
+        );
+        let batch = self.batch.map(|batch| format!("batch{batch}")).into_iter();
+        let sockets = self.unusual_buffers().chain(self.unusual_sharing());
+        for setting in batch.chain(sockets) {
+            key += "/";
+            key += &setting;
+        }
+        key
+    }
+
+    fn unusual_buffers(&self) -> impl Iterator<Item = String> {
+        let rcvbuf = Some(self.rcvbuf).filter(|&rcvbuf| rcvbuf != Buffer::DEFAULT);
+        let rcvbuf = rcvbuf.map(|bytes| format!("rcvbuf{bytes}"));
+        let sndbuf = self.sndbuf.map(|bytes| format!("sndbuf{bytes}"));
+        rcvbuf.into_iter().chain(sndbuf)
+    }
+
+    fn unusual_sharing(&self) -> Option<String> {
+        let sharing = self
+            .sharing
+            .filter(|&sharing| sharing != Sharing::DEFAULT)?;
+        Some(sharing.to_string())
     }
 
     /// What this case is held side by side with.
@@ -49,16 +72,19 @@ impl Case {
             threads: self.threads,
             payload: self.payload,
             ip: self.ip,
+            rcvbuf: self.rcvbuf,
+            sndbuf: self.sndbuf,
         }
     }
 
-    /// The reference case of this case's block: `std` on connected sockets.
+    /// The reference case of this case's block: `std` on connected sockets, flows spread evenly.
     pub fn reference(&self) -> Self {
         Self {
             sender: engines::reference(),
             receiver: engines::reference(),
             connection: Connection::Connected,
             batch: None,
+            sharing: self.sharing.map(|_| Sharing::DEFAULT),
             ..*self
         }
     }
@@ -68,13 +94,18 @@ impl Case {
         *self == self.reference()
     }
 
-    /// The engine's name, or both where they differ: `gso>mmsg`.
-    pub fn engine_label(&self) -> String {
-        if self.sender == self.receiver {
+    /// The engine's name, or both where they differ, and what else tells it from the cases beside it:
+    /// `gso>mmsg/32`, `std/separate`.
+    pub fn label(&self) -> String {
+        let engines = if self.sender == self.receiver {
             self.sender.name().to_owned()
         } else {
             format!("{}>{}", self.sender, self.receiver)
-        }
+        };
+        let batch = self.batch.map(|batch| batch.to_string());
+        let settings = [batch, self.unusual_sharing()];
+        let parts = std::iter::once(engines).chain(settings.into_iter().flatten());
+        parts.collect::<Vec<String>>().join("/")
     }
 }
 
@@ -87,13 +118,24 @@ pub struct BlockKey {
     pub payload: Payload,
     /// See [`Case::ip`].
     pub ip: Ip,
+    /// See [`Case::rcvbuf`].
+    pub rcvbuf: Buffer,
+    /// See [`Case::sndbuf`].
+    pub sndbuf: Option<Buffer>,
 }
 
 impl fmt::Display for BlockKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let plural = if self.threads.is_alone() { "" } else { "s" };
         let (threads, payload, ip) = (self.threads, self.payload, self.ip);
-        write!(f, "{threads} thread{plural}, {payload} B, {ip}")
+        write!(f, "{threads} thread{plural}, {payload} B, {ip}")?;
+        if self.rcvbuf != Buffer::DEFAULT {
+            write!(f, ", rcvbuf {}", self.rcvbuf)?;
+        }
+        if let Some(sndbuf) = self.sndbuf {
+            write!(f, ", sndbuf {sndbuf}")?;
+        }
+        Ok(())
     }
 }
 
@@ -110,6 +152,9 @@ pub(crate) mod tests {
             connection: Connection::Connected,
             ip: Ip::V4,
             batch: None,
+            rcvbuf: Buffer::DEFAULT,
+            sndbuf: None,
+            sharing: None,
         }
     }
 
@@ -121,9 +166,30 @@ pub(crate) mod tests {
             ..case()
         };
         assert_eq!(batched.key(), "std:std/2t/300B/connected/v4/batch32");
+        let special = Case {
+            threads: threads(4),
+            rcvbuf: buffer(106_496),
+            sndbuf: Some(buffer(4096)),
+            sharing: Some(Sharing::Reuseport(Spread::Bpf)),
+            ..batched
+        };
+        assert_eq!(
+            special.key(),
+            "std:std/4t/300B/connected/v4/batch32/rcvbuf106496/sndbuf4096/bpf"
+        );
+        assert_eq!(special.label(), "std/32/bpf");
+        let usual = Case {
+            sharing: Some(Sharing::DEFAULT),
+            ..case()
+        };
+        assert_eq!(usual.key(), case().key());
     }
 
     fn threads(count: u16) -> Threads {
         count.try_into().expect("in range")
+    }
+
+    fn buffer(bytes: u32) -> Buffer {
+        bytes.try_into().expect("in range")
     }
 }

@@ -18,7 +18,7 @@ pub fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
     let root = Root::new(&args.root);
     let host = Host::read(&root);
     let Detected { board, because } = board::choose(&args.board, &host)?;
-    let subject = Subject::new(&host, &board, args.rcvbuf, &root);
+    let subject = Subject::new(&host, &board, u32::from(args.rcvbuf), &root);
     let findings = subject.findings();
 
     let mut out = io::stdout().lock();

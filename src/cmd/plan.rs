@@ -22,7 +22,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
         writeln!(out, "{}", block.key)?;
         for planned in &block.cases {
             let (case, connection) = (&planned.case, planned.case.connection);
-            let label = case.engine_label();
+            let label = case.label();
             match &planned.verdict {
                 Verdict::Run(placement, warnings) => {
                     writeln!(out, "  run   {label:<20} {connection:<12} CPUs {placement}")?;
@@ -36,6 +36,9 @@ pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
                 }
             }
         }
+    }
+    if let Some(advice) = &request.advice {
+        writeln!(out, "advice: {advice}")?;
     }
     writeln!(out, "{}", summary(&request))?;
     Ok(ExitCode::SUCCESS)

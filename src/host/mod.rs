@@ -64,6 +64,8 @@ pub struct Host {
     pub load_1min: Option<f64>,
     /// The most that SO_RCVBUF grants without privilege, in bytes.
     pub rmem_max: Option<u64>,
+    /// Whether this process may have more than that (CAP_NET_ADMIN).
+    pub exceeds_rmem_max: bool,
     /// The CPUs that RPS hands packets of the loopback interface to. Empty: RPS is off.
     pub lo_rps_cpus: Option<Vec<usize>>,
     /// What conntrack does in this network namespace. `None`: it is not loaded.
@@ -77,7 +79,7 @@ pub struct Host {
 }
 
 impl Host {
-    /// Reads the host below `root`; whether loopback works is tried out for real.
+    /// Reads the host below `root`; what loopback does and sockets may is tried out for real.
     pub fn read(root: &Root) -> Self {
         let compatible = root.strings("proc/device-tree/compatible");
         let kernel = root.text("proc/sys/kernel/osrelease");
@@ -104,6 +106,7 @@ impl Host {
             cpuidle_driver: power::cpuidle_driver(root),
             load_1min: kernel::load_1min(root),
             rmem_max: root.number("proc/sys/net/core/rmem_max"),
+            exceeds_rmem_max: network::exceeds_rmem_max(root),
             lo_rps_cpus: network::rps_cpus(root, "lo"),
             conntrack: network::conntrack(root),
             nics: network::nics(root),

@@ -4,6 +4,7 @@ use std::net::UdpSocket;
 
 use serde::{Deserialize, Serialize};
 
+use crate::sys::buffers;
 use crate::sys::files::{Root, parse_cpu_list};
 
 /// What conntrack does in this network namespace.
@@ -26,6 +27,12 @@ pub struct Nic {
     pub irq_cpus: Vec<usize>,
     /// The CPUs that RPS hands its packets to. Empty: RPS is off.
     pub rps_cpus: Vec<usize>,
+}
+
+/// Tries it out; on a made-up machine nobody may.
+pub(super) fn exceeds_rmem_max(root: &Root) -> bool {
+    let socket = UdpSocket::bind("127.0.0.1:0").or_else(|_| UdpSocket::bind("[::1]:0"));
+    root.is_real() && socket.is_ok_and(|socket| buffers::may_force(&socket))
 }
 
 /// Looks, and tries it out. `None`: it is not loaded.

@@ -12,7 +12,9 @@ use serde::{Deserialize, Serialize};
 pub use self::environment::Environment;
 use self::numbers::{Speeds, high, low, median};
 
-use crate::case::{Batch, Case, Connection, Ip, Payload, Threads};
+use crate::case::{
+    Batch, Buffer, Case, Connection, Ip, Payload, Sharing, SharingKind, Spread, Threads,
+};
 use crate::sample::Sample;
 use crate::verify::Verified;
 
@@ -35,6 +37,10 @@ pub struct Record {
     pub connection: Connection,
     pub ip: Ip,
     pub batch: Option<Batch>,
+    pub rcvbuf_asked_bytes: Option<Buffer>,
+    pub sndbuf_asked_bytes: Option<Buffer>,
+    pub sharing: Option<SharingKind>,
+    pub spread: Option<Spread>,
     pub pin: String,
     pub rounds: u32,
     pub window_ms: Option<f64>,
@@ -216,6 +222,10 @@ impl Record {
             connection: case.connection,
             ip: case.ip,
             batch: case.batch,
+            rcvbuf_asked_bytes: Some(case.rcvbuf),
+            sndbuf_asked_bytes: case.sndbuf,
+            sharing: case.sharing.map(Sharing::kind),
+            spread: case.sharing.and_then(Sharing::spread),
             pin: findings.pin.clone(),
             rounds: samples.len().try_into().unwrap_or(u32::MAX),
             window_ms: numbers::window_ms(samples),

@@ -10,11 +10,11 @@ use std::time::Duration;
 use anyhow::Context;
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
 
-use super::Settings;
 use super::spread::{self, Flow};
-use crate::case::{Batch, Case, Connection, Ip};
+use crate::case::{Batch, Case, Connection, Ip, Sharing};
 use crate::engine::{ReceiveEnd, SendEnd};
 use crate::lane::{Job, Role};
+use crate::sys::buffers;
 use crate::sys::drops::{queued_bytes, socket_drops};
 use crate::sys::interrupt::Interrupt;
 use crate::verify::{Ledger, Stamper};
@@ -50,12 +50,11 @@ struct Tap {
 /// What the system refused, and what was asked of it.
 pub(super) fn build(
     case: &Case,
-    settings: &Settings,
     ledger: Option<&Arc<Ledger>>,
     interrupt: &Interrupt,
 ) -> anyhow::Result<Endpoints> {
-    let receivers = receivers(case, settings.rcvbuf_bytes)?;
-    let flows = spread::flows(case, &receivers, settings.spread, interrupt)?;
+    let receivers = receivers(case)?;
+    let flows = spread::flows(case, &receivers, interrupt)?;
     let taps = Taps::new(&receivers, &flows)?;
 
     let payload_bytes = case.payload.bytes();
@@ -103,40 +102,46 @@ pub(super) fn build(
     })
 }
 
-/// The receiving sockets, all bound to one address that the kernel chose.
-fn receivers(case: &Case, rcvbuf_bytes: u32) -> anyhow::Result<Vec<UdpSocket>> {
+/// The receiving sockets: bound to one address that the kernel chose, or to one each.
+fn receivers(case: &Case) -> anyhow::Result<Vec<UdpSocket>> {
     let count = case.threads.receivers();
     let any_port = SocketAddr::new(case.ip.loopback(), 0);
     let mut receivers: Vec<UdpSocket> = Vec::with_capacity(count);
     for n in 0..count {
         let socket = socket(case.ip).context("cannot make a receiver socket")?;
-        socket
-            .set_recv_buffer_size(rcvbuf_bytes as usize)
-            .context("cannot set SO_RCVBUF")?;
-        let address = match receivers.first() {
-            Some(first) => first
-                .local_addr()
-                .context("a bound socket has an address")?,
-            None => any_port,
+        buffers::set_receive(&socket, case.rcvbuf).context("cannot set SO_RCVBUF")?;
+        let first = receivers.first().map(UdpSocket::local_addr).transpose();
+        let first = first.context("a bound socket has an address")?;
+        let address = match (first, case.sharing) {
+            (Some(first), Some(sharing)) if sharing != Sharing::Separate => {
+                share(&socket, sharing)?;
+                first
+            }
+            _ => any_port,
         };
-        if n > 0 {
-            socket
-                .set_reuse_port(true)
-                .context("cannot set SO_REUSEPORT")?;
-        }
         socket
             .bind(&address.into())
             .with_context(|| format!("cannot bind receiver {} of {count} to {address}", n + 1))?;
-        if n == 0 && count > 1 {
+        if let (0, Some(sharing)) = (n, case.sharing) {
             // Only now: with SO_REUSEPORT set, port 0 may well be answered with a port that another
             // group of the same user shares already (`udp_lib_lport_inuse`, net/ipv4/udp.c).
-            socket
-                .set_reuse_port(true)
-                .context("cannot set SO_REUSEPORT")?;
+            share(&socket, sharing)?;
         }
         receivers.push(socket.into());
     }
     Ok(receivers)
+}
+
+fn share(socket: &Socket, sharing: Sharing) -> anyhow::Result<()> {
+    match sharing {
+        Sharing::Reuseport(_) => socket
+            .set_reuse_port(true)
+            .context("cannot set SO_REUSEPORT"),
+        Sharing::Reuseaddr => socket
+            .set_reuse_address(true)
+            .context("cannot set SO_REUSEADDR"),
+        Sharing::Separate => Ok(()),
+    }
 }
 
 /// A sender's socket with a source port of its own.
@@ -145,6 +150,9 @@ fn receivers(case: &Case, rcvbuf_bytes: u32) -> anyhow::Result<Vec<UdpSocket>> {
 /// What the system said.
 pub(super) fn sender(case: &Case, peer: SocketAddr) -> io::Result<UdpSocket> {
     let socket = socket(case.ip)?;
+    if let Some(sndbuf) = case.sndbuf {
+        buffers::set_send(&socket, sndbuf)?;
+    }
     socket.bind(&SocketAddr::new(case.ip.loopback(), 0).into())?;
     if case.connection == Connection::Connected {
         socket.connect(&peer.into())?;
@@ -227,6 +235,6 @@ pub(super) mod tests {
 
     /// The receiving sockets of a case.
     pub(in crate::runner) fn receivers(case: &Case) -> Vec<UdpSocket> {
-        super::receivers(case, 65_536).expect("loopback works")
+        super::receivers(case).expect("loopback works")
     }
 }

@@ -10,8 +10,6 @@ mod spread;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-pub use spread::Spread;
-
 use self::crew::{Crew, Lane};
 use self::edge::Edge;
 use self::endpoints::{Endpoints, Taps};
@@ -31,10 +29,6 @@ pub struct Settings {
     pub warmup: Duration,
     /// How long a window is open.
     pub window: Duration,
-    /// What to ask for as SO_RCVBUF, in bytes.
-    pub rcvbuf_bytes: u32,
-    /// How flows are spread over receivers.
-    pub spread: Spread,
     /// Where sensors are read.
     pub root: Root,
 }
@@ -111,7 +105,7 @@ fn run(
     interrupt.sleep(Duration::ZERO)?;
     let mut watch = Watch::start(&settings.root);
     let discards_before = kernel::discarded();
-    let built = endpoints::build(case, settings, ledger, interrupt);
+    let built = endpoints::build(case, ledger, interrupt);
     // What was called off is no failure of the case.
     interrupt.sleep(Duration::ZERO)?;
     let Endpoints { jobs, taps } = built?;

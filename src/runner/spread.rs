@@ -11,22 +11,11 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail, ensure};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use serde::{Deserialize, Serialize};
 
 use super::endpoints;
-use crate::case::{Case, Connection};
+use crate::case::{Case, Connection, Sharing, Spread};
 use crate::sys::interrupt::Interrupt;
-
-/// How flows are spread over the receivers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
-#[serde(rename_all = "lowercase")]
-pub enum Spread {
-    /// Every receiver gets the same number of flows (within one, where that cannot be), verified with
-    /// probe datagrams before the start.
-    Even,
-    /// Left to the kernel's hash.
-    Hash,
-}
+use crate::sys::steer;
 
 /// A sender's socket and where its datagrams end.
 pub(super) struct Flow {
@@ -42,24 +31,45 @@ const PROBE_PATIENCE: Duration = Duration::from_secs(3);
 const LOOK: Duration = Duration::from_millis(100);
 
 /// Makes the senders, finds out where each one's datagrams end, and connects the receivers where every
-/// one of them has exactly one sender.
+/// one of them has exactly one sender of its own.
 ///
 /// # Errors
 /// When a probe gets lost, or no even spread is found.
 pub(super) fn flows(
     case: &Case,
     receivers: &[UdpSocket],
-    spread: Spread,
     interrupt: &Interrupt,
 ) -> anyhow::Result<Vec<Flow>> {
-    let peer = receivers
-        .first()
-        .context("a case has a receiver")?
-        .local_addr()?;
     let senders = case.threads.senders();
-    let mut room = match spread {
-        Spread::Even => Room::shared_evenly(senders, receivers.len()),
-        Spread::Hash => Room::unlimited(receivers.len()),
+    let sharing = case.sharing.unwrap_or(Sharing::Separate);
+    let mut flows = match sharing {
+        Sharing::Reuseport(Spread::Bpf) => steered(case, receivers, interrupt)?,
+        _ => found(case, sharing, receivers, interrupt)?,
+    };
+    // A case pairs sender n with receiver n where it can: placements rely on it.
+    if senders == receivers.len() && sharing.is_even() {
+        flows.sort_by_key(|flow| flow.receiver);
+        // A connected receiver is found without the group's program, which is what is to be measured.
+        let steered = sharing == Sharing::Reuseport(Spread::Bpf);
+        if case.connection == Connection::Connected && !steered {
+            connect_receivers(&flows, receivers, interrupt)?;
+        }
+    }
+    Ok(flows)
+}
+
+/// Tries source ports until each receiver has as many flows as `sharing` wants.
+fn found(
+    case: &Case,
+    sharing: Sharing,
+    receivers: &[UdpSocket],
+    interrupt: &Interrupt,
+) -> anyhow::Result<Vec<Flow>> {
+    let senders = case.threads.senders();
+    let mut room = if sharing.is_even() {
+        Room::shared_evenly(senders, receivers.len())
+    } else {
+        Room::unlimited(receivers.len())
     };
     // The last sender has one free receiver to hit: that takes as many tries as there are receivers,
     // on average, and hardly ever (e^-50) fifty times as many.
@@ -71,8 +81,9 @@ pub(super) fn flows(
             "no source ports found that spread {senders} flows evenly over the receivers"
         );
         tries -= 1;
-        let sender = endpoints::sender(case, peer)
-            .with_context(|| format!("cannot make a sender socket towards {peer}"))?;
+        // Where they share one address, it is that of any of them.
+        let peer = receivers[flows.len() % receivers.len()].local_addr()?;
+        let sender = make_sender(case, peer)?;
         let receiver = probe(&sender, peer, receivers, interrupt)?;
         if room.take(receiver) {
             flows.push(Flow {
@@ -82,15 +93,41 @@ pub(super) fn flows(
             });
         }
     }
-    // A case pairs sender n with receiver n where it can: placements rely on it.
-    let one_each = senders == receivers.len() && (spread == Spread::Even || senders == 1);
-    if one_each {
-        flows.sort_by_key(|flow| flow.receiver);
-        if case.connection == Connection::Connected {
-            connect_receivers(&flows, receivers, interrupt)?;
-        }
+    Ok(flows)
+}
+
+/// Tells the kernel which receiver each source port belongs to, and verifies it.
+fn steered(
+    case: &Case,
+    receivers: &[UdpSocket],
+    interrupt: &Interrupt,
+) -> anyhow::Result<Vec<Flow>> {
+    let group = receivers.first().context("a case has a receiver")?;
+    let peer = group.local_addr()?;
+    let mut flows = Vec::with_capacity(case.threads.senders());
+    for n in 0..case.threads.senders() {
+        flows.push(Flow {
+            sender: make_sender(case, peer)?,
+            peer,
+            receiver: n % receivers.len(),
+        });
+    }
+    let port = |flow: &Flow| io::Result::Ok((flow.sender.local_addr()?.port(), flow.receiver));
+    let ports: Vec<(u16, usize)> = flows.iter().map(port).collect::<io::Result<_>>()?;
+    steer::by_source_port(group, &ports).context("cannot set SO_ATTACH_REUSEPORT_CBPF")?;
+    for flow in &flows {
+        let reached = probe(&flow.sender, flow.peer, receivers, interrupt)?;
+        ensure!(
+            reached == flow.receiver,
+            "this kernel does not follow the program of --spread bpf; --spread even does without"
+        );
     }
     Ok(flows)
+}
+
+fn make_sender(case: &Case, peer: SocketAddr) -> anyhow::Result<UdpSocket> {
+    endpoints::sender(case, peer)
+        .with_context(|| format!("cannot make a sender socket towards {peer}"))
 }
 
 fn connect_receivers(
@@ -219,15 +256,25 @@ mod tests {
 
     #[test]
     fn every_receiver_of_an_even_spread_is_reached_by_its_own_sender() {
-        for connection in [Connection::Connected, Connection::Unconnected] {
+        let ways = [
+            Sharing::DEFAULT,
+            Sharing::Reuseport(Spread::Bpf),
+            Sharing::Separate,
+        ];
+        let connections = [Connection::Connected, Connection::Unconnected];
+        for (sharing, connection) in ways
+            .into_iter()
+            .flat_map(|way| connections.map(|c| (way, c)))
+        {
             let case = Case {
                 connection,
                 threads: 8.try_into().expect("in range"),
+                sharing: Some(sharing),
                 ..crate::case::tests::case()
             };
             let sockets: Vec<UdpSocket> = endpoints::tests::receivers(&case);
             let interrupt = Interrupt::never().expect("a pair of sockets");
-            let flows = flows(&case, &sockets, Spread::Even, &interrupt).expect("loopback works");
+            let flows = flows(&case, &sockets, &interrupt).expect("loopback works");
             for (n, flow) in flows.iter().enumerate() {
                 assert_eq!(flow.receiver, n);
                 assert_eq!(

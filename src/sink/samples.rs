@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 use super::lines::Lines;
 use crate::host::Host;
 use crate::record::Environment;
-use crate::runner::Spread;
 use crate::sample::Sample;
 
 /// The first line of the file: what all windows share.
@@ -19,14 +18,10 @@ pub struct Header {
     pub started_at: String,
     /// Windows per case.
     pub rounds: u32,
-    /// How flows were spread over receivers.
-    pub spread: Spread,
     /// Traffic before the first case.
     pub soak_ms: f64,
     /// How long each window was meant to be.
     pub window_ms: f64,
-    /// What was asked for as SO_RCVBUF.
-    pub rcvbuf_asked_bytes: u32,
     /// What all rows share.
     pub environment: Environment,
     /// The machine.

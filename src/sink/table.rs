@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
-use crate::case::Connection;
+use crate::case::{Buffer, Connection, SharingKind, Spread};
 use crate::record::{Record, Status};
 
 /// What a terminal over ssh shows without breaking lines.
@@ -33,8 +33,27 @@ datagram: tx ns of the senders, per sent one; rx ns of the receivers and cpu ns 
 one. vs std: received, against std on connected sockets in the same round, and +-% of that ratio.
 ";
 
-fn block(row: &Record) -> (crate::case::Threads, crate::case::Payload, crate::case::Ip) {
-    (row.threads, row.payload_bytes, row.ip)
+/// What the rows below one heading have in common.
+fn block(row: &Record) -> impl Ord {
+    let buffers = (row.rcvbuf_asked_bytes, row.sndbuf_asked_bytes);
+    (
+        row.threads,
+        row.payload_bytes,
+        row.ip,
+        buffers,
+        sharing(row),
+    )
+}
+
+/// How several receivers share the port, if not as always.
+fn sharing(row: &Record) -> Option<&'static str> {
+    match (row.sharing?, row.spread) {
+        (SharingKind::Reuseport, None | Some(Spread::Even)) => None,
+        (SharingKind::Reuseport, Some(Spread::Hash)) => Some("spread by hash"),
+        (SharingKind::Reuseport, Some(Spread::Bpf)) => Some("spread by bpf"),
+        (SharingKind::Reuseaddr, _) => Some("SO_REUSEADDR"),
+        (SharingKind::Separate, _) => Some("separate ports"),
+    }
 }
 
 fn blocks(text: &mut String, rows: &[&Record]) {
@@ -68,9 +87,22 @@ fn blocks(text: &mut String, rows: &[&Record]) {
 
 fn heading(row: &Record) -> String {
     let plural = if row.threads.is_alone() { "" } else { "s" };
+    let buffer = |name, asked: Option<Buffer>| asked.map(|bytes| format!(", {name} {bytes}"));
+    let rcvbuf = row
+        .rcvbuf_asked_bytes
+        .filter(|&asked| asked != Buffer::DEFAULT);
+    let settings = [
+        buffer("rcvbuf", rcvbuf),
+        buffer("sndbuf", row.sndbuf_asked_bytes),
+        sharing(row).map(|how| format!(", {how}")),
+    ];
     let heading = format!(
-        "-- {} thread{plural}, {} B, {}, CPUs {}",
-        row.threads, row.payload_bytes, row.ip, row.pin
+        "-- {} thread{plural}, {} B, {}{}, CPUs {}",
+        row.threads,
+        row.payload_bytes,
+        row.ip,
+        settings.into_iter().flatten().collect::<String>(),
+        row.pin
     );
     // Hundreds of threads have long lists; the column `pin` has them whole.
     let most = usize::from(WIDTH);
@@ -83,20 +115,26 @@ fn heading(row: &Record) -> String {
 
 /// Two engines whose names are too long for one cell: the sender gets a line of its own.
 fn sender_line(row: &Record) -> Option<String> {
-    let long = row.sender != row.receiver && row.sender.len() + row.receiver.len() > MAX_PAIR;
+    let pair = format!("{}>{}", row.sender, batched_receiver(row));
+    let long = row.sender != row.receiver && pair.len() > MAX_PAIR;
     long.then(|| format!(" {}>", row.sender))
 }
 
 /// The longest pair of names that leaves the table within 100 columns.
-const MAX_PAIR: usize = 14;
+const MAX_PAIR: usize = 16;
+
+fn batched_receiver(row: &Record) -> String {
+    let batch = row.batch.map(|batch| format!("/{batch}"));
+    format!("{}{}", row.receiver, batch.unwrap_or_default())
+}
 
 fn cells(row: &Record) -> [String; 11] {
     let engine = if row.sender == row.receiver {
-        row.sender.clone()
+        batched_receiver(row)
     } else if sender_line(row).is_some() {
-        format!("  {}", row.receiver)
+        format!("  {}", batched_receiver(row))
     } else {
-        format!("{}>{}", row.sender, row.receiver)
+        format!("{}>{}", row.sender, batched_receiver(row))
     };
     let connection = match row.connection {
         Connection::Connected => "conn",

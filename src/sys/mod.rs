@@ -4,6 +4,7 @@
 //! option, a permission) is an `Option` or a reason, never a panic.
 
 pub mod batch;
+pub mod buffers;
 pub mod clock;
 pub mod drops;
 pub mod files;
@@ -14,6 +15,7 @@ pub mod limits;
 pub mod nudge;
 pub mod pace;
 pub mod sensors;
+pub mod steer;
 pub mod trips;
 #[cfg(all(feature = "uring", target_pointer_width = "64"))]
 pub mod uring;

@@ -2,7 +2,7 @@
 
 use std::net::UdpSocket;
 
-use udpbench::case::{Batch, Case, Connection, Ip, Payload};
+use udpbench::case::{Batch, Case, Connection, Ip, Payload, Sharing, Threads};
 use udpbench::engine::Entry;
 use udpbench::engines;
 
@@ -26,13 +26,9 @@ pub fn matrix(payload: u32) -> Vec<Case> {
                         || payload <= Payload::MAX_UNFRAGMENTED_V6;
                     if possible && there && fits {
                         cases.push(Case {
-                            sender,
-                            receiver,
-                            threads: threads.try_into().expect("in range"),
-                            payload: payload.try_into().expect("in range"),
                             connection,
                             ip,
-                            batch: batch(sender, receiver),
+                            ..case(sender, receiver, threads, payload)
                         });
                     }
                 }
@@ -42,7 +38,19 @@ pub fn matrix(payload: u32) -> Vec<Case> {
     cases
 }
 
-/// What a pair of engines batches, if it does.
-pub fn batch(sender: &Entry, receiver: &Entry) -> Option<Batch> {
-    (sender.about.batches || receiver.about.batches).then_some(Batch::DEFAULT)
+/// A case on connected IPv4 sockets that are made as always.
+pub fn case(sender: &'static Entry, receiver: &'static Entry, threads: u16, payload: u32) -> Case {
+    let threads: Threads = threads.try_into().expect("in range");
+    Case {
+        sender,
+        receiver,
+        threads,
+        payload: payload.try_into().expect("in range"),
+        connection: Connection::Connected,
+        ip: Ip::V4,
+        batch: (sender.about.batches || receiver.about.batches).then_some(Batch::DEFAULT),
+        rcvbuf: (1 << 20).try_into().expect("in range"),
+        sndbuf: None,
+        sharing: (threads.receivers() > 1).then_some(Sharing::DEFAULT),
+    }
 }

@@ -15,6 +15,7 @@ use super::plan::summary;
 use super::say;
 use crate::VERSION;
 use crate::board::Detected;
+use crate::case::Buffer;
 use crate::check::{Finding, Gravity, Subject};
 use crate::cli::RunArgs;
 use crate::record::{Environment, Record, Status};
@@ -106,7 +107,9 @@ fn milliseconds(duration: Duration) -> f64 {
 fn findings(request: &Request) -> Vec<Finding> {
     let settings = &request.schedule.settings;
     let (host, board) = (&request.host, &request.detected.board);
-    Subject::new(host, board, settings.rcvbuf_bytes, &settings.root).findings()
+    let asked = request.plan.cases().map(|planned| planned.case.rcvbuf);
+    let most = asked.max().unwrap_or(Buffer::DEFAULT);
+    Subject::new(host, board, most.into(), &settings.root).findings()
 }
 
 fn introduce(request: &Request, outputs: &Outputs, findings: &[Finding]) {
@@ -118,6 +121,9 @@ fn introduce(request: &Request, outputs: &Outputs, findings: &[Finding]) {
     say(&summary(request));
     let seed = request.schedule.seed;
     say(&format!("seed {seed}; results in {}", outputs.shown));
+    if let Some(advice) = &request.advice {
+        say(&format!("advice: {advice}"));
+    }
     let spoils = |finding: &&Finding| finding.gravity == Gravity::Spoils;
     for finding in findings.iter().filter(spoils) {
         say(&format!("warning: {}", finding.seen));

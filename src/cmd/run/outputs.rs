@@ -65,10 +65,8 @@ impl Outputs {
                 .collect(),
             started_at: started_at.to_owned(),
             rounds: request.schedule.rounds,
-            spread: request.schedule.settings.spread,
             soak_ms: milliseconds(request.schedule.soak),
             window_ms: milliseconds(request.schedule.settings.window),
-            rcvbuf_asked_bytes: request.schedule.settings.rcvbuf_bytes,
             environment: environment.clone(),
             host: request.host.clone(),
         };

@@ -1,19 +1,21 @@
 //! What the command line means on this host: typed options and a board profile become a [`Request`].
 
+mod axes;
+
 use std::time::Duration;
 
 use crate::board::{self, Detected};
-use crate::case::{Batch, Connection, Ip, Threads};
-use crate::cli::{EngineArg, RunArgs};
+use crate::cli::RunArgs;
 use crate::engine::Entry;
 use crate::engines;
 use crate::error::UsageError;
 use crate::host::Host;
 use crate::placement::Pin;
-use crate::plan::{Axes, Conditions, Plan};
-use crate::runner::{Settings, Spread};
+use crate::plan::{Conditions, Plan};
+use crate::runner::Settings;
 use crate::sweep::Schedule;
 use crate::sys::files::Root;
+use crate::sys::steer;
 
 /// Everything that a sweep needs to know.
 #[derive(Debug)]
@@ -24,6 +26,8 @@ pub struct Request {
     pub detected: Detected,
     /// What runs and what does not.
     pub plan: Plan,
+    /// What to ask instead, where the answer cannot be what somebody wants to know.
+    pub advice: Option<String>,
     /// How it is gone through.
     pub schedule: Schedule,
 }
@@ -48,7 +52,7 @@ impl Request {
         let detected = board::choose(&args.board, &host)?;
         let board = &detected.board;
 
-        let axes = axes(args, &detected)?;
+        let axes = axes::of(args, &board.defaults)?;
         let pin = args.pin.clone().unwrap_or_default();
         pin.check(&axes.threads, &host)
             .map_err(|problem| UsageError::flag("--pin", &pin_text(&pin), problem))?;
@@ -60,8 +64,6 @@ impl Request {
                 .warmup
                 .unwrap_or(quick(board.timing.warmup, QUICK_WARMUP)),
             window: window(args, rounds)?,
-            rcvbuf_bytes: args.rcvbuf,
-            spread: args.spread,
             root,
         };
         let plan = Plan::new(
@@ -70,7 +72,7 @@ impl Request {
                 host: &host,
                 board,
                 pin: &pin,
-                hash_spread: args.spread == Spread::Hash,
+                steering_refusal: steer::probe().err().as_deref(),
                 engine_refusals: &engine_refusals(),
             },
         );
@@ -86,6 +88,7 @@ impl Request {
             host,
             detected,
             plan,
+            advice: axes.advice(),
             schedule,
         })
     }
@@ -128,125 +131,6 @@ fn window(args: &RunArgs, rounds: u32) -> Result<Duration, UsageError> {
         ));
     }
     Ok(window)
-}
-
-fn axes(args: &RunArgs, detected: &Detected) -> Result<Axes, UsageError> {
-    let defaults = &detected.board.defaults;
-    let both = |all: [Connection; 2]| {
-        if args.quick {
-            vec![all[0]]
-        } else {
-            all.to_vec()
-        }
-    };
-    let ips = |all: [Ip; 2]| {
-        if args.quick {
-            vec![all[0]]
-        } else {
-            all.to_vec()
-        }
-    };
-    let or =
-        |given: &Option<Vec<Threads>>| given.clone().unwrap_or_else(|| defaults.threads.clone());
-    Ok(Axes {
-        engines: engine_pairs(args)?,
-        threads: distinct("--threads", or(&args.threads))?,
-        payloads: distinct(
-            "--payload",
-            args.payload
-                .clone()
-                .unwrap_or_else(|| defaults.payload.clone()),
-        )?,
-        connections: distinct(
-            "--connection",
-            args.connection
-                .clone()
-                .unwrap_or_else(|| both([Connection::Connected, Connection::Unconnected])),
-        )?,
-        ips: distinct(
-            "--ip",
-            args.ip.clone().unwrap_or_else(|| ips([Ip::V4, Ip::V6])),
-        )?,
-        batches: distinct(
-            "--batch",
-            args.batch.clone().unwrap_or_else(|| vec![Batch::DEFAULT]),
-        )?,
-        reference: !args.no_reference,
-    })
-}
-
-type Pair = (&'static Entry, &'static Entry);
-
-/// `--engine X` pairs X with itself, or with its partner; `--sender` and `--receiver` override a side, and
-/// every sender meets every receiver.
-fn engine_pairs(args: &RunArgs) -> Result<Vec<Pair>, UsageError> {
-    let both: Vec<Pair> = match &args.engine {
-        Some(given) => {
-            let entries = given.iter().flat_map(|arg| arg.entries()).collect();
-            let pairs = distinct("--engine", entries)?;
-            pairs.into_iter().map(Entry::pair).collect()
-        }
-        None => engines::default_selection().map(Entry::pair).collect(),
-    };
-    if args.sender.is_none() && args.receiver.is_none() {
-        return Ok(both);
-    }
-    let senders = match &args.sender {
-        Some(given) => side("--sender", given, Entry::sends)?,
-        None => once_each(both.iter().map(|pair| pair.0)),
-    };
-    let receivers = match &args.receiver {
-        Some(given) => side("--receiver", given, Entry::receives)?,
-        None => once_each(both.iter().map(|pair| pair.1)),
-    };
-    let meet = |sender| receivers.iter().map(move |&receiver| (sender, receiver));
-    Ok(senders.into_iter().flat_map(meet).collect())
-}
-
-/// Those of a group that can take this side; one that was named must be able to.
-fn side(
-    flag: &'static str,
-    given: &[EngineArg],
-    can: fn(&Entry) -> bool,
-) -> Result<Vec<&'static Entry>, UsageError> {
-    let named = given.iter().filter_map(|arg| match arg {
-        EngineArg::One(entry) => Some(*entry),
-        EngineArg::All | EngineArg::Group(_) => None,
-    });
-    if let Some(entry) = named.into_iter().find(|entry| !can(entry)) {
-        let (sender, receiver) = entry.pair();
-        return Err(UsageError::flag(
-            flag,
-            entry,
-            format!("{entry} is half an engine: --sender {sender} --receiver {receiver}"),
-        ));
-    }
-    let entries = given.iter().flat_map(|arg| arg.entries());
-    distinct(flag, entries.filter(|entry| can(entry)).collect())
-}
-
-fn once_each(entries: impl Iterator<Item = &'static Entry>) -> Vec<&'static Entry> {
-    let mut once: Vec<&'static Entry> = Vec::new();
-    for entry in entries {
-        if !once.contains(&entry) {
-            once.push(entry);
-        }
-    }
-    once
-}
-
-fn distinct<T: PartialEq + ToString>(
-    flag: &'static str,
-    values: Vec<T>,
-) -> Result<Vec<T>, UsageError> {
-    match board::repeated(&values) {
-        Some(value) => Err(UsageError::flag(
-            flag,
-            value,
-            "stands twice in the list; name it once",
-        )),
-        None => Ok(values),
-    }
 }
 
 fn engine_refusals() -> Vec<(&'static Entry, String)> {

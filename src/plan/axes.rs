@@ -1,0 +1,84 @@
+//! What varies, and which values meet.
+
+use crate::case::{Batch, BlockKey, Buffer, Connection, Ip, Payload, Sharing, Threads};
+use crate::engine::{Entry, Group};
+
+/// What varies.
+#[derive(Clone, Debug)]
+pub struct Axes {
+    /// Sender's and receiver's engine.
+    pub engines: Vec<(&'static Entry, &'static Entry)>,
+    /// Thread counts.
+    pub threads: Vec<Threads>,
+    /// Payloads.
+    pub payloads: Vec<Payload>,
+    /// Connected, unconnected, or both.
+    pub connections: Vec<Connection>,
+    /// v4, v6, or both.
+    pub ips: Vec<Ip>,
+    /// Datagrams per call, for engines that batch.
+    pub batches: Vec<Batch>,
+    /// Receive buffers.
+    pub rcvbufs: Vec<Buffer>,
+    /// Send buffers. `None`: as the kernel gives them.
+    pub sndbufs: Vec<Option<Buffer>>,
+    /// How several receivers share the port.
+    pub sharings: Vec<Sharing>,
+    /// Whether every block holds the reference case.
+    pub reference: bool,
+}
+
+impl Axes {
+    /// A pair of which neither side batches has one case, not one for each value.
+    pub(super) fn batches_of(&self, sender: &Entry, receiver: &Entry) -> Vec<Option<Batch>> {
+        if sender.about.batches || receiver.about.batches {
+            self.batches.iter().copied().map(Some).collect()
+        } else {
+            vec![None]
+        }
+    }
+
+    /// What to ask instead, where the answer cannot be what somebody wants to know.
+    pub fn advice(&self) -> Option<String> {
+        let is_limit = |sender: &Entry| sender.about.group != Group::Offload;
+        let ranked = self.engines.iter().find(|(sender, receiver)| {
+            let rival = |&(s, r): &(_, _)| s == *sender && r != *receiver;
+            is_limit(sender) && self.engines.iter().any(rival)
+        });
+        let (sender, _) = ranked.filter(|_| self.threads.iter().any(|count| !count.is_alone()))?;
+        Some(format!(
+            "to rank receivers, use --sender gso: on loopback {sender} does most of their work, too, and \
+             is the limit"
+        ))
+    }
+
+    /// One receiver has nobody to share with.
+    pub(super) fn sharings_of(&self, threads: Threads) -> Vec<Option<Sharing>> {
+        if threads.receivers() > 1 {
+            self.sharings.iter().copied().map(Some).collect()
+        } else {
+            vec![None]
+        }
+    }
+
+    /// The keys of the blocks, in the order of the axes.
+    pub(super) fn blocks(&self) -> Vec<BlockKey> {
+        let mut keys = Vec::new();
+        for &threads in &self.threads {
+            for &payload in &self.payloads {
+                for &ip in &self.ips {
+                    for &rcvbuf in &self.rcvbufs {
+                        keys.extend(self.sndbufs.iter().map(|&sndbuf| BlockKey {
+                            threads,
+                            payload,
+                            ip,
+                            rcvbuf,
+                            sndbuf,
+                        }));
+                    }
+                }
+            }
+        }
+        keys
+    }
+}

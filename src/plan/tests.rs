@@ -1,0 +1,152 @@
+//! Plans of made-up hosts.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::board;
+use crate::case::{Batch, Buffer, Connection};
+
+fn host() -> Host {
+    Host {
+        cpus: (0..4)
+            .map(|id| crate::host::Cpu {
+                id,
+                capacity: 1024,
+                core: id,
+                cache: 0,
+            })
+            .collect(),
+        v6_refusal: Some("no IPv6".to_owned()),
+        ..Host::default()
+    }
+}
+
+fn plan(axes: &Axes, board: &str) -> Plan {
+    let conditions = Conditions {
+        host: &host(),
+        board: &board::find("a test", board, "").expect("compiled in"),
+        pin: &Pin::Board,
+        steering_refusal: None,
+        engine_refusals: &[],
+    };
+    Plan::new(axes, &conditions)
+}
+
+fn axes(engines: &[&str], threads: &[u16], ip: Ip) -> Axes {
+    let entry = |name: &&str| engines::find(name).expect("registered");
+    Axes {
+        engines: engines
+            .iter()
+            .map(|name| (entry(name), entry(name)))
+            .collect(),
+        threads: threads
+            .iter()
+            .map(|&n| n.try_into().expect("in range"))
+            .collect(),
+        payloads: vec![300.try_into().expect("in range")],
+        connections: vec![Connection::Unconnected],
+        ips: vec![ip],
+        batches: vec![Batch::DEFAULT],
+        rcvbufs: vec![Buffer::DEFAULT],
+        sndbufs: vec![None],
+        sharings: vec![Sharing::DEFAULT],
+        reference: true,
+    }
+}
+
+fn reason(axes: &Axes, board: &str) -> String {
+    let plan = plan(axes, board);
+    let (_, reason) = plan.skipped().last().expect("something is skipped");
+    reason.to_owned()
+}
+
+#[test]
+fn what_cannot_run_is_in_the_plan_with_its_reason() {
+    let starved = reason(&axes(&["mio-exhaustive"], &[1], Ip::V4), "generic");
+    assert!(
+        starved.starts_with("mio-exhaustive starves in one thread"),
+        "{starved}"
+    );
+    assert_eq!(reason(&axes(&["std"], &[2], Ip::V6), "generic"), "no IPv6");
+    let crowded = reason(&axes(&["std"], &[9], Ip::V4), "rpi-4b");
+    assert!(crowded.contains("at most 8 threads"), "{crowded}");
+    let mut mixed = axes(&["std"], &[2], Ip::V4);
+    mixed.engines[0].1 = engines::find("null").expect("registered");
+    assert_eq!(
+        reason(&mixed, "generic"),
+        "null moves no datagrams: it can only meet itself"
+    );
+    mixed.engines[0].1 = engines::find("mio-level").expect("registered");
+    mixed.threads = vec![1.try_into().expect("in range")];
+    assert!(reason(&mixed, "generic").starts_with("one thread runs one engine"));
+}
+
+#[test]
+fn what_runs_but_misleads_carries_a_warning() {
+    let warnings = |axes: &Axes| match &plan(axes, "generic").blocks[0].cases[0].verdict {
+        Verdict::Run(_, warnings) => warnings.join("; "),
+        Verdict::Skip(reason) => panic!("skipped: {reason}"),
+    };
+    assert_eq!(warnings(&axes(&["std"], &[2], Ip::V4)), "");
+    assert_eq!(
+        warnings(&axes(&["std"], &[5], Ip::V4)),
+        "5 threads share 4 CPUs; an odd thread count: 3 send, 2 receive; \
+         3 flows cannot be spread evenly over 2 receivers: some get one more"
+    );
+}
+
+#[test]
+fn a_sender_that_is_the_limit_is_no_judge_of_receivers() {
+    let meet = |sender: &str, receivers: &[&str]| {
+        let mut axes = axes(&[], &[1, 2], Ip::V4);
+        let entry = |name: &str| engines::find(name).expect("registered");
+        let pairs = receivers.iter().map(|name| (entry(sender), entry(name)));
+        axes.engines = pairs.collect();
+        axes.advice()
+    };
+    let advice = meet("std", &["std", "mmsg"]).expect("std is the limit");
+    assert!(advice.contains("--sender gso"), "{advice}");
+    assert_eq!(meet("gso", &["std", "mmsg"]), None);
+    assert_eq!(meet("std", &["mmsg"]), None);
+}
+
+#[test]
+fn the_reference_is_in_every_block_once() {
+    let plan = plan(&axes(&["mio-level", "std"], &[1, 2], Ip::V4), "generic");
+    for block in &plan.blocks {
+        let references = block
+            .cases
+            .iter()
+            .filter(|planned| planned.case.is_reference());
+        assert_eq!(references.count(), 1);
+    }
+}
+
+proptest! {
+    #[test]
+    fn every_point_of_the_matrix_is_in_the_plan_exactly_once(
+        engines in proptest::sample::subsequence(vec!["null", "std", "mio-level", "mio-once"], 1..=4),
+        threads in proptest::collection::btree_set(1_u16..=256, 1..5),
+        payloads in proptest::collection::btree_set(0_u32..=65_507, 1..5),
+        ips in proptest::sample::subsequence(vec![Ip::V4, Ip::V6], 1..=2),
+        board in proptest::sample::select(vec!["generic", "rpi-4b", "rpi-5"]),
+    ) {
+        let threads: Vec<u16> = threads.into_iter().collect();
+        let mut axes = axes(&engines, &threads, Ip::V4);
+        axes.payloads = payloads.into_iter().map(|n| n.try_into().expect("in range")).collect();
+        axes.ips = ips;
+        axes.connections = vec![Connection::Connected, Connection::Unconnected];
+        axes.reference = false;
+        let plan = plan(&axes, board);
+        let mut keys: Vec<String> = plan.cases().map(|planned| planned.case.key()).collect();
+        let points = engines.len() * threads.len() * axes.payloads.len() * axes.ips.len() * 2;
+        prop_assert_eq!(keys.len(), points);
+        keys.sort();
+        keys.dedup();
+        prop_assert_eq!(keys.len(), points);
+        for planned in plan.runnable() {
+            let Verdict::Run(placement, _) = &planned.verdict else { unreachable!() };
+            prop_assert_eq!(placement.cpus().count(), planned.case.threads.count());
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! A program in the kernel that says which socket of a SO_REUSEPORT group gets a datagram
+//! (SO_ATTACH_REUSEPORT_CBPF, Linux 4.5: socket(7)).
+
+use std::io;
+use std::net::{Ipv4Addr, UdpSocket};
+use std::os::fd::AsRawFd;
+
+use libc::{c_void, sock_filter, sock_fprog, socklen_t};
+
+/// Where the UDP header begins, from the IP header on: loopback adds no options.
+const IPV4_HEADER_BYTES: u32 = 20;
+const IPV6_HEADER_BYTES: u32 = 40;
+/// Offsets from here on count from the IP header (`linux/filter.h`).
+#[expect(
+    clippy::cast_sign_loss,
+    reason = "the kernel's constant is negative, its field is not"
+)]
+const NETWORK_HEADER: u32 = libc::SKF_NET_OFF as u32;
+
+#[expect(clippy::cast_possible_truncation, reason = "it is 16 at most")]
+const DESCRIPTION_BYTES: socklen_t = size_of::<sock_fprog>() as socklen_t;
+
+/// Makes the group of `socket` steer by source port: what comes from a port goes to the socket of the index
+/// beside it, in the order in which they were bound; anything else to the first.
+///
+/// # Errors
+/// Before Linux 4.5, or for a socket that is in no group.
+pub fn by_source_port(socket: &UdpSocket, flows: &[(u16, usize)]) -> io::Result<()> {
+    let header_bytes = if socket.local_addr()?.is_ipv4() {
+        IPV4_HEADER_BYTES
+    } else {
+        IPV6_HEADER_BYTES
+    };
+    let mut program = program(header_bytes, flows);
+    let description = sock_fprog {
+        len: u16::try_from(program.len()).map_err(io::Error::other)?,
+        filter: program.as_mut_ptr(),
+    };
+    #[expect(unsafe_code, reason = "no wrapper knows SO_ATTACH_REUSEPORT_CBPF")]
+    // SAFETY: `description` points to as many instructions as it says; the kernel checks and copies them
+    // before it returns (socket(7), BPF_MAXINSNS).
+    let outcome = unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_ATTACH_REUSEPORT_CBPF,
+            (&raw const description).cast::<c_void>(),
+            DESCRIPTION_BYTES,
+        )
+    };
+    if outcome == -1 {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(())
+    }
+}
+
+/// Whether this kernel takes such programs.
+///
+/// # Errors
+/// The reason why not.
+pub fn probe() -> Result<(), String> {
+    let attach = || {
+        let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::DGRAM, None)?;
+        socket.set_reuse_port(true)?;
+        socket.bind(&std::net::SocketAddr::from((Ipv4Addr::LOCALHOST, 0)).into())?;
+        by_source_port(&socket.into(), &[])
+    };
+    attach().map_err(|error: io::Error| {
+        format!("this kernel takes no SO_ATTACH_REUSEPORT_CBPF (Linux 4.5): {error}")
+    })
+}
+
+fn program(header_bytes: u32, flows: &[(u16, usize)]) -> Vec<sock_filter> {
+    let mut program = vec![instruction(
+        libc::BPF_LD | libc::BPF_H | libc::BPF_ABS,
+        NETWORK_HEADER.wrapping_add(header_bytes),
+        0,
+    )];
+    for &(port, index) in flows {
+        // Not this one: over the next instruction.
+        program.push(instruction(
+            libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K,
+            port.into(),
+            1,
+        ));
+        program.push(answer(index));
+    }
+    program.push(answer(0));
+    program
+}
+
+fn answer(index: usize) -> sock_filter {
+    let index = u32::try_from(index).unwrap_or(u32::MAX);
+    instruction(libc::BPF_RET | libc::BPF_K, index, 0)
+}
+
+fn instruction(code: u32, value: u32, otherwise: u8) -> sock_filter {
+    sock_filter {
+        code: u16::try_from(code).unwrap_or(u16::MAX),
+        jt: 0,
+        jf: otherwise,
+        k: value,
+    }
+}
