@@ -29,8 +29,8 @@ const MOST_PER_CALL: u64 = 32 * 128;
 
 fn measure(case: &Case) -> Sample {
     let settings = Settings {
-        warmup: Duration::from_millis(4),
-        window: Duration::from_millis(8),
+        warmup: Duration::from_millis(1),
+        window: Duration::from_millis(3),
         root: Root::default(),
     };
     let interrupt = Interrupt::never().expect("a pair of sockets");
@@ -134,7 +134,10 @@ fn the_books_close_however_receivers_share_the_port() {
         if sharing == Sharing::Reuseport(Spread::Bpf) && steer::probe().is_err() {
             continue;
         }
+        // The engines have no part in it, but the kernel counts what it joins in its own way.
         let mut cases = matrix(26);
+        let is_plain = |case: &Case| case.sender == engines::reference();
+        cases.retain(|case| is_plain(case) || case.receiver.about.joins);
         cases.retain(|case| case.threads.receivers() > 1);
         for case in cases {
             let case = Case {
