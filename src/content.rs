@@ -19,6 +19,15 @@ pub trait Inspect {
 
     /// Sees one datagram, as long as it came.
     fn inspect(&mut self, datagram: &[u8]);
+
+    /// Sees the datagram in the first `bytes` of `buffer`. To cut it out costs something, which only one that
+    /// looks pays.
+    #[inline]
+    fn inspect_first(&mut self, bytes: usize, buffer: &[u8]) {
+        if Self::LOOKS {
+            self.inspect(&buffer[..bytes]);
+        }
+    }
 }
 
 /// Leaves the buffer as it is.

@@ -167,7 +167,7 @@ impl<A: Addressing, D: Discipline> Receive for MioReceiver<A, D> {
                 socket.recv_from(&mut self.buffer).map(|(bytes, _)| bytes)
             }
         })?;
-        inspect.inspect(&self.buffer[..received]);
+        inspect.inspect_first(received, &self.buffer);
         Ok(Burst::one(received))
     }
 }

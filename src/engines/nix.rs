@@ -86,7 +86,7 @@ impl<A: Addressing> Receive for NixReceiver<A> {
         } else {
             recvfrom::<SockaddrStorage>(socket, &mut self.buffer)?.0
         };
-        inspect.inspect(&self.buffer[..received]);
+        inspect.inspect_first(received, &self.buffer);
         Ok(Burst::one(received))
     }
 }

@@ -100,7 +100,7 @@ impl<A: Addressing> Receive for SmolReceiver<A> {
                 }
                 outcome => {
                     let received = outcome?;
-                    inspect.inspect(&self.buffer[..received]);
+                    inspect.inspect_first(received, &self.buffer);
                     Ok(Burst::one(received))
                 }
             };
@@ -111,7 +111,7 @@ impl<A: Addressing> Receive for SmolReceiver<A> {
             let receiving = self.socket.recv_from(&mut self.buffer);
             self.nudges.end(receiving).await?.0
         };
-        inspect.inspect(&self.buffer[..received]);
+        inspect.inspect_first(received, &self.buffer);
         Ok(Burst::one(received))
     }
 }

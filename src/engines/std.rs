@@ -110,7 +110,7 @@ impl<A: Addressing> StdReceiver<A> {
         } else {
             self.socket.recv_from(&mut self.buffer)?.0
         };
-        inspect.inspect(&self.buffer[..received]);
+        inspect.inspect_first(received, &self.buffer);
         Ok(Burst::one(received))
     }
 }

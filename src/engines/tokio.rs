@@ -177,7 +177,7 @@ impl<A: Addressing, H: Habit> Receive for TokioReceiver<A, H> {
             } else {
                 self.nudges.end(self.socket.recv_from(buffer)).await?.0
             };
-            inspect.inspect(&self.buffer[..received]);
+            inspect.inspect_first(received, &self.buffer);
             return Ok(Burst::one(received));
         }
         if !self.ready {
@@ -191,7 +191,7 @@ impl<A: Addressing, H: Habit> Receive for TokioReceiver<A, H> {
         };
         self.ready = outcome.is_ok();
         let received = outcome?;
-        inspect.inspect(&self.buffer[..received]);
+        inspect.inspect_first(received, &self.buffer);
         Ok(Burst::one(received))
     }
 }

@@ -12,9 +12,9 @@ use crate::lane::{LaneContext, Tally};
 /// A lost datagram costs one [`patience`](crate::engine::ReceiveEnd::patience) and no more.
 pub(super) async fn send_and_receive(
     sender: &mut impl Transmit,
-    mut stamp: impl Stamp,
+    stamp: &mut impl Stamp,
     receiver: &mut impl Receive,
-    mut inspect: impl Inspect,
+    inspect: &mut impl Inspect,
     lane: &LaneContext,
 ) -> io::Result<()> {
     let mut sent = Tally::default();
@@ -24,7 +24,7 @@ pub(super) async fn send_and_receive(
         if lane.sending_stopped() {
             lane.done_sending();
         } else if under_way == 0 {
-            match sender.transmit(&stamp).await {
+            match sender.transmit(stamp).await {
                 Ok(burst) => {
                     under_way = burst.packets;
                     stamp.sent(burst.packets);
@@ -33,7 +33,7 @@ pub(super) async fn send_and_receive(
                 Err(error) => lane.tolerate(error)?,
             }
         }
-        match receiver.receive(&mut inspect).await {
+        match receiver.receive(inspect).await {
             Ok(burst) => {
                 under_way = under_way.saturating_sub(burst.packets);
                 lane.meter.received.publish(received.add(burst));

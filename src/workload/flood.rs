@@ -9,12 +9,12 @@ use crate::lane::{LaneContext, Tally};
 /// Sends until the stop.
 pub(super) async fn send(
     sender: &mut impl Transmit,
-    mut stamp: impl Stamp,
+    stamp: &mut impl Stamp,
     lane: &LaneContext,
 ) -> io::Result<()> {
     let mut sent = Tally::default();
     while !lane.sending_stopped() {
-        match sender.transmit(&stamp).await {
+        match sender.transmit(stamp).await {
             Ok(burst) => {
                 stamp.sent(burst.packets);
                 lane.meter.sent.publish(sent.add(burst));
@@ -29,12 +29,12 @@ pub(super) async fn send(
 /// Receives until the stop, which comes only when the queues are empty or stay as they are.
 pub(super) async fn receive(
     receiver: &mut impl Receive,
-    mut inspect: impl Inspect,
+    inspect: &mut impl Inspect,
     lane: &LaneContext,
 ) -> io::Result<()> {
     let mut received = Tally::default();
     while !lane.receiving_stopped() {
-        match receiver.receive(&mut inspect).await {
+        match receiver.receive(inspect).await {
             Ok(burst) => lane.meter.received.publish(received.add(burst)),
             Err(error) => lane.tolerate(error)?,
         }

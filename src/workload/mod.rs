@@ -25,8 +25,9 @@ pub fn run<E: Engine>(job: Job, lane: &LaneContext) -> io::Result<Remark> {
     }
 }
 
-/// The halves are built outside the futures: what lives in a future lives in memory, and a loop that
-/// counts in memory costs 2 ns a datagram instead of half of one.
+/// The halves, and what stamps and inspects, live outside the futures: a future that points to something
+/// within itself lives in memory, and a loop that counts in memory costs 2 ns a datagram instead of half of
+/// one. `scripts/instructions` shows it.
 fn work<E: Engine, A: Addressing>(role: Role, lane: &LaneContext) -> io::Result<Remark> {
     let engine = E::start(&lane.brief(&role))?;
     match role {
@@ -35,8 +36,8 @@ fn work<E: Engine, A: Addressing>(role: Role, lane: &LaneContext) -> io::Result<
             let mut sender = engine.sender::<A>(end)?;
             lane.wait_at_gate()?;
             match stamper {
-                None => engine.run(flood::send(&mut sender, Unstamped, lane))?,
-                Some(stamper) => engine.run(flood::send(&mut sender, stamper, lane))?,
+                None => engine.run(flood::send(&mut sender, &mut Unstamped, lane))?,
+                Some(mut stamper) => engine.run(flood::send(&mut sender, &mut stamper, lane))?,
             }
             Ok(sender.remark())
         }
@@ -45,8 +46,12 @@ fn work<E: Engine, A: Addressing>(role: Role, lane: &LaneContext) -> io::Result<
             let mut receiver = engine.receiver::<A>(end)?;
             lane.wait_at_gate()?;
             match inspector {
-                None => engine.run(flood::receive(&mut receiver, Uninspected, lane))?,
-                Some(inspector) => engine.run(flood::receive(&mut receiver, inspector, lane))?,
+                None => {
+                    engine.run(flood::receive(&mut receiver, &mut Uninspected, lane))?;
+                }
+                Some(mut inspector) => {
+                    engine.run(flood::receive(&mut receiver, &mut inspector, lane))?;
+                }
             }
             Ok(None)
         }
@@ -57,16 +62,13 @@ fn work<E: Engine, A: Addressing>(role: Role, lane: &LaneContext) -> io::Result<
             lane.wait_at_gate()?;
             let (to, from) = (&mut sender, &mut receiver);
             match verifying {
-                None => engine.run(alone::send_and_receive(
-                    to,
-                    Unstamped,
-                    from,
-                    Uninspected,
-                    lane,
-                ))?,
-                Some((stamper, ledger)) => {
-                    let inspector = Inspector(ledger);
-                    engine.run(alone::send_and_receive(to, stamper, from, inspector, lane))?;
+                None => {
+                    let (stamp, inspect) = (&mut Unstamped, &mut Uninspected);
+                    engine.run(alone::send_and_receive(to, stamp, from, inspect, lane))?;
+                }
+                Some((mut stamper, ledger)) => {
+                    let (stamp, inspect) = (&mut stamper, &mut Inspector(ledger));
+                    engine.run(alone::send_and_receive(to, stamp, from, inspect, lane))?;
                 }
             }
             Ok(sender.remark())
