@@ -6,7 +6,7 @@
 use std::cell::Cell;
 use std::future::{Future, poll_fn};
 use std::io;
-use std::pin::pin;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
@@ -126,18 +126,20 @@ impl Nudges {
         }
     }
 
-    /// `operation`, until it is done or somebody nudges. Costs nothing as long as it need not wait.
+    /// `operation`, until it is done or somebody nudges. Costs nothing as long as it need not wait; it comes
+    /// pinned, as a future that is handed over is copied.
     ///
     /// # Errors
     /// `Interrupted` after a nudge, else those of `operation`.
     #[inline]
-    pub async fn end<T>(&self, operation: impl Future<Output = io::Result<T>>) -> io::Result<T> {
-        let mut operation = pin!(operation);
-        poll_fn(|context| match operation.as_mut().poll(context) {
+    pub fn end<T>(
+        &self,
+        mut operation: Pin<&mut impl Future<Output = io::Result<T>>>,
+    ) -> impl Future<Output = io::Result<T>> {
+        poll_fn(move |context| match operation.as_mut().poll(context) {
             Poll::Pending => self.wait(context),
             done @ Poll::Ready(_) => done,
         })
-        .await
     }
 
     fn wait<T>(&self, context: &Context) -> Poll<io::Result<T>> {

@@ -4,6 +4,7 @@
 use std::future::Future;
 use std::io::{self, IoSliceMut};
 use std::marker::PhantomData;
+use std::pin::pin;
 use std::sync::Arc;
 
 use quinn_udp::{BATCH_SIZE, RecvMeta, UdpSocketState};
@@ -103,8 +104,9 @@ impl<A: Addressing> Transmit for QuinnSender<A> {
             src_ip: None,
         };
         let send = || self.state.try_send((&self.socket).into(), &transmit);
-        let sending = self.socket.async_io(Interest::WRITABLE, send);
-        self.nudges.end(sending).await?;
+        self.nudges
+            .end(pin!(self.socket.async_io(Interest::WRITABLE, send)))
+            .await?;
         Ok(Burst {
             packets: self.segments,
             bytes: self.payload.len() as u64,
@@ -137,8 +139,10 @@ impl<A: Addressing> Receive for QuinnReceiver<A> {
                 std::array::from_fn(|_| pieces.next().unwrap_or_else(|| IoSliceMut::new(&mut [])));
             state.recv((&*socket).into(), &mut slices, metas)
         };
-        let receiving = socket.async_io(Interest::READABLE, receive);
-        let pieces = self.nudges.end(receiving).await?;
+        let pieces = self
+            .nudges
+            .end(pin!(socket.async_io(Interest::READABLE, receive)))
+            .await?;
         let mut burst = Burst::default();
         for (meta, piece) in self.metas[..pieces]
             .iter()

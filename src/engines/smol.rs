@@ -72,10 +72,13 @@ impl<A: Addressing> Transmit for SmolSender<A> {
     async fn transmit(&mut self, stamp: &impl Stamp) -> io::Result<Burst> {
         stamp.stamp(&mut self.payload);
         let sent = if A::CONNECTED {
-            self.nudges.end(self.socket.send(&self.payload)).await?
+            self.nudges
+                .end(pin!(self.socket.send(&self.payload)))
+                .await?
         } else {
-            let sending = self.socket.send_to(&self.payload, self.peer);
-            self.nudges.end(sending).await?
+            self.nudges
+                .end(pin!(self.socket.send_to(&self.payload, self.peer)))
+                .await?
         };
         Ok(Burst::one(sent))
     }
@@ -106,10 +109,14 @@ impl<A: Addressing> Receive for SmolReceiver<A> {
             };
         }
         let received = if A::CONNECTED {
-            self.nudges.end(self.socket.recv(&mut self.buffer)).await?
+            self.nudges
+                .end(pin!(self.socket.recv(&mut self.buffer)))
+                .await?
         } else {
-            let receiving = self.socket.recv_from(&mut self.buffer);
-            self.nudges.end(receiving).await?.0
+            self.nudges
+                .end(pin!(self.socket.recv_from(&mut self.buffer)))
+                .await?
+                .0
         };
         inspect.inspect_first(received, &self.buffer);
         Ok(Burst::one(received))

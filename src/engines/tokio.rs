@@ -7,6 +7,7 @@ use std::future::Future;
 use std::io;
 use std::marker::PhantomData;
 use std::net::SocketAddr;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -130,15 +131,18 @@ impl<A: Addressing, H: Habit> Transmit for TokioSender<A, H> {
         stamp.stamp(&mut self.payload);
         if !H::EXHAUST {
             let sent = if A::CONNECTED {
-                self.nudges.end(self.socket.send(&self.payload)).await?
+                self.nudges
+                    .end(pin!(self.socket.send(&self.payload)))
+                    .await?
             } else {
-                let sending = self.socket.send_to(&self.payload, self.peer);
-                self.nudges.end(sending).await?
+                self.nudges
+                    .end(pin!(self.socket.send_to(&self.payload, self.peer)))
+                    .await?
             };
             return Ok(Burst::one(sent));
         }
         if !self.ready {
-            self.nudges.end(self.socket.writable()).await?;
+            self.nudges.end(pin!(self.socket.writable())).await?;
         }
         let outcome = if A::CONNECTED {
             self.socket.try_send(&self.payload)
@@ -173,15 +177,18 @@ impl<A: Addressing, H: Habit> Receive for TokioReceiver<A, H> {
                     outcome => outcome?,
                 }
             } else if A::CONNECTED {
-                self.nudges.end(self.socket.recv(buffer)).await?
+                self.nudges.end(pin!(self.socket.recv(buffer))).await?
             } else {
-                self.nudges.end(self.socket.recv_from(buffer)).await?.0
+                self.nudges
+                    .end(pin!(self.socket.recv_from(buffer)))
+                    .await?
+                    .0
             };
             inspect.inspect_first(received, &self.buffer);
             return Ok(Burst::one(received));
         }
         if !self.ready {
-            self.nudges.end(self.socket.readable()).await?;
+            self.nudges.end(pin!(self.socket.readable())).await?;
         }
         let outcome = if A::CONNECTED {
             self.socket.try_recv(&mut self.buffer)
