@@ -1,0 +1,147 @@
+//! The fixed schedule of `scripts/instructions`, which runs this under valgrind's callgrind: one thread sends
+//! a burst and receives it, again and again, with the loop and the engine of the product.
+//!
+//!     lockstep ENGINE    connected, then unconnected: three lanes each, of which the first is for whatever
+//!                        a process does only once; per lane its connection and the datagrams it received
+//!     lockstep --list    every engine of this build, a tab, and why it cannot run here, if it cannot
+//!
+//! callgrind, told to collect in [`lane`] only and to dump its count after it, writes a dump per lane. The
+//! last two lanes of a connection differ in nothing but how often the loop went round, so all else cancels in
+//! the difference of their dumps.
+
+use std::env;
+use std::io;
+use std::net::UdpSocket;
+use std::process::exit;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail, ensure};
+use udpbench::case::{Batch, Connection};
+use udpbench::engine::{Entry, ReceiveEnd, SendEnd};
+use udpbench::engines;
+use udpbench::lane::{Control, Job, LaneContext, Meter, Role};
+
+/// The fewest datagrams of the first lanes.
+const FEW: u64 = 2_000;
+/// The fewest of the last one: an engine that rests now and then, as tokio does each 128 operations, does so
+/// often enough for its share to come out alike each time.
+const MANY: u64 = 25_000;
+/// An engine that moves a thousand datagrams before anybody looks at its count overshoots both.
+const MANY_TIMES: u64 = 10;
+/// Segmentation offload takes 128 of them per call, as many as the kernel allows.
+const PAYLOAD_BYTES: usize = 300;
+/// Fifty times what the slowest engine needs under callgrind.
+const DEADLINE: Duration = Duration::from_secs(60);
+
+fn main() -> anyhow::Result<()> {
+    match env::args().nth(1).as_deref() {
+        Some("--list") => list(),
+        Some(name) => match engines::find(name) {
+            Some(entry) => move_datagrams(entry)?,
+            None => refuse(&format!("{name} is no engine of this build; see --list")),
+        },
+        None => refuse("name an engine; see --list"),
+    }
+    Ok(())
+}
+
+fn refuse(why: &str) -> ! {
+    eprintln!("error: {why}");
+    exit(2)
+}
+
+fn list() {
+    for entry in engines::ALL {
+        let why_not = (entry.probe)().err().unwrap_or_default();
+        println!("{entry}\t{why_not}");
+    }
+}
+
+fn move_datagrams(entry: &'static Entry) -> anyhow::Result<()> {
+    // Who only sends or only receives does so with its partner.
+    let (sender, receiver) = entry.pair();
+    let entry = engines::together(sender, receiver).unwrap_or(entry);
+    for connection in [Connection::Connected, Connection::Unconnected] {
+        let run = |fewest| {
+            let received = move_at_least(fewest, entry, connection);
+            let received = received.with_context(|| format!("{entry}, {connection}"))?;
+            println!("{connection} {received}");
+            anyhow::Ok(received)
+        };
+        run(FEW)?;
+        let few = run(FEW)?;
+        run(MANY.max(few * MANY_TIMES))?;
+    }
+    Ok(())
+}
+
+/// Runs a lane until it has received so many datagrams, and returns how many it has.
+fn move_at_least(
+    packets: u64,
+    entry: &'static Entry,
+    connection: Connection,
+) -> anyhow::Result<u64> {
+    let (control, meter) = (Arc::new(Control::default()), Arc::new(Meter::default()));
+    let role = role(connection).context("cannot make two sockets on 127.0.0.1")?;
+    // Nobody else is to come.
+    control.gate.open();
+    let thread = thread::spawn({
+        let context = LaneContext::new(Arc::clone(&control), Arc::clone(&meter));
+        move || lane(entry, Job { role, connection }, &context)
+    });
+    let started = Instant::now();
+    while !thread.is_finished() {
+        let received = meter.received.read().packets;
+        if received >= packets {
+            // This flag alone, so that the loop always ends in one place.
+            control.stop_receiving();
+        }
+        ensure!(
+            started.elapsed() < DEADLINE,
+            "of {packets} datagrams only {received} came within {DEADLINE:?}"
+        );
+        thread::sleep(Duration::from_millis(1));
+    }
+    match thread.join() {
+        Ok(outcome) => outcome.context("the lane failed")?,
+        Err(_) => bail!("the lane panicked"),
+    }
+    Ok(meter.received.read().packets)
+}
+
+/// What callgrind counts: a function of its own, so that it can be named.
+#[inline(never)]
+fn lane(entry: &Entry, job: Job, context: &LaneContext) -> io::Result<()> {
+    (entry.lane)(job, context).map(drop)
+}
+
+/// Both ends on two sockets of 127.0.0.1.
+fn role(connection: Connection) -> io::Result<Role> {
+    let bind = || UdpSocket::bind("127.0.0.1:0");
+    let (sender, receiver) = (bind()?, bind()?);
+    let peer = receiver.local_addr()?;
+    if connection == Connection::Connected {
+        sender.connect(peer)?;
+        receiver.connect(sender.local_addr()?)?;
+    }
+    let sending = SendEnd {
+        socket: sender,
+        peer,
+        payload_bytes: PAYLOAD_BYTES,
+        batch: Batch::DEFAULT.count(),
+        stamper: None,
+        wire: Arc::default(),
+    };
+    let receiving = ReceiveEnd {
+        socket: receiver,
+        payload_bytes: PAYLOAD_BYTES,
+        batch: sending.batch,
+        // As for a lane that only receives. It is not needed: a burst fits any receive buffer.
+        patience: None,
+        ledger: None,
+        wires: vec![Arc::clone(&sending.wire)],
+    };
+    Ok(Role::Alone(sending, receiving))
+}
