@@ -1,0 +1,42 @@
+// Sockets of 127.0.0.1, and what the kernel says of them.
+
+// A socket on a port of 127.0.0.1 that the kernel chooses.
+static int bound_socket(struct sockaddr_in *address)
+{
+    int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    socklen_t length = sizeof *address;
+    *address = (struct sockaddr_in){ .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    if (fd < 0 || bind(fd, (struct sockaddr *)address, length) < 0 ||
+        getsockname(fd, (struct sockaddr *)address, &length) < 0)
+        err(BROKEN, "cannot bind a socket to 127.0.0.1; is lo up?");
+    return fd;
+}
+
+static void connect_to(int fd, const struct sockaddr_in *peer)
+{
+    if (connect(fd, (const struct sockaddr *)peer, sizeof *peer) < 0)
+        err(BROKEN, "cannot connect a socket of 127.0.0.1");
+}
+
+// Returns what was granted: twice what was asked for, up to net.core.rmem_max (socket(7)).
+static uint64_t set_rcvbuf(int fd, int bytes)
+{
+    socklen_t length = sizeof bytes;
+    if (setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, length) < 0 ||
+        getsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, &length) < 0)
+        err(BROKEN, "cannot set SO_RCVBUF");
+    return bytes;
+}
+
+// What the socket has dropped since it was made (sock_diag(7), struct sk_meminfo): datagrams, or what the
+// sender handed over as one.
+static uint64_t drops(int fd)
+{
+    uint32_t meminfo[SK_MEMINFO_VARS] = { 0 };
+    socklen_t length = sizeof meminfo;
+    if (getsockopt(fd, SOL_SOCKET, SO_MEMINFO, meminfo, &length) < 0)
+        err(BROKEN, "cannot read SO_MEMINFO, which needs Linux 4.12");
+    if (length <= SK_MEMINFO_DROPS * sizeof *meminfo)
+        errx(BROKEN, "this kernel's SO_MEMINFO has no drops; use Linux 4.12 or later");
+    return meminfo[SK_MEMINFO_DROPS];
+}
