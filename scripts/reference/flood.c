@@ -3,7 +3,7 @@
 //
 // One thread sends, one receives, over 127.0.0.1; how, the two files say that are included below:
 //
-//     gcc -O3 -pthread -DSENDER='"sendmmsg.h"' -DRECEIVER='"recvmmsg.h"' flood.c -o flood    # uring*: -luring
+//     gcc -O3 -pthread -DSENDER='"sendmmsg.h"' -DRECEIVER='"recvmmsg.h"' flood.c -o flood   # uring*: -luring
 //     ./flood --payload 300 --sender-cpu 1 --receiver-cpu 0
 //
 // The method is udpbench's (src/runner/mod.rs), so that only the loops differ: every window is a run of

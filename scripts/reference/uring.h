@@ -15,7 +15,7 @@ static void open_ring(struct io_uring *ring, int fd, unsigned submissions, unsig
     };
     errno = -io_uring_queue_init_params(submissions, ring, &params);
     if (errno)
-        err(CANNOT_RUN_HERE, "io_uring, which needs Linux 6.1, kernel.io_uring_disabled=0, no seccomp filter");
+        err(CANNOT_RUN_HERE, "io_uring (Linux before 6.1, kernel.io_uring_disabled, or seccomp)");
     errno = -io_uring_register_files(ring, &fd, 1);
     if (errno)
         err(BROKEN, "cannot register the socket with io_uring");
