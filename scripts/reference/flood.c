@@ -72,11 +72,12 @@ static struct burst no_burst(const char *call)
     return (struct burst){ 0 };
 }
 
-// struct sender; open_sender(), send_burst(), close_sender(), all on the sender's own thread.
+// struct sender; open_sender(), send_burst(), close_sender(), all on the sender's own thread. CUTS, if the
+// kernel gets a burst in one piece.
 #include SENDER
-// struct receiver; open_receiver(), receive_burst(), close_receiver(). JOINS, if it may get several
-// datagrams as one; the kernel then counts those that it drops as one, too. receive_burst() returns
-// an empty burst when a signal ends its wait.
+// struct receiver; open_receiver(), receive_burst(), close_receiver(). JOINS, if it gets such a piece as one;
+// the kernel then counts one that it drops as one, too. receive_burst() returns an empty burst when a signal
+// ends its wait.
 #include RECEIVER
 
 #ifdef UNCONNECTED
@@ -84,10 +85,10 @@ enum { IS_CONNECTED = false };
 #else
 enum { IS_CONNECTED = true };
 #endif
-#ifdef JOINS
-enum { IS_JOINED = true };
+#if defined CUTS && defined JOINS
+enum { DROPS_ARE_BURSTS = true };
 #else
-enum { IS_JOINED = false };
+enum { DROPS_ARE_BURSTS = false };
 #endif
 
 // What one thread has moved. Two cache lines of its own, as in udpbench: CPUs prefetch 64 B lines in
@@ -229,7 +230,7 @@ static struct edge read_edge(struct run *run)
 
 static uint64_t packets_per_drop(const struct run *run)
 {
-    return IS_JOINED ? run->sender.packets_per_burst : 1;
+    return DROPS_ARE_BURSTS ? run->sender.packets_per_burst : 1;
 }
 
 // Once the sender has ended.

@@ -1,5 +1,7 @@
 // UDP_SEGMENT (Linux 4.18): send(2) of as many datagrams as one call takes, which the kernel cuts (udp(7)).
 
+#define CUTS
+
 #include <netinet/udp.h>
 
 // UDP_MAX_SEGMENTS since Linux 6.9, and before.
