@@ -18,13 +18,16 @@ static void connect_to(int fd, const struct sockaddr_in *peer)
         err(BROKEN, "cannot connect a socket of 127.0.0.1");
 }
 
-// Returns what was granted: twice what was asked for, up to net.core.rmem_max (socket(7)).
+// Returns what was granted: twice what was asked for, and where force is not permitted, up to
+// net.core.rmem_max (socket(7)).
 static uint64_t set_rcvbuf(int fd, int bytes)
 {
     socklen_t length = sizeof bytes;
-    if (setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, length) < 0 ||
-        getsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, &length) < 0)
+    if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, length) < 0 &&
+        setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, length) < 0)
         err(BROKEN, "cannot set SO_RCVBUF");
+    if (getsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, &length) < 0)
+        err(BROKEN, "cannot read SO_RCVBUF");
     return bytes;
 }
 
