@@ -78,9 +78,7 @@ class Program:
         pipe = subprocess.PIPE
         self.process = subprocess.Popen(
             self.command, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, text=True,
-            # Ctrl-C is for this script, which ends them in good order.
-            start_new_session=True,
-            preexec_fn=lambda: os.sched_setaffinity(0, cpus),
+            preexec_fn=lambda: apart(cpus),
         )  # fmt: skip
 
     def __enter__(self):
@@ -107,6 +105,14 @@ class Program:
             said = stderr.strip() or stdout.strip() or "nothing"
             raise Broken(f"exit code {self.process.returncode} from {' '.join(self.command)}: {said}")
         return stdout
+
+
+def apart(cpus):
+    """Ctrl-C is for this script, which ends its programs in good order. A group of its own, not a session: the
+    scheduler divides CPU time between sessions (sched(7), autogroup), and two processes would get more than
+    the two threads of one."""
+    os.setpgrp()
+    os.sched_setaffinity(0, cpus)
 
 
 def await_that(happens, programs, every_s=0.01):
