@@ -16,6 +16,14 @@ dropped at the socket, of those sent; cpu ns: CPU time of all threads of the too
 delivered datagram, median; claims: kpps by the tool's own report, over its own time; off %: by how much
 that is above (+) what the kernel saw; KiB: the receive buffer as granted; vs std: in the same round."""
 
+# The same for those who read the figures elsewhere.
+LEGEND = """\
+kpps: thousands of datagrams delivered a second by the kernel's own counters (`/proc/net/snmp` of a private network
+namespace) over a steady stretch: median of the rounds and its interval. Where the kernel cuts or joins datagrams, a
+piece counts as the datagrams in it, by the bytes on `lo`. Loss: dropped at the socket, of those sent. CPU: all threads
+of the tool, user and system, per delivered datagram. Its own claim: what the tool reports, next to the kernel's count.
+`std` and `mio-once` are the loops of rust_socket_benchmark."""
+
 
 @dataclass(frozen=True)
 class Line:
@@ -99,7 +107,7 @@ class Report:
             spread = " to ".join(dict.fromkeys(f"{end:+.1f}" for end in [min(off), max(off)])) if off else ""
             spread += " %" if off else ""
             out.append(f"| {tool.title} | {parts} | {spread}{' (' + tool.claims + ')' if tool.claims else ''} |")
-        return "\n".join(out)
+        return "\n".join([*out, "", LEGEND])
 
     def verdict(self):
         """Two sentences, as far as there is something to compare."""
@@ -122,6 +130,11 @@ class Report:
         peers = [self.line(tool, payload) for tool in self.tools if tool.is_peer]
         measured = [line for line in peers if line.kpps]
         return max(measured, key=lambda line: line.kpps.value).tool.name if measured else None
+
+    def unmeasured(self):
+        """The tools and payloads that failed in every round."""
+        pairs = [(tool, payload) for tool in self.tools for payload in self.payloads]
+        return [(tool.name, payload) for tool, payload in pairs if not self.runs(tool.name, payload)]
 
     def unlike_buffers(self):
         """The sizes of the receive buffers, if they differ: then nothing here can be compared."""
