@@ -229,7 +229,17 @@ fn without_an_output_the_files_go_to_results_under_the_time_and_the_board() {
 fn engines_lists_the_registry() {
     let output = Place::new().run("engines");
     assert_eq!(output.status.code(), Some(0));
-    insta::assert_snapshot!(stdout(&output));
+    // Whether io_uring is there depends on the kernel, on a container's rules, and on the width of pointers.
+    let (mut of_uring, mut others) = (false, String::new());
+    for line in stdout(&output).lines() {
+        of_uring = line.starts_with("uring ") || of_uring && line.starts_with(' ');
+        if !of_uring {
+            others += line;
+            others += "\n";
+        }
+    }
+    assert!(stdout(&output).contains("\nuring "));
+    insta::assert_snapshot!(others);
 }
 
 #[test]

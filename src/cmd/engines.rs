@@ -3,40 +3,66 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use crate::engine::{About, Selection};
+use comfy_table::{ColumnConstraint, ContentArrangement, Table, presets};
+
+use crate::engine::{Entry, Selection};
 use crate::engines;
+use crate::sink::table::WIDTH;
 
 /// Lists the registry.
 ///
 /// # Errors
 /// When standard output is gone.
 pub fn run() -> anyhow::Result<ExitCode> {
-    let mut out = io::stdout().lock();
+    let mut table = Table::new();
+    table
+        .load_preset(presets::NOTHING)
+        .set_content_arrangement(ContentArrangement::Dynamic)
+        .set_width(WIDTH);
     for entry in engines::ALL {
-        let state = match (entry.probe)() {
-            Ok(()) => "yes".to_owned(),
-            Err(reason) => format!("no: {reason}"),
-        };
-        let default = match entry.about.selection {
-            Selection::Default => "*",
-            Selection::ByName => "",
-        };
-        let About { group, summary, .. } = entry.about;
-        writeln!(
-            out,
-            "{entry:<16} {default:1} {group:<9} {state:<4} {summary}"
-        )?;
-        if let Err(reason) = entry.about.one_thread {
-            writeln!(out, "{:21} not with --threads 1:", "")?;
-            writeln!(out, "{:21} {reason}", "")?;
-        }
+        table.add_row(row(entry));
     }
-    for (name, reason) in engines::NOT_BUILT {
-        writeln!(out, "{name:<16}   {:<9} no   {reason}", "")?;
+    for &(name, reason) in engines::NOT_BUILT {
+        table.add_row([name, "", "no", reason]);
+    }
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 1));
+    }
+    for column in table.column_iter_mut().take(3) {
+        column.set_constraint(ColumnConstraint::ContentWidth);
+    }
+    let mut out = io::stdout().lock();
+    for line in table.lines() {
+        writeln!(out, "{}", line.trim_end())?;
     }
     writeln!(
         out,
         "* in the default sweep; `udpbench plan` says why a case is skipped"
     )?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn row(entry: &Entry) -> [String; 4] {
+    let about = entry.about;
+    let default = match about.selection {
+        Selection::Default => " *",
+        Selection::ByName => "",
+    };
+    let mut text = about.summary.to_owned();
+    let state = match (entry.probe)() {
+        Ok(()) => "yes",
+        Err(reason) => {
+            text += &["\nnot here: ", &reason].concat();
+            "no"
+        }
+    };
+    if let Err(reason) = about.one_thread {
+        text += &["\nnot with --threads 1: ", reason].concat();
+    }
+    [
+        [entry.name(), default].concat(),
+        about.group.to_string(),
+        state.to_owned(),
+        text,
+    ]
 }

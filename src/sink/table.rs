@@ -9,7 +9,7 @@ use crate::case::{Buffer, Connection, SharingKind, Spread};
 use crate::record::{Record, Status};
 
 /// What a terminal over ssh shows without breaking lines.
-const WIDTH: u16 = 100;
+pub const WIDTH: u16 = 100;
 
 /// Draws the rows, ordered by threads, payload and ip, and says below what the numbers cannot.
 pub fn draw(rows: &[Record]) -> String {
