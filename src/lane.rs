@@ -105,6 +105,8 @@ pub struct Meter {
 pub struct LaneBrief {
     /// For engines whose futures suspend.
     pub nudges: Arc<Nudges>,
+    /// For engines of which one call may last as long as the flood: they publish from within.
+    pub meter: Arc<Meter>,
     /// Whether the lane both sends and receives.
     pub alone: bool,
 }
@@ -216,6 +218,7 @@ impl LaneContext {
     pub fn brief(&self, role: &Role) -> LaneBrief {
         LaneBrief {
             nudges: Arc::clone(&self.meter.nudges),
+            meter: Arc::clone(&self.meter),
             alone: matches!(role, Role::Alone(..)),
         }
     }

@@ -4,6 +4,8 @@
 //! this list. Start from `null.rs`.
 
 mod gso;
+#[cfg(feature = "message-io")]
+mod message_io;
 mod mio;
 mod mmsg;
 mod nix;
@@ -42,6 +44,8 @@ pub static ALL: &[Entry] = &[
     Entry::of::<mio::Mio<mio::Exhaustive>>(),
     Entry::of::<mio::Mio<mio::Eager>>(),
     Entry::of::<mio::Mio<mio::Once>>(),
+    #[cfg(feature = "message-io")]
+    Entry::of::<message_io::MessageIo>(),
     #[cfg(feature = "tokio")]
     Entry::of::<tokio::Tokio<tokio::EachOne>>(),
     #[cfg(feature = "tokio")]
@@ -58,6 +62,8 @@ pub static NOT_BUILT: &[(&str, &str)] = &[
     ("uring", "io_uring's library is for 64-bit targets only"),
     #[cfg(all(not(feature = "uring"), target_pointer_width = "64"))]
     ("uring", "built without the feature uring"),
+    #[cfg(not(feature = "message-io"))]
+    ("message-io", "built without the feature message-io"),
     #[cfg(not(feature = "tokio"))]
     ("tokio", "built without the feature tokio"),
     #[cfg(not(feature = "tokio"))]

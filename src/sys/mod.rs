@@ -14,6 +14,8 @@ pub mod kernel;
 pub mod limits;
 pub mod nudge;
 pub mod pace;
+#[cfg(feature = "message-io")]
+pub mod replace;
 pub mod sensors;
 pub mod steer;
 pub mod trips;

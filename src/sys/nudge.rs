@@ -36,6 +36,17 @@ pub fn install() -> io::Result<()> {
     (*installed).map_err(io::Error::from)
 }
 
+/// Keeps nudges from the calling thread, for a library that starts its wait anew after each of them: with
+/// one every 100 us, a wait of any length would never end. Its lane wakes by itself from time to time.
+///
+/// # Errors
+/// What `pthread_sigmask(3)` said.
+pub fn block() -> io::Result<()> {
+    let mut signals = SigSet::empty();
+    signals.add(NUDGE);
+    Ok(signals.thread_block()?)
+}
+
 /// Ends the wait of the thread `tid` of this process, if it is in one. A thread that is about to wait
 /// may miss it: repeat until the thread shows that it has seen its stop flag.
 pub fn nudge(tid: i32) {
