@@ -11,7 +11,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
-use crate::case::{Batch, Buffer, Connection, Ip, Payload, SharingKind, Spread, Threads};
+use crate::case::{Batch, Buffer, Connection, Ip, Payload, SharingKind, Spread, Threads, Workers};
 use crate::duration;
 use crate::engine::{Entry, Group};
 use crate::engines;
@@ -138,6 +138,18 @@ pub struct RunArgs {
         allow_negative_numbers = true
     )]
     pub batch: Option<Vec<Batch>>,
+
+    /// Worker threads, up to 256, of one tokio runtime that all lanes of a case share, of the engines tokio and
+    /// tokio-exhaustive [default: 0, a current-thread runtime for each lane]
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        value_parser = clap::value_parser!(u16).range(0..=i64::from(Workers::MAX)),
+        help_heading = "Axes",
+        allow_negative_numbers = true
+    )]
+    pub tokio_workers: Option<Vec<u16>>,
 
     /// How receivers share the port: reuseport, reuseaddr (the kernel gives all to one of them), separate
     /// (a port each) [default: reuseport]

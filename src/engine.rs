@@ -6,6 +6,7 @@
 //! engine's futures are driven. The compiler turns the pair into one plain loop per engine, so that
 //! nothing per datagram is dynamic, allocates, locks or reads a clock.
 
+use std::any::Any;
 use std::fmt;
 use std::future::Future;
 use std::io;
@@ -17,7 +18,7 @@ use std::time::Duration;
 
 use crate::content::{Inspect, Stamp};
 use crate::engines;
-use crate::lane::{Job, LaneBrief, LaneContext};
+use crate::lane::{Job, LaneBrief, LaneContext, PoolBrief};
 use crate::verify::{Ledger, Stamper};
 use crate::wire::Wire;
 
@@ -70,7 +71,7 @@ pub trait Receive {
 }
 
 /// Whether the sockets of a case are connected: decided once, as a type, outside every loop.
-pub trait Addressing: 'static {
+pub trait Addressing: Send + 'static {
     /// `true`: `send`/`recv` on connected sockets. `false`: `send_to`/`recv_from`.
     const CONNECTED: bool;
 }
@@ -137,6 +138,9 @@ pub struct ReceiveEnd {
     pub wires: Vec<Arc<Wire>>,
 }
 
+/// Threads that the lanes of a run share, and what they run: only their engine knows.
+pub type Pool = Arc<dyn Any + Send + Sync>;
+
 /// A way to move datagrams: a socket API plus its loop.
 pub trait Engine: Sized + 'static {
     /// What people need to know before they choose it.
@@ -164,6 +168,14 @@ pub trait Engine: Sized + 'static {
     /// As for [`Engine::start`].
     fn receiver<A: Addressing>(&self, end: ReceiveEnd) -> io::Result<Self::Receiver<A>>;
 
+    /// Starts the worker threads that all lanes of a run share, for engines with [`About::shares_workers`].
+    ///
+    /// # Errors
+    /// As for [`Engine::start`].
+    fn pool(_brief: PoolBrief) -> io::Result<Pool> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
     /// Can it run here?
     ///
     /// # Errors
@@ -172,7 +184,8 @@ pub trait Engine: Sized + 'static {
         Ok(())
     }
 
-    /// Drives one of the engine's futures to its end. The default is for engines that never suspend.
+    /// Drives one of the engine's futures to its end, on this thread or, while this one waits, on others. The
+    /// default is for engines that never suspend.
     fn run<F: Future>(&self, future: F) -> F::Output {
         poll_once(future)
     }
@@ -192,6 +205,8 @@ pub struct About {
     pub never_fragments: bool,
     /// Whether `--batch` says how many datagrams a call may move.
     pub batches: bool,
+    /// Whether its lanes can run on worker threads that they share.
+    pub shares_workers: bool,
     /// Whether it only sends or only receives, and what does the rest.
     pub partner: Partner,
     /// Whether its receiver may get several datagrams as one. The kernel then counts those that it drops
@@ -215,6 +230,7 @@ impl About {
         group: Group::Blocking,
         never_fragments: false,
         batches: false,
+        shares_workers: false,
         partner: Partner::Itself,
         joins: false,
         selection: Selection::ByName,
@@ -296,6 +312,8 @@ pub struct Entry {
     pub about: &'static About,
     /// See [`Engine::probe`].
     pub probe: fn() -> Result<(), String>,
+    /// See [`Engine::pool`].
+    pub pool: fn(PoolBrief) -> io::Result<Pool>,
     /// Runs one lane from construction to stop.
     pub lane: fn(Job, &LaneContext) -> io::Result<Remark>,
 }
@@ -306,6 +324,7 @@ impl Entry {
         Self {
             about: &E::ABOUT,
             probe: E::probe,
+            pool: E::pool,
             lane: crate::workload::run::<E>,
         }
     }

@@ -3,7 +3,6 @@
 //! Lanes wait at the [`Gate`], then never pause. They publish what they did in their [`Meter`]; the
 //! coordinator reads the meters at the edges of a window, which costs the lanes nothing.
 
-use std::cell::Cell;
 use std::future::{Future, poll_fn};
 use std::io;
 use std::pin::Pin;
@@ -12,7 +11,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use crate::case::Connection;
-use crate::engine::{Burst, ReceiveEnd, SendEnd};
+use crate::engine::{Burst, Pool, ReceiveEnd, SendEnd};
 
 /// What a lane is to do.
 #[derive(Debug)]
@@ -100,6 +99,17 @@ pub struct Meter {
     pub nudges: Arc<Nudges>,
 }
 
+/// What an engine may want to know before it starts its worker threads.
+#[derive(Clone)]
+pub struct PoolBrief {
+    /// How many it is to start.
+    pub workers: usize,
+    /// Whether the lane that they run both sends and receives.
+    pub alone: bool,
+    /// What each of them is to do first.
+    pub at_start: Arc<dyn Fn() + Send + Sync>,
+}
+
 /// What an engine may want to know before it starts.
 #[derive(Clone, Debug)]
 pub struct LaneBrief {
@@ -107,6 +117,8 @@ pub struct LaneBrief {
     pub nudges: Arc<Nudges>,
     /// For engines of which one call may last as long as the flood: they publish from within.
     pub meter: Arc<Meter>,
+    /// The threads that are to run the lane, if not its own.
+    pub pool: Option<Pool>,
     /// Whether the lane both sends and receives.
     pub alone: bool,
 }
@@ -191,7 +203,8 @@ pub struct LaneContext {
     /// Where the loop publishes what it did.
     pub meter: Arc<Meter>,
     control: Arc<Control>,
-    faults: Cell<Faults>,
+    pool: Option<Pool>,
+    faults: Mutex<Faults>,
 }
 
 /// Failed calls since the last one that moved something.
@@ -210,8 +223,19 @@ impl LaneContext {
         Self {
             meter,
             control,
-            faults: Cell::default(),
+            pool: None,
+            faults: Mutex::default(),
         }
+    }
+
+    /// Whether other threads than its own run it.
+    pub fn is_pooled(&self) -> bool {
+        self.pool.is_some()
+    }
+
+    /// The same lane, run by the threads of `pool`.
+    pub fn on(self, pool: Option<Pool>) -> Self {
+        Self { pool, ..self }
     }
 
     /// What the engine may want to know for this role.
@@ -219,6 +243,7 @@ impl LaneContext {
         LaneBrief {
             nudges: Arc::clone(&self.meter.nudges),
             meter: Arc::clone(&self.meter),
+            pool: self.pool.clone(),
             alone: matches!(role, Role::Alone(..)),
         }
     }
@@ -265,12 +290,11 @@ impl LaneContext {
         }
         self.meter.errors.fetch_add(1, Ordering::Relaxed);
         let packets = self.meter.sent.read().packets + self.meter.received.read().packets;
-        let mut faults = self.faults.get();
+        let mut faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
         if faults.packets != packets {
-            faults = Faults { packets, streak: 0 };
+            *faults = Faults { packets, streak: 0 };
         }
         faults.streak += 1;
-        self.faults.set(faults);
         if faults.streak < Self::MAX_STREAK {
             Ok(())
         } else {

@@ -22,7 +22,7 @@ pub struct Sample {
     pub opened_unix_ms: u64,
     /// How long it was open, in nanoseconds.
     pub window_ns: u64,
-    /// What each lane did while it was open; senders first.
+    /// What each lane did while it was open; senders first, workers last.
     pub lanes: Vec<LaneSample>,
     /// Where every datagram of the run ended.
     pub books: Books,
@@ -63,7 +63,7 @@ pub struct LaneSample {
     pub would_blocks: u64,
     /// Calls that failed.
     pub errors: u64,
-    /// CPU time of its thread. `None` where the clock cannot be read.
+    /// CPU time of its thread. `None` where the clock cannot be read, and where workers run the lane.
     pub cpu_ns: Option<u64>,
     /// Times its thread waited.
     pub voluntary_switches: Option<u64>,
@@ -85,12 +85,19 @@ pub enum Side {
     Receiver,
     /// It does both in turn.
     Alone,
+    /// It runs lanes of either side, which then have no CPU time of their own.
+    Worker,
 }
 
 impl Side {
+    /// Whether it receives.
+    pub fn receives(self) -> bool {
+        matches!(self, Self::Receiver | Self::Alone)
+    }
+
     /// Whether it sends.
     pub fn sends(self) -> bool {
-        self != Self::Receiver
+        matches!(self, Self::Sender | Self::Alone)
     }
 }
 
@@ -100,6 +107,7 @@ impl fmt::Display for Side {
             Self::Sender => "sender",
             Self::Receiver => "receiver",
             Self::Alone => "lone thread",
+            Self::Worker => "worker",
         })
     }
 }

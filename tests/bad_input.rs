@@ -48,6 +48,8 @@ fn each_is_refused_with_its_place_its_value_and_its_cure() {
         "--warmup 20",
         "--rounds 4",
         "--rcvbuf 0",
+        "--tokio-workers 257",
+        "--tokio-workers 2,2",
         "--seed -1",
         "--pin 0:x",
         "--pin 99999:0 --threads 2",

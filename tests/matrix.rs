@@ -2,6 +2,7 @@
 
 mod common;
 
+use std::iter;
 use std::time::Duration;
 
 use udpbench::case::{Case, Connection, Ip, Sharing, Spread};
@@ -14,7 +15,7 @@ use udpbench::sys::files::Root;
 use udpbench::sys::interrupt::Interrupt;
 use udpbench::sys::steer;
 
-use common::cases::{built_and_runnable, case, matrix};
+use common::cases::{built_and_runnable, case, matrix, on_workers};
 
 /// The case with a receive buffer so small that a flood overflows it, whatever the machine.
 fn overflowing(case: Case) -> Case {
@@ -118,7 +119,9 @@ fn any_sender_meets_any_receiver() {
                 connection: Connection::Unconnected,
                 ..case(sender, receiver, 2, 26)
             };
-            check_invariants(&case, &measure(&overflowing(case)));
+            for case in iter::once(case).chain(on_workers(&case)) {
+                check_invariants(&case, &measure(&overflowing(case)));
+            }
         }
     }
 }

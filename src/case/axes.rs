@@ -194,6 +194,45 @@ impl fmt::Display for Batch {
     }
 }
 
+/// Worker threads of one tokio runtime that all lanes of a case share: 1 to [`Workers::MAX`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "u16", into = "u16")]
+pub struct Workers(u16);
+
+impl Workers {
+    /// As many as there may be lanes.
+    pub const MAX: u16 = Threads::MAX;
+
+    /// How many.
+    pub fn count(self) -> usize {
+        usize::from(self.0)
+    }
+}
+
+impl TryFrom<u16> for Workers {
+    type Error = String;
+
+    fn try_from(count: u16) -> Result<Self, String> {
+        if (1..=Self::MAX).contains(&count) {
+            Ok(Self(count))
+        } else {
+            Err(format!("{count}: use a number from 1 to {}", Self::MAX))
+        }
+    }
+}
+
+impl From<Workers> for u16 {
+    fn from(workers: Workers) -> Self {
+        workers.0
+    }
+}
+
+impl fmt::Display for Workers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
 /// Whether `connect(2)` was called. A receiver is connected only where exactly one sender reaches it.
 #[derive(
     Clone,

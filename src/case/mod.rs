@@ -5,7 +5,7 @@ mod sockets;
 
 use std::fmt;
 
-pub use self::axes::{Batch, Connection, Ip, Payload, Threads};
+pub use self::axes::{Batch, Connection, Ip, Payload, Threads, Workers};
 pub use self::sockets::{Buffer, Sharing, SharingKind, Spread};
 use crate::engine::Entry;
 use crate::engines;
@@ -27,6 +27,9 @@ pub struct Case {
     pub ip: Ip,
     /// Datagrams per call, of the sides that batch. `None`: neither does.
     pub batch: Option<Batch>,
+    /// Worker threads of the runtime that lanes share, of the sides that can. `None`: each lane has a
+    /// current-thread runtime of its own, if any.
+    pub tokio_workers: Option<Workers>,
     /// What receivers ask for as SO_RCVBUF.
     pub rcvbuf: Buffer,
     /// What senders ask for as SO_SNDBUF. `None`: nothing, they take what the kernel gives.
@@ -45,11 +48,38 @@ impl Case {
         );
         let batch = self.batch.map(|batch| format!("batch{batch}")).into_iter();
         let sockets = self.unusual_buffers().chain(self.unusual_sharing());
-        for setting in batch.chain(sockets) {
+        for setting in batch.chain(self.workers()).chain(sockets) {
             key += "/";
             key += &setting;
         }
         key
+    }
+
+    /// Whether workers run the lanes of this engine, on its side of this case.
+    pub fn runs_on_workers(&self, entry: &Entry) -> bool {
+        self.tokio_workers.is_some() && entry.about.shares_workers
+    }
+
+    /// How many lanes workers run.
+    pub fn lanes_on_workers(&self) -> usize {
+        let (senders, receivers) = (self.threads.senders(), self.threads.receivers());
+        let receivers = if self.threads.is_alone() {
+            0
+        } else {
+            receivers
+        };
+        let count = |entry, lanes| {
+            if self.runs_on_workers(entry) {
+                lanes
+            } else {
+                0
+            }
+        };
+        count(self.sender, senders) + count(self.receiver, receivers)
+    }
+
+    fn workers(&self) -> Option<String> {
+        Some(format!("workers{}", self.tokio_workers?))
     }
 
     fn unusual_buffers(&self) -> impl Iterator<Item = String> {
@@ -84,6 +114,7 @@ impl Case {
             receiver: engines::reference(),
             connection: Connection::Connected,
             batch: None,
+            tokio_workers: None,
             sharing: self.sharing.map(|_| Sharing::DEFAULT),
             ..*self
         }
@@ -103,7 +134,8 @@ impl Case {
             format!("{}>{}", self.sender, self.receiver)
         };
         let batch = self.batch.map(|batch| batch.to_string());
-        let settings = [batch, self.unusual_sharing()];
+        let workers = self.tokio_workers.map(|count| format!("w{count}"));
+        let settings = [batch, workers, self.unusual_sharing()];
         let parts = std::iter::once(engines).chain(settings.into_iter().flatten());
         parts.collect::<Vec<String>>().join("/")
     }
@@ -152,6 +184,7 @@ pub(crate) mod tests {
             connection: Connection::Connected,
             ip: Ip::V4,
             batch: None,
+            tokio_workers: None,
             rcvbuf: Buffer::DEFAULT,
             sndbuf: None,
             sharing: None,
@@ -166,6 +199,12 @@ pub(crate) mod tests {
             ..case()
         };
         assert_eq!(batched.key(), "std:std/2t/300B/connected/v4/batch32");
+        let on_workers = Case {
+            tokio_workers: 2.try_into().ok(),
+            ..case()
+        };
+        assert_eq!(on_workers.key(), "std:std/2t/300B/connected/v4/workers2");
+        assert_eq!(on_workers.label(), "std/w2");
         let special = Case {
             threads: threads(4),
             rcvbuf: buffer(106_496),

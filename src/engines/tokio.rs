@@ -1,4 +1,5 @@
-//! `tokio`, `tokio-exhaustive`: one current-thread runtime per lane, no timer in the path.
+//! `tokio`, `tokio-exhaustive`: one current-thread runtime per lane, or one with several worker threads for all
+//! lanes (`--tokio-workers`), as `rust_socket_benchmark` had it. No timer in the path.
 //!
 //! `tokio` awaits each `send` and `recv`. `tokio-exhaustive` awaits readiness once, and then calls `try_send`
 //! or `try_recv` until the socket says `WouldBlock`.
@@ -7,6 +8,7 @@ use std::future::Future;
 use std::io;
 use std::marker::PhantomData;
 use std::net::SocketAddr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,14 +16,17 @@ use std::time::Duration;
 use tokio::net::UdpSocket;
 use tokio::runtime::{Builder, Runtime};
 
-use crate::content::{Inspect, Stamp};
+use crate::content::{Inspect, Stamp, Uninspected, Unstamped};
 use crate::engine::{
-    About, Addressing, Burst, Engine, Group, Receive, ReceiveEnd, SendEnd, Transmit,
+    About, Addressing, Burst, Engine, Group, Pool, Receive, ReceiveEnd, SendEnd, Transmit,
 };
-use crate::lane::{LaneBrief, Nudges};
+use crate::lane::{LaneBrief, LaneContext, Nudges, PoolBrief};
+use crate::sys::lend;
+use crate::verify::{Inspector, Stamper};
+use crate::workload::{alone, flood};
 
 /// How often a loop awaits.
-pub(super) trait Habit: 'static {
+pub(super) trait Habit: Send + 'static {
     const ABOUT: About;
     /// Await readiness only, and go on until the socket says `WouldBlock`.
     const EXHAUST: bool;
@@ -34,6 +39,7 @@ pub(super) enum Exhaustive {}
 
 const ABOUT: About = About {
     group: Group::Async,
+    shares_workers: true,
     ..About::PLAIN
 };
 
@@ -58,7 +64,7 @@ impl Habit for Exhaustive {
 
 /// tokio with habit `H`.
 pub(super) struct Tokio<H> {
-    runtime: Runtime,
+    runtime: Home,
     nudges: Arc<Nudges>,
     habit: PhantomData<H>,
 }
@@ -69,14 +75,15 @@ impl<H: Habit> Engine for Tokio<H> {
     type Receiver<A: Addressing> = TokioReceiver<A, H>;
 
     fn start(brief: &LaneBrief) -> io::Result<Self> {
-        let mut runtime = Builder::new_current_thread();
-        runtime.enable_io();
-        if brief.alone {
-            // Only there a lost datagram would hang the thread.
-            runtime.enable_time();
-        }
+        let runtime =
+            match &brief.pool {
+                Some(pool) => Home::Shared(Arc::clone(pool).downcast().map_err(|_| {
+                    io::Error::other("the workers are not those of a tokio runtime")
+                })?),
+                None => Home::Own(build(&mut Builder::new_current_thread(), brief.alone)?),
+            };
         Ok(Self {
-            runtime: runtime.build()?,
+            runtime,
             nudges: Arc::clone(&brief.nudges),
             habit: PhantomData,
         })
@@ -86,7 +93,7 @@ impl<H: Habit> Engine for Tokio<H> {
         Ok(TokioSender {
             payload: end.payload(),
             peer: end.peer,
-            socket: adopt(&self.runtime, end.socket)?,
+            socket: adopt(self.runtime.get(), end.socket)?,
             nudges: Arc::clone(&self.nudges),
             ready: false,
             marker: PhantomData,
@@ -97,16 +104,82 @@ impl<H: Habit> Engine for Tokio<H> {
         Ok(TokioReceiver {
             buffer: vec![0; end.payload_bytes],
             patience: end.patience,
-            socket: adopt(&self.runtime, end.socket)?,
+            socket: adopt(self.runtime.get(), end.socket)?,
             nudges: Arc::clone(&self.nudges),
             ready: false,
             marker: PhantomData,
         })
     }
 
-    fn run<F: Future>(&self, future: F) -> F::Output {
-        self.runtime.block_on(future)
+    fn pool(brief: PoolBrief) -> io::Result<Pool> {
+        let mut runtime = Builder::new_multi_thread();
+        runtime.worker_threads(brief.workers).thread_name("worker");
+        runtime.on_thread_start(move || (brief.at_start)());
+        // tokio panics where the system has no more threads.
+        let built = catch_unwind(AssertUnwindSafe(|| build(&mut runtime, brief.alone)));
+        let no_thread = |_| io::Error::other("the system refused a thread");
+        Ok(Arc::new(built.map_err(no_thread)??))
     }
+
+    fn run<F: Future>(&self, future: F) -> F::Output {
+        match &self.runtime {
+            Home::Own(runtime) => runtime.block_on(future),
+            Home::Shared(runtime) => {
+                let spawn = |lent| drop(runtime.spawn(lent));
+                #[expect(unsafe_code, reason = "a future that borrows, on other threads")]
+                // SAFETY: the future is one of those of `are_send`, and so it is Send.
+                unsafe {
+                    lend::until_done(spawn, future)
+                }
+            }
+        }
+    }
+}
+
+/// Shows the compiler that all futures that [`Tokio::run`] may be given are `Send`: what a workload makes of the
+/// halves below. Where that function stands, only their traits are known, which say nothing of it.
+#[expect(dead_code, reason = "it is there to compile")]
+fn are_send<A: Addressing, H: Habit>(
+    (sender, receiver): (&mut TokioSender<A, H>, &mut TokioReceiver<A, H>),
+    (stamper, inspector): (&mut Stamper, &mut Inspector),
+    lane: &LaneContext,
+) {
+    fn is_send(_future: impl Send) {}
+    let (blank, blind) = (&mut Unstamped, &mut Uninspected);
+    is_send(flood::send(sender, blank, lane));
+    is_send(flood::send(sender, stamper, lane));
+    is_send(flood::receive(receiver, blind, lane));
+    is_send(flood::receive(receiver, inspector, lane));
+    is_send(alone::send_and_receive(
+        sender, blank, receiver, blind, lane,
+    ));
+    is_send(alone::send_and_receive(
+        sender, stamper, receiver, inspector, lane,
+    ));
+}
+
+/// Where a lane's future lives.
+enum Home {
+    Own(Runtime),
+    Shared(Arc<Runtime>),
+}
+
+impl Home {
+    fn get(&self) -> &Runtime {
+        match self {
+            Self::Own(runtime) => runtime,
+            Self::Shared(runtime) => runtime,
+        }
+    }
+}
+
+/// With a timer only where a lost datagram would hang the only lane.
+fn build(runtime: &mut Builder, alone: bool) -> io::Result<Runtime> {
+    runtime.enable_io();
+    if alone {
+        runtime.enable_time();
+    }
+    runtime.build()
 }
 
 /// Registers the socket with the runtime's own epoll instance.

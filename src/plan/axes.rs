@@ -1,6 +1,6 @@
 //! What varies, and which values meet.
 
-use crate::case::{Batch, BlockKey, Buffer, Connection, Ip, Payload, Sharing, Threads};
+use crate::case::{Batch, BlockKey, Buffer, Connection, Ip, Payload, Sharing, Threads, Workers};
 use crate::engine::{Entry, Group};
 
 /// What varies.
@@ -18,6 +18,8 @@ pub struct Axes {
     pub ips: Vec<Ip>,
     /// Datagrams per call, for engines that batch.
     pub batches: Vec<Batch>,
+    /// Worker threads, for engines that share them. `None`: they share none.
+    pub tokio_workers: Vec<Option<Workers>>,
     /// Receive buffers.
     pub rcvbufs: Vec<Buffer>,
     /// Send buffers. `None`: as the kernel gives them.
@@ -29,13 +31,24 @@ pub struct Axes {
 }
 
 impl Axes {
-    /// A pair of which neither side batches has one case, not one for each value.
-    pub(super) fn batches_of(&self, sender: &Entry, receiver: &Entry) -> Vec<Option<Batch>> {
-        if sender.about.batches || receiver.about.batches {
+    /// What only some engines heed. A pair of which neither side does has one case, not one for each value.
+    pub(super) fn settings_of(
+        &self,
+        sender: &Entry,
+        receiver: &Entry,
+    ) -> Vec<(Option<Batch>, Option<Workers>)> {
+        let batches = if sender.about.batches || receiver.about.batches {
             self.batches.iter().copied().map(Some).collect()
         } else {
             vec![None]
-        }
+        };
+        let workers = if sender.about.shares_workers || receiver.about.shares_workers {
+            &self.tokio_workers[..]
+        } else {
+            &[None]
+        };
+        let with_each = |batch| workers.iter().map(move |&workers| (batch, workers));
+        batches.into_iter().flat_map(with_each).collect()
     }
 
     /// What to ask instead, where the answer cannot be what somebody wants to know.

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 pub use self::axes::Axes;
 use crate::board::Board;
-use crate::case::{BlockKey, Case, Ip, Payload, Sharing, Spread};
+use crate::case::{BlockKey, Case, Ip, Payload, Sharing, Spread, Workers};
 use crate::engine::{Entry, Group};
 use crate::engines;
 use crate::host::Host;
@@ -96,7 +96,7 @@ impl Block {
     fn new(key: BlockKey, axes: &Axes, conditions: &Conditions) -> Self {
         let mut cases = Vec::new();
         for &(sender, receiver) in &axes.engines {
-            for batch in axes.batches_of(sender, receiver) {
+            for (batch, tokio_workers) in axes.settings_of(sender, receiver) {
                 for sharing in axes.sharings_of(key.threads) {
                     cases.extend(axes.connections.iter().map(|&connection| Case {
                         sender,
@@ -106,6 +106,7 @@ impl Block {
                         connection,
                         ip: key.ip,
                         batch,
+                        tokio_workers,
                         rcvbuf: key.rcvbuf,
                         sndbuf: key.sndbuf,
                         sharing,
@@ -205,7 +206,20 @@ fn refusal(case: &Case, conditions: &Conditions) -> Option<String> {
             return Some(reason.to_owned());
         }
     }
+    if let Some(reason) = too_few_workers(case) {
+        return Some(reason);
+    }
     conditions.host.refusal(case.ip).map(str::to_owned)
+}
+
+/// A lane that goes on until `WouldBlock` gives way to no other one on its worker, and so starves it.
+fn too_few_workers(case: &Case) -> Option<String> {
+    let (workers, lanes) = (case.tokio_workers?, case.lanes_on_workers());
+    let is_greedy = |entry: &&Entry| case.runs_on_workers(entry) && entry.about.one_thread.is_err();
+    let greedy = [case.sender, case.receiver].into_iter().find(is_greedy)?;
+    (workers.count() < lanes).then(|| {
+        format!("{greedy} gives way to no other lane: {lanes} of them need {lanes} workers, not {workers}")
+    })
 }
 
 /// What may mislead about a case that runs.
@@ -219,9 +233,11 @@ fn warnings(case: &Case, conditions: &Conditions, placement: &Placement) -> Vec<
     };
     let (senders, receivers) = (threads.senders(), threads.receivers());
     let mut warnings = Vec::new();
-    if threads.count() > cpus {
+    let workers = case.tokio_workers.map_or(0, Workers::count);
+    let busy = threads.count() - case.lanes_on_workers() + workers;
+    if busy > cpus {
         let plural = if cpus == 1 { "" } else { "s" };
-        warnings.push(format!("{threads} threads share {cpus} CPU{plural}"));
+        warnings.push(format!("{busy} threads share {cpus} CPU{plural}"));
     }
     if !threads.is_alone() && senders != receivers {
         warnings.push(format!(

@@ -47,6 +47,7 @@ fn axes(engines: &[&str], threads: &[u16], ip: Ip) -> Axes {
         connections: vec![Connection::Unconnected],
         ips: vec![ip],
         batches: vec![Batch::DEFAULT],
+        tokio_workers: vec![None],
         rcvbufs: vec![Buffer::DEFAULT],
         sndbufs: vec![None],
         sharings: vec![Sharing::DEFAULT],
@@ -79,6 +80,40 @@ fn what_cannot_run_is_in_the_plan_with_its_reason() {
     mixed.engines[0].1 = engines::find("mio-level").expect("registered");
     mixed.threads = vec![1.try_into().expect("in range")];
     assert!(reason(&mixed, "generic").starts_with("one thread runs one engine"));
+}
+
+#[cfg(feature = "tokio")]
+#[test]
+fn a_lane_that_never_gives_way_needs_a_worker_of_its_own() {
+    let last = |engine: &str, workers: u16| {
+        let mut axes = axes(&[engine], &[4], Ip::V4);
+        axes.tokio_workers = vec![Some(workers.try_into().expect("in range"))];
+        let plan = plan(&axes, "generic");
+        plan.cases().last().map(|planned| planned.verdict.clone())
+    };
+    let skip = "tokio-exhaustive gives way to no other lane: 4 of them need 4 workers, not 3";
+    let skip = Some(Verdict::Skip(skip.to_owned()));
+    assert_eq!(last("tokio-exhaustive", 3), skip);
+    for (engine, workers) in [("tokio-exhaustive", 4), ("tokio", 1), ("std", 1)] {
+        let verdict = last(engine, workers);
+        assert!(
+            matches!(verdict, Some(Verdict::Run(..))),
+            "{engine}: {verdict:?}"
+        );
+    }
+}
+
+#[cfg(feature = "tokio")]
+#[test]
+fn workers_are_the_threads_that_share_the_cpus() {
+    let mut axes = axes(&["tokio"], &[2], Ip::V4);
+    axes.tokio_workers = vec![Some(3.try_into().expect("in range"))];
+    let plan = plan(&axes, "generic");
+    let last = plan.cases().last().map(|planned| planned.verdict.clone());
+    let Some(Verdict::Run(_, warnings)) = last else {
+        panic!("skipped: {last:?}")
+    };
+    assert_eq!(warnings, ["3 threads share 2 CPUs"]);
 }
 
 #[test]

@@ -13,7 +13,7 @@ pub use self::environment::Environment;
 use self::numbers::{Speeds, high, low, median};
 
 use crate::case::{
-    Batch, Buffer, Case, Connection, Ip, Payload, Sharing, SharingKind, Spread, Threads,
+    Batch, Buffer, Case, Connection, Ip, Payload, Sharing, SharingKind, Spread, Threads, Workers,
 };
 use crate::sample::Sample;
 use crate::verify::Verified;
@@ -37,6 +37,7 @@ pub struct Record {
     pub connection: Connection,
     pub ip: Ip,
     pub batch: Option<Batch>,
+    pub tokio_workers: Option<Workers>,
     pub rcvbuf_asked_bytes: Option<Buffer>,
     pub sndbuf_asked_bytes: Option<Buffer>,
     pub sharing: Option<SharingKind>,
@@ -198,12 +199,7 @@ pub struct Findings<'a> {
 impl Record {
     /// Makes the row.
     pub fn new(findings: &Findings, environment: &Environment) -> Self {
-        let Findings {
-            case,
-            samples,
-            verified,
-            ..
-        } = *findings;
+        let (case, samples, verified) = (findings.case, findings.samples, findings.verified);
         let (status, reason) = verdict::status(findings);
         // A starved or faulty case has counts, but no speed.
         let speaks = status == Status::Ok || status == Status::Interrupted;
@@ -222,6 +218,7 @@ impl Record {
             connection: case.connection,
             ip: case.ip,
             batch: case.batch,
+            tokio_workers: case.tokio_workers,
             rcvbuf_asked_bytes: Some(case.rcvbuf),
             sndbuf_asked_bytes: case.sndbuf,
             sharing: case.sharing.map(Sharing::kind),

@@ -153,10 +153,10 @@ fn sent_pps(sample: &Sample) -> Option<f64> {
 /// CPU time of the lanes that `counts` wants, per datagram that `packets` counts.
 fn cpu_ns_per(
     sample: &Sample,
-    counts: fn(Side) -> bool,
+    counts: impl Fn(&LaneSample) -> bool,
     packets: fn(&LaneSample) -> u64,
 ) -> Option<f64> {
-    let lanes = || sample.lanes.iter().filter(|lane| counts(lane.side));
+    let lanes = || sample.lanes.iter().filter(|lane| counts(lane));
     let cpu_ns: u64 = lanes().map(|lane| lane.cpu_ns).sum::<Option<u64>>()?;
     let packets: u64 = sum(sample, packets);
     (lanes().count() > 0 && packets > 0).then(|| cpu_ns as f64 / packets as f64)
@@ -165,7 +165,7 @@ fn cpu_ns_per(
 fn sender_cpu_ns_per_packet(sample: &Sample) -> Option<f64> {
     cpu_ns_per(
         sample,
-        |side| side == Side::Sender,
+        |lane| lane.side == Side::Sender,
         |lane| lane.sent_packets,
     )
 }
@@ -173,13 +173,17 @@ fn sender_cpu_ns_per_packet(sample: &Sample) -> Option<f64> {
 fn receiver_cpu_ns_per_packet(sample: &Sample) -> Option<f64> {
     cpu_ns_per(
         sample,
-        |side| side == Side::Receiver,
+        |lane| lane.side == Side::Receiver,
         |lane| lane.received_packets,
     )
 }
 
 fn cpu_ns_per_packet(sample: &Sample) -> Option<f64> {
-    cpu_ns_per(sample, |_| true, |lane| lane.received_packets)
+    let has_workers = sample.lanes.iter().any(|lane| lane.side == Side::Worker);
+    // The time of a lane that workers run is in theirs.
+    let counts =
+        |lane: &LaneSample| !has_workers || lane.side == Side::Worker || lane.cpu_ns.is_some();
+    cpu_ns_per(sample, counts, |lane| lane.received_packets)
 }
 
 /// The case's value over the reference's, round by round: what drifts meets both.
@@ -199,7 +203,7 @@ fn paired_ratios(
 /// The smallest share of the received datagrams that one receiver got over all windows, in percent.
 pub(super) fn receiver_share_min_pct(samples: &[Sample]) -> Option<f64> {
     let receivers = |sample: &Sample| -> Vec<u64> {
-        let lanes = sample.lanes.iter().filter(|lane| lane.side != Side::Sender);
+        let lanes = sample.lanes.iter().filter(|lane| lane.side.receives());
         lanes.map(|lane| lane.received_packets).collect()
     };
     let mut totals = receivers(samples.first()?);

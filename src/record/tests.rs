@@ -93,6 +93,47 @@ pub(crate) fn record() -> Record {
     record_of(&six(), &six(), Outcome::Complete)
 }
 
+/// As [`window`], but for the lanes' CPU time, which is that of two workers: 70 and 60 ms.
+fn window_of_workers(round: u32) -> Sample {
+    let mut window = window(round);
+    for lane in &mut window.lanes {
+        (lane.cpu, lane.cpu_ns) = (None, None);
+    }
+    for cpu_ns in [70_000_000, 60_000_000] {
+        window.lanes.push(LaneSample {
+            side: Side::Worker,
+            cpu_ns: Some(cpu_ns),
+            sent_packets: 0,
+            sent_bytes: 0,
+            ..window.lanes[0].clone()
+        });
+    }
+    window
+}
+
+#[test]
+fn the_cpu_time_of_workers_is_on_nobodys_side() {
+    let windows: Vec<Sample> = (1..=6).map(window_of_workers).collect();
+    let row = record_of(&windows, &six(), Outcome::Complete);
+    assert_eq!(row.sender_cpu_ns_per_packet, None);
+    assert_eq!(row.receiver_cpu_ns_per_packet, None);
+    assert_eq!(row.cpu_ns_per_packet, Some(6500.0));
+    assert_eq!(row.receiver_share_min_pct, Some(100.0));
+    assert_eq!(row.received_pps, record().received_pps);
+}
+
+#[test]
+fn a_side_that_no_worker_runs_has_its_own_cpu_time() {
+    let mut windows: Vec<Sample> = (1..=6).map(window_of_workers).collect();
+    for window in &mut windows {
+        window.lanes[0].cpu_ns = Some(30_000_000);
+    }
+    let row = record_of(&windows, &six(), Outcome::Complete);
+    assert_eq!(row.sender_cpu_ns_per_packet, Some(1000.0));
+    assert_eq!(row.receiver_cpu_ns_per_packet, None);
+    assert_eq!(row.cpu_ns_per_packet, Some(8000.0));
+}
+
 #[test]
 fn the_numbers_are_those_that_a_pocket_calculator_gives() {
     let row = record();

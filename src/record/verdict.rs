@@ -1,7 +1,8 @@
 //! What became of a case, and what may mislead about its row.
 
 use super::{Environment, Findings, Outcome, Status, climate, numbers};
-use crate::sample::Sample;
+use crate::case::Case;
+use crate::sample::{LaneSample, Sample, Side};
 use crate::stats;
 
 /// A fault of the run outranks how it ended.
@@ -39,6 +40,15 @@ pub(super) fn status(findings: &Findings) -> (Status, String) {
     }
 }
 
+/// Whether lanes of this side are workers, or have their work done by them.
+fn on_workers(case: &Case, side: Side) -> bool {
+    match side {
+        Side::Sender | Side::Alone => case.runs_on_workers(case.sender),
+        Side::Receiver => case.runs_on_workers(case.receiver),
+        Side::Worker => true,
+    }
+}
+
 /// Everything that may mislead about a row: `pairs` is the number of its ratios.
 pub(super) fn warnings(
     findings: &Findings,
@@ -47,7 +57,9 @@ pub(super) fn warnings(
 ) -> Vec<String> {
     let samples = findings.samples;
     let mut warnings = findings.warnings.clone();
-    let pinned = |sample: &Sample| sample.lanes.iter().all(|lane| lane.cpu.is_some());
+    // Workers share CPUs, and say themselves if they do not.
+    let is_placed = |lane: &LaneSample| lane.cpu.is_some() || on_workers(findings.case, lane.side);
+    let pinned = |sample: &Sample| sample.lanes.iter().all(is_placed);
     if findings.pin != "none" && !samples.iter().all(pinned) {
         warnings.push("a thread could not be pinned".to_owned());
     }

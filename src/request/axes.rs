@@ -25,6 +25,10 @@ pub(super) fn of(args: &RunArgs, defaults: &Defaults) -> Result<Axes, UsageError
         connections: list("--connection", args.connection.as_ref(), connections)?,
         ips: list("--ip", args.ip.as_ref(), ips)?,
         batches: list("--batch", args.batch.as_ref(), &[Batch::DEFAULT])?,
+        tokio_workers: list("--tokio-workers", args.tokio_workers.as_ref(), &[0])?
+            .into_iter()
+            .map(|count| count.try_into().ok())
+            .collect(),
         rcvbufs: list("--rcvbuf", args.rcvbuf.as_ref(), &[Buffer::DEFAULT])?,
         sndbufs: if sndbufs.is_empty() {
             vec![None]

@@ -8,8 +8,9 @@ use std::thread::{self, JoinHandle};
 use anyhow::{Context, anyhow, bail};
 
 use super::GLANCE;
+use super::workers::{self, Workers};
 use crate::case::Case;
-use crate::engine::{Entry, Remark};
+use crate::engine::{Entry, Pool, Remark};
 use crate::engines;
 use crate::lane::{CALLED_OFF, Control, Job, LaneContext, Meter, Role};
 use crate::placement::Placement;
@@ -23,7 +24,9 @@ const FAIR_CHANCE_NS: u64 = 50_000_000;
 /// The lanes of one run. Dropping it stops and joins them, whatever they are doing.
 pub(super) struct Crew {
     control: Arc<Control>,
+    /// The workers last.
     pub(super) lanes: Vec<Lane>,
+    pool: Option<Pool>,
 }
 
 /// One thread, seen from the coordinator.
@@ -31,6 +34,8 @@ pub(super) struct Lane {
     pub(super) side: Side,
     pub(super) meter: Arc<Meter>,
     cpu: Option<usize>,
+    /// Whether workers run it.
+    pooled: bool,
     /// How fast its CPU ran when it had just stopped. Known once it is joined.
     pub(super) pace: Option<Pace>,
     /// What its engine has to say. Known once it is joined.
@@ -55,7 +60,10 @@ impl Crew {
         let mut crew = Self {
             control: Arc::default(),
             lanes: Vec::with_capacity(jobs.len()),
+            pool: None,
         };
+        let workers = workers::start(case, placement)?;
+        crew.pool = workers.as_ref().map(|workers| Arc::clone(&workers.pool));
         let mut cpus = placement.cpus();
         for job in jobs {
             crew.start(case, job, cpus.next().flatten())?;
@@ -63,6 +71,10 @@ impl Crew {
         if !crew.control.gate.wait_for(crew.lanes.len()) {
             crew.finish()?;
             bail!("a lane failed before the start");
+        }
+        if let Some(Workers { meters, remark, .. }) = workers {
+            let as_lane = |meter| Lane::worker(meter, remark);
+            crew.lanes.extend(meters.into_iter().map(as_lane));
         }
         Ok(crew)
     }
@@ -77,18 +89,23 @@ impl Crew {
             ),
         };
         let meter = Arc::new(Meter::default());
+        let pool = self.pool.clone().filter(|_| case.runs_on_workers(entry));
+        let pooled = pool.is_some();
+        let cpu = cpu.filter(|_| !pooled);
         let thread = thread::Builder::new()
             .name(format!("{side} {}", self.lanes.len()))
             .spawn({
                 let control = Arc::clone(&self.control);
                 let meter = Arc::clone(&meter);
-                move || live(entry, job, cpu, &control, meter)
+                let context = LaneContext::new(Arc::clone(&control), Arc::clone(&meter)).on(pool);
+                move || live(entry, job, cpu, &control, &context)
             })
             .with_context(|| format!("cannot start thread {}", self.lanes.len() + 1))?;
         self.lanes.push(Lane {
             side,
             meter,
             cpu,
+            pooled,
             pace: None,
             remark: None,
             thread: Some(thread),
@@ -134,6 +151,8 @@ impl Crew {
             };
             outcome = outcome.and(ended);
         }
+        // Ends the workers: nobody else has it any more.
+        self.pool = None;
         outcome
     }
 }
@@ -147,20 +166,37 @@ impl Drop for Crew {
 }
 
 impl Lane {
+    fn worker(meter: Arc<Meter>, remark: Remark) -> Self {
+        Self {
+            side: Side::Worker,
+            meter,
+            cpu: None,
+            pooled: false,
+            pace: None,
+            remark,
+            thread: None,
+        }
+    }
+
     /// The CPU that the lane is really pinned to.
     pub(super) fn pinned_cpu(&self) -> Option<u32> {
         let pinned = self.meter.pinned.load(Ordering::Relaxed);
         self.cpu.filter(|_| pinned)?.try_into().ok()
     }
 
+    /// The thread that does the lane's work, if it is one.
+    fn tid(&self) -> Option<i32> {
+        (!self.pooled).then(|| self.meter.tid.load(Ordering::Relaxed))
+    }
+
     /// CPU time that the lane has used so far, in nanoseconds.
     pub(super) fn cpu_ns(&self) -> Option<u64> {
-        clock::thread_cpu_ns(self.meter.tid.load(Ordering::Relaxed))
+        clock::thread_cpu_ns(self.tid()?)
     }
 
     /// The lane's context switches so far.
     pub(super) fn switches(&self) -> Option<clock::Switches> {
-        clock::thread_switches(self.meter.tid.load(Ordering::Relaxed))
+        clock::thread_switches(self.tid()?)
     }
 
     fn nudge(&self) {
@@ -199,8 +235,8 @@ fn live(
     entry: &Entry,
     job: Job,
     cpu: Option<usize>,
-    control: &Arc<Control>,
-    meter: Arc<Meter>,
+    control: &Control,
+    context: &LaneContext,
 ) -> io::Result<Legacy> {
     /// Also when the lane panics: nobody may wait for it at the gate.
     struct OpenToFailure<'a>(&'a Control);
@@ -213,12 +249,17 @@ fn live(
     let guard = OpenToFailure(control);
     if let Some(id) = cpu {
         let pinned = core_affinity::set_for_current(core_affinity::CoreId { id });
-        meter.pinned.store(pinned, Ordering::Relaxed);
+        context.meter.pinned.store(pinned, Ordering::Relaxed);
     }
     let tid = nix::unistd::gettid().as_raw();
-    meter.tid.store(tid, Ordering::Relaxed);
-    let remark = (entry.lane)(job, &LaneContext::new(Arc::clone(control), meter))?;
+    context.meter.tid.store(tid, Ordering::Relaxed);
+    let remark = (entry.lane)(job, context)?;
     std::mem::forget(guard);
     // At once: an idle CPU lowers its clock.
-    Ok((remark, pace::here()))
+    let pace = if context.is_pooled() {
+        None
+    } else {
+        pace::here()
+    };
+    Ok((remark, pace))
 }

@@ -6,6 +6,7 @@ mod crew;
 mod edge;
 mod endpoints;
 mod spread;
+mod workers;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};

@@ -78,8 +78,8 @@ fn blocks(text: &mut String, rows: &[&Record]) {
         if n == 0 || block(rows[n - 1]) != block(row) {
             let _ = writeln!(text, "{}", heading(row));
         }
-        if let Some(sender) = sender_line(row) {
-            let _ = writeln!(text, "{sender}");
+        if let Some(label) = line_of_its_own(row) {
+            let _ = writeln!(text, "{label}");
         }
         let _ = writeln!(text, "{}", line.trim_end());
     }
@@ -113,28 +113,34 @@ fn heading(row: &Record) -> String {
     }
 }
 
-/// Two engines whose names are too long for one cell: the sender gets a line of its own.
-fn sender_line(row: &Record) -> Option<String> {
-    let pair = format!("{}>{}", row.sender, batched_receiver(row));
-    let long = row.sender != row.receiver && pair.len() > MAX_PAIR;
-    long.then(|| format!(" {}>", row.sender))
+/// What is too long for a cell gets a line of its own, and the cell stays empty.
+fn line_of_its_own(row: &Record) -> Option<String> {
+    let label = label(row);
+    (label.len() > MAX_LABEL).then(|| format!(" {label}"))
 }
 
-/// The longest pair of names that leaves the table within 100 columns.
-const MAX_PAIR: usize = 16;
+/// The longest one that leaves the table within 100 columns.
+const MAX_LABEL: usize = 18;
 
-fn batched_receiver(row: &Record) -> String {
-    let batch = row.batch.map(|batch| format!("/{batch}"));
-    format!("{}{}", row.receiver, batch.unwrap_or_default())
+/// The engine, or both, and what only some engines heed: `gso>tokio/32/w2`.
+fn label(row: &Record) -> String {
+    let mut label = row.sender.clone();
+    if row.receiver != row.sender {
+        let _ = write!(label, ">{}", row.receiver);
+    }
+    if let Some(batch) = row.batch {
+        let _ = write!(label, "/{batch}");
+    }
+    if let Some(workers) = row.tokio_workers {
+        let _ = write!(label, "/w{workers}");
+    }
+    label
 }
 
 fn cells(row: &Record) -> [String; 11] {
-    let engine = if row.sender == row.receiver {
-        batched_receiver(row)
-    } else if sender_line(row).is_some() {
-        format!("  {}", batched_receiver(row))
-    } else {
-        format!("{}>{}", row.sender, batched_receiver(row))
+    let engine = match line_of_its_own(row) {
+        Some(_) => String::new(),
+        None => label(row),
     };
     let connection = match row.connection {
         Connection::Connected => "conn",

@@ -11,6 +11,8 @@ pub mod files;
 pub mod gso;
 pub mod interrupt;
 pub mod kernel;
+#[cfg(feature = "tokio")]
+pub mod lend;
 pub mod limits;
 pub mod nudge;
 pub mod pace;

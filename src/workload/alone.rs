@@ -10,7 +10,7 @@ use crate::lane::{LaneContext, Tally};
 /// is still there.
 ///
 /// A lost datagram costs one [`patience`](crate::engine::ReceiveEnd::patience) and no more.
-pub(super) async fn send_and_receive(
+pub(crate) async fn send_and_receive(
     sender: &mut impl Transmit,
     stamp: &mut impl Stamp,
     receiver: &mut impl Receive,

@@ -7,7 +7,7 @@ use crate::engine::{Receive, Transmit};
 use crate::lane::{LaneContext, Tally};
 
 /// Sends until the stop.
-pub(super) async fn send(
+pub(crate) async fn send(
     sender: &mut impl Transmit,
     stamp: &mut impl Stamp,
     lane: &LaneContext,
@@ -27,7 +27,7 @@ pub(super) async fn send(
 }
 
 /// Receives until the stop, which comes only when the queues are empty or stay as they are.
-pub(super) async fn receive(
+pub(crate) async fn receive(
     receiver: &mut impl Receive,
     inspect: &mut impl Inspect,
     lane: &LaneContext,

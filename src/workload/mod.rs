@@ -3,8 +3,8 @@
 //! These loops are what is timed: each is readable at a glance, and nothing else runs in a lane between
 //! the gate and the stop.
 
-mod alone;
-mod flood;
+pub(crate) mod alone;
+pub(crate) mod flood;
 
 use std::io;
 

@@ -2,7 +2,7 @@
 
 use std::net::UdpSocket;
 
-use udpbench::case::{Batch, Case, Connection, Ip, Payload, Sharing, Threads};
+use udpbench::case::{Batch, Case, Connection, Ip, Payload, Sharing, Threads, Workers};
 use udpbench::engine::Entry;
 use udpbench::engines;
 
@@ -25,11 +25,13 @@ pub fn matrix(payload: u32) -> Vec<Case> {
                         || ip == Ip::V4
                         || payload <= Payload::MAX_UNFRAGMENTED_V6;
                     if possible && there && fits {
-                        cases.push(Case {
+                        let case = Case {
                             connection,
                             ip,
                             ..case(sender, receiver, threads, payload)
-                        });
+                        };
+                        cases.push(case);
+                        cases.extend(on_workers(&case));
                     }
                 }
             }
@@ -49,8 +51,19 @@ pub fn case(sender: &'static Entry, receiver: &'static Entry, threads: u16, payl
         connection: Connection::Connected,
         ip: Ip::V4,
         batch: (sender.about.batches || receiver.about.batches).then_some(Batch::DEFAULT),
+        tokio_workers: None,
         rcvbuf: (1 << 20).try_into().expect("in range"),
         sndbuf: None,
         sharing: (threads.receivers() > 1).then_some(Sharing::DEFAULT),
     }
+}
+
+/// The same case on shared workers, if its engines can: one for each lane, as some give way to no other.
+pub fn on_workers(case: &Case) -> Option<Case> {
+    let workers = Workers::try_from(u16::from(case.threads).max(2)).ok();
+    let shares = case.sender.about.shares_workers || case.receiver.about.shares_workers;
+    shares.then_some(Case {
+        tokio_workers: workers,
+        ..*case
+    })
 }
