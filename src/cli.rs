@@ -139,8 +139,8 @@ pub struct RunArgs {
     )]
     pub batch: Option<Vec<Batch>>,
 
-    /// Worker threads, up to 256, of one tokio runtime that all lanes of a case share, of the engines tokio and
-    /// tokio-exhaustive [default: 0, a current-thread runtime for each lane]
+    /// Worker threads, up to 256, of one tokio runtime that all lanes of a case share, of the engines tokio
+    /// and tokio-exhaustive [default: 0, a current-thread runtime for each lane]
     #[arg(
         long,
         value_name = "LIST",

@@ -6,8 +6,8 @@
 //! what an unconnected one uses its `listen`, on both sides.
 //!
 //! The library fits the contract in two places only with help:
-//! - It makes its own sockets, and has no way to be given one. So it makes one, in vain, on a port of its own,
-//!   and [`replace`] puts ours in its place.
+//! - It makes its own sockets, and has no way to be given one. So it makes one, in vain, on a port of its
+//!   own, and [`replace`] puts ours in its place.
 //! - One call receives until the socket says `WouldBlock`: in a flood, it may never return. So the receiver
 //!   publishes each datagram from the library's callback, as the workload does after each call of any other
 //!   engine. What the call then returns brings the workload to the same total.

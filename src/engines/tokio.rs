@@ -1,5 +1,5 @@
-//! `tokio`, `tokio-exhaustive`: one current-thread runtime per lane, or one with several worker threads for all
-//! lanes (`--tokio-workers`), as `rust_socket_benchmark` had it. No timer in the path.
+//! `tokio`, `tokio-exhaustive`: one current-thread runtime per lane, or one with several worker threads for
+//! all lanes (`--tokio-workers`), as `rust_socket_benchmark` had it. No timer in the path.
 //!
 //! `tokio` awaits each `send` and `recv`. `tokio-exhaustive` awaits readiness once, and then calls `try_send`
 //! or `try_recv` until the socket says `WouldBlock`.
@@ -136,8 +136,8 @@ impl<H: Habit> Engine for Tokio<H> {
     }
 }
 
-/// Shows the compiler that all futures that [`Tokio::run`] may be given are `Send`: what a workload makes of the
-/// halves below. Where that function stands, only their traits are known, which say nothing of it.
+/// Shows the compiler that all futures that [`Tokio::run`] may be given are `Send`: what a workload makes of
+/// the halves below. Where that function stands, only their traits are known, which say nothing of it.
 #[expect(dead_code, reason = "it is there to compile")]
 fn are_send<A: Addressing, H: Habit>(
     (sender, receiver): (&mut TokioSender<A, H>, &mut TokioReceiver<A, H>),

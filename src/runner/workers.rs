@@ -26,8 +26,8 @@ pub(super) struct Workers {
 /// Starts those that `case` asks for.
 ///
 /// Each may run on any of the CPUs that the lanes which they run would have had, as the runtime moves lanes
-/// from worker to worker: a CPU for each worker would be a CPU for no lane in particular, and with fewer workers
-/// than CPUs, some would be left out.
+/// from worker to worker: a CPU for each worker would be a CPU for no lane in particular, and with fewer
+/// workers than CPUs, some would be left out.
 ///
 /// # Errors
 /// When the engine cannot start them.

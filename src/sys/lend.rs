@@ -1,9 +1,9 @@
 //! Lends a future to threads that want to own it.
 //!
-//! A runtime with several threads takes futures that borrow nothing and may be moved between threads. A lane's
-//! future borrows its two halves, which stay outside of it for a reason (see [`crate::workload`]), and the
-//! contract of engines says nothing of threads. So the lane's thread lends it, and waits until it has got it
-//! back, as `std::thread::scope` does.
+//! A runtime with several threads takes futures that borrow nothing and may be moved between threads. A
+//! lane's future borrows its two halves, which stay outside of it for a reason (see [`crate::workload`]), and
+//! the contract of engines says nothing of threads. So the lane's thread lends it, and waits until it has got
+//! it back, as `std::thread::scope` does.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -50,8 +50,8 @@ pub unsafe fn until_done<F: Future>(spawn: impl FnOnce(Lent), future: F) -> F::O
         output = Some(future.await);
     });
     // SAFETY: the two types differ in lifetime and in `Send` only. What the future borrows lives until this
-    // function returns; that is after `Wait` was dropped, which is after `_until_gone` was, which is after the
-    // future was: fields are dropped in their order. If it is never dropped, this function never returns.
+    // function returns; that is after `Wait` was dropped, which is after `_until_gone` was, which is after
+    // the future was: fields are dropped in their order. If it is never dropped, this function never returns.
     // That it may be sent is the caller's promise.
     let future: Pin<Box<dyn Future<Output = ()> + Send + 'static>> =
         unsafe { std::mem::transmute(future) };

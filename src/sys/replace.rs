@@ -1,10 +1,10 @@
 //! Puts a socket of ours in the place of one that a library made for itself.
 //!
-//! A library that makes, registers and keeps its own sockets leaves no room for one with our buffer sizes,
-//! in our `SO_REUSEPORT` group, of which we hold a duplicate to read its drops. What it does keep is a number:
-//! dup2(2) lets that number mean another socket. An epoll(7) instance, however, watches the socket and
-//! not the number, so ours has to be registered there, as the library's own one was. `/proc/self/fdinfo` says
-//! how that was (proc_pid_fdinfo(5)).
+//! A library that makes, registers and keeps its own sockets leaves no room for one with our buffer sizes, in
+//! our `SO_REUSEPORT` group, of which we hold a duplicate to read its drops. What it does keep is a number:
+//! dup2(2) lets that number mean another socket. An epoll(7) instance, however, watches the socket and not
+//! the number, so ours has to be registered there, as the library's own one was. `/proc/self/fdinfo` says how
+//! that was (proc_pid_fdinfo(5)).
 //!
 //! Roads not taken: to let the library bind to the address once more, since its socket would have buffers
 //! of another size, and nobody would know which flows end there; and a changed copy of the library.
