@@ -9,7 +9,6 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
-use clap_complete::Shell;
 
 use crate::case::{Batch, Buffer, Connection, Ip, Payload, SharingKind, Spread, Threads, Workers};
 use crate::duration;
@@ -282,6 +281,17 @@ pub struct BoardsArgs {
     /// Where /proc and /sys are found, for tests
     #[arg(long, hide = true, default_value = "/")]
     pub root: PathBuf,
+}
+
+/// The shells that are to be met on a board.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+pub enum Shell {
+    /// bash(1)
+    Bash,
+    /// fish(1)
+    Fish,
+    /// zsh(1)
+    Zsh,
 }
 
 /// The options of `completions`.

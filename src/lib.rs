@@ -19,8 +19,8 @@
 //! [`lane`] is what a thread and the coordinator share, [`sys`] what the operating system tells and does,
 //! [`cmd`] has one file per subcommand.
 //!
-//! A new engine is one file in `engines/` and its line in the registry; a new board one TOML in `boards/`
-//! and its line in [`board`]; a new format one file in `sink/` and the place in [`cmd::run`] that fills
+//! A new engine is one file in `engines/` and its line in the registry; a new board one TOML in
+//! `boards/`; a new format one file in `sink/` and the place in [`cmd::run`] that fills
 //! it. `CONTRIBUTING.md` walks through each.
 
 pub mod board;

@@ -109,7 +109,7 @@ fn preferred_order(cpus: &[Cpu]) -> Vec<usize> {
         cpus.iter()
             .any(|other| other.core == cpu.core && other.id < cpu.id)
     };
-    order.sort_by_key(|cpu| {
+    order.sort_unstable_by_key(|cpu| {
         (
             is_sibling(cpu),
             Reverse(cpu.capacity),

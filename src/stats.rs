@@ -27,7 +27,7 @@ pub fn estimate(values: &[f64]) -> Option<Estimate> {
     }
     let median = Data::new(values.to_vec()).median();
     let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
+    sorted.sort_unstable_by(f64::total_cmp);
     let (rank, _) = interval_rank(values.len());
     let interval = (values.len() > 1).then(|| (sorted[rank - 1], sorted[values.len() - rank]));
     Some(Estimate {

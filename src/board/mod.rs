@@ -15,38 +15,24 @@ pub use draft::draft;
 pub use place::Placed;
 pub use profile::{Board, Cooldown, Cpus, Defaults, Detect, Throttle, Timing};
 
+use std::io::Read;
+use std::iter;
+use std::sync::LazyLock;
+
+use flate2::read::DeflateDecoder;
+
 use crate::error::UsageError;
 
-/// The profiles of these names, with their texts.
-macro_rules! profiles {
-    ($($name:literal,)*) => {
-        &[$(($name, include_str!(concat!("../../boards/", $name, ".toml")))),*]
-    };
-}
-
 /// Every profile of this build: its name, which is the file's, and its text. `generic` comes first, then they
-/// are in alphabetical order.
-const PROFILES: &[(&str, &str)] = profiles![
-    "generic",
-    "beaglebone-black",
-    "beagleplay",
-    "imx8mp-evk",
-    "jetson-nano",
-    "jetson-orin-nano",
-    "nanopi-r4s",
-    "odroid-n2-plus",
-    "orange-pi-5",
-    "pine64",
-    "rock-5b",
-    "rockpro64",
-    "rpi-3b-plus",
-    "rpi-400",
-    "rpi-4b",
-    "rpi-5",
-    "rpi-cm4",
-    "rpi-zero-2-w",
-    "rpi-zero-w",
-];
+/// are in alphabetical order. Packed by `build.rs`: half of a profile is comments.
+static PROFILES: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
+    let packed = include_bytes!(concat!(env!("OUT_DIR"), "/boards.deflate"));
+    let mut text = String::new();
+    // It is of this build, and tests read all of it.
+    let _ = DeflateDecoder::new(&packed[..]).read_to_string(&mut text);
+    let mut parts = text.split_terminator('\0').map(str::to_owned);
+    iter::from_fn(|| parts.next().zip(parts.next())).collect()
+});
 
 /// The name of the profile for any machine that no other one fits.
 pub const GENERIC: &str = "generic";
@@ -56,7 +42,8 @@ pub const GENERIC: &str = "generic";
 /// # Errors
 /// None in a build whose tests pass: they parse every profile.
 pub fn all() -> Result<Vec<Board>, UsageError> {
-    let parse = |(name, text): &(&str, &str)| Board::parse(text, &format!("boards/{name}.toml"));
+    let parse =
+        |(name, text): &(String, String)| Board::parse(text, &format!("boards/{name}.toml"));
     PROFILES.iter().map(parse).collect()
 }
 
@@ -73,7 +60,7 @@ pub fn find(place: &'static str, name: &str, besides: &str) -> Result<Board, Usa
 
 /// The text of the profile of that name, comments and all.
 pub fn source(name: &str) -> Option<&'static str> {
-    let (_, text) = PROFILES.iter().find(|(profile, _)| *profile == name)?;
+    let (_, text) = PROFILES.iter().find(|(profile, _)| profile == name)?;
     Some(text)
 }
 

@@ -31,7 +31,7 @@ pub struct Subject<'a> {
 }
 
 /// How grave a finding is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gravity {
     /// The numbers would not be those of this board, or not the same tomorrow.
     Spoils,
@@ -85,17 +85,18 @@ impl<'a> Subject<'a> {
 
     /// Everything that was found, the graver first.
     pub fn findings(&self) -> Vec<Finding> {
-        let mut findings: Vec<Finding> = [
+        let all = [
             machine::findings(self),
             clocks::findings(self),
             kernel::findings(self),
             network::findings(self),
         ]
         .into_iter()
-        .flatten()
-        .collect();
-        findings.sort_by_key(|finding| finding.gravity);
-        findings
+        .flatten();
+        let spoils = |finding: &Finding| finding.gravity == Gravity::Spoils;
+        let (mut gravest_first, notes): (Vec<Finding>, Vec<Finding>) = all.partition(spoils);
+        gravest_first.extend(notes);
+        gravest_first
     }
 }
 

@@ -4,8 +4,9 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::CommandFactory;
+use clap_complete::{Generator, shells};
 
-use crate::cli::{Cli, CompletionsArgs};
+use crate::cli::{Cli, CompletionsArgs, Shell};
 
 /// Prints the script.
 ///
@@ -14,7 +15,15 @@ use crate::cli::{Cli, CompletionsArgs};
 pub fn run(args: &CompletionsArgs) -> anyhow::Result<ExitCode> {
     let mut script = Vec::new();
     // Into memory first: clap_complete panics where it cannot write.
-    clap_complete::generate(args.shell, &mut Cli::command(), "udpbench", &mut script);
+    match args.shell {
+        Shell::Bash => generate(shells::Bash, &mut script),
+        Shell::Fish => generate(shells::Fish, &mut script),
+        Shell::Zsh => generate(shells::Zsh, &mut script),
+    }
     io::stdout().lock().write_all(&script)?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn generate(shell: impl Generator, script: &mut Vec<u8>) {
+    clap_complete::generate(shell, &mut Cli::command(), "udpbench", script);
 }

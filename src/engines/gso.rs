@@ -28,7 +28,7 @@ impl Engine for Gso {
         ..About::PLAIN
     };
     type Sender<A: Addressing> = GsoSender<A>;
-    type Receiver<A: Addressing> = MmsgReceiver<A>;
+    type Receiver<A: Addressing> = MmsgReceiver;
 
     fn start(_brief: &LaneBrief) -> io::Result<Self> {
         Ok(Self)
@@ -38,8 +38,8 @@ impl Engine for Gso {
         GsoSender::new(end)
     }
 
-    fn receiver<A: Addressing>(&self, end: ReceiveEnd) -> io::Result<MmsgReceiver<A>> {
-        MmsgReceiver::new(end)
+    fn receiver<A: Addressing>(&self, end: ReceiveEnd) -> io::Result<MmsgReceiver> {
+        MmsgReceiver::new::<A>(end)
     }
 
     fn probe() -> Result<(), String> {
@@ -62,7 +62,7 @@ impl Engine for Gro {
         ..About::PLAIN
     };
     type Sender<A: Addressing> = GsoSender<A>;
-    type Receiver<A: Addressing> = GroReceiver<A>;
+    type Receiver<A: Addressing> = GroReceiver;
 
     fn start(_brief: &LaneBrief) -> io::Result<Self> {
         Ok(Self)
@@ -72,13 +72,12 @@ impl Engine for Gro {
         GsoSender::new(end)
     }
 
-    fn receiver<A: Addressing>(&self, end: ReceiveEnd) -> io::Result<GroReceiver<A>> {
+    fn receiver<A: Addressing>(&self, end: ReceiveEnd) -> io::Result<GroReceiver> {
         gso::join(&end.socket)?;
         end.socket.set_read_timeout(end.patience)?;
         Ok(GroReceiver {
             piece: CoalescedReceive::new(!A::CONNECTED),
             socket: end.socket,
-            addressing: PhantomData,
         })
     }
 
@@ -154,13 +153,12 @@ impl<A: Addressing> Transmit for GsoSender<A> {
     }
 }
 
-pub(super) struct GroReceiver<A> {
+pub(super) struct GroReceiver {
     socket: UdpSocket,
     piece: CoalescedReceive,
-    addressing: PhantomData<A>,
 }
 
-impl<A: Addressing> Receive for GroReceiver<A> {
+impl Receive for GroReceiver {
     #[inline]
     async fn receive<I: Inspect>(&mut self, inspect: &mut I) -> io::Result<Burst> {
         let (packets, bytes) = self.piece.receive(&self.socket, inspect)?;

@@ -16,7 +16,6 @@
 //! as the library's node layer does.
 
 use std::io;
-use std::marker::PhantomData;
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::time::Duration;
@@ -49,25 +48,24 @@ impl Engine for MessageIo {
         group: Group::Readiness,
         ..About::PLAIN
     };
-    type Sender<A: Addressing> = MessageIoSender<A>;
-    type Receiver<A: Addressing> = MessageIoReceiver<A>;
+    type Sender<A: Addressing> = MessageIoSender;
+    type Receiver<A: Addressing> = MessageIoReceiver;
 
     fn start(brief: &LaneBrief) -> io::Result<Self> {
         nudge::block()?;
         Ok(Self(Arc::clone(&brief.meter)))
     }
 
-    fn sender<A: Addressing>(&self, end: SendEnd) -> io::Result<MessageIoSender<A>> {
+    fn sender<A: Addressing>(&self, end: SendEnd) -> io::Result<MessageIoSender> {
         let (network, endpoint) = Network::over::<A>(&end.socket, end.peer)?;
         Ok(MessageIoSender {
             payload: end.payload(),
             network,
             endpoint,
-            addressing: PhantomData,
         })
     }
 
-    fn receiver<A: Addressing>(&self, end: ReceiveEnd) -> io::Result<MessageIoReceiver<A>> {
+    fn receiver<A: Addressing>(&self, end: ReceiveEnd) -> io::Result<MessageIoReceiver> {
         // Where several flows end here, the socket has no peer. Any address will do.
         let peer = end.socket.peer_addr().or_else(|_| end.socket.local_addr());
         let (network, _) = Network::over::<A>(&end.socket, peer?)?;
@@ -76,7 +74,6 @@ impl Engine for MessageIo {
             wait: end.patience.unwrap_or(GLANCE),
             meter: Arc::clone(&self.0),
             total: Tally::default(),
-            addressing: PhantomData,
         })
     }
 
@@ -126,14 +123,13 @@ impl Network {
     }
 }
 
-pub(super) struct MessageIoSender<A> {
+pub(super) struct MessageIoSender {
     network: Network,
     endpoint: Endpoint,
     payload: Vec<u8>,
-    addressing: PhantomData<A>,
 }
 
-impl<A: Addressing> Transmit for MessageIoSender<A> {
+impl Transmit for MessageIoSender {
     #[inline]
     async fn transmit(&mut self, stamp: &impl Stamp) -> io::Result<Burst> {
         stamp.stamp(&mut self.payload);
@@ -145,15 +141,14 @@ impl<A: Addressing> Transmit for MessageIoSender<A> {
     }
 }
 
-pub(super) struct MessageIoReceiver<A> {
+pub(super) struct MessageIoReceiver {
     network: Network,
     wait: Duration,
     meter: Arc<Meter>,
     total: Tally,
-    addressing: PhantomData<A>,
 }
 
-impl<A: Addressing> Receive for MessageIoReceiver<A> {
+impl Receive for MessageIoReceiver {
     #[inline]
     async fn receive<I: Inspect>(&mut self, inspect: &mut I) -> io::Result<Burst> {
         let before = self.total;

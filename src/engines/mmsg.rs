@@ -1,7 +1,6 @@
 //! `mmsg`: sendmmsg(2) and recvmmsg(2), so many datagrams per system call.
 
 use std::io;
-use std::marker::PhantomData;
 use std::net::UdpSocket;
 
 use crate::content::{Inspect, Stamp};
@@ -22,34 +21,32 @@ impl Engine for Mmsg {
         batches: true,
         ..About::PLAIN
     };
-    type Sender<A: Addressing> = MmsgSender<A>;
-    type Receiver<A: Addressing> = MmsgReceiver<A>;
+    type Sender<A: Addressing> = MmsgSender;
+    type Receiver<A: Addressing> = MmsgReceiver;
 
     fn start(_brief: &LaneBrief) -> io::Result<Self> {
         Ok(Self)
     }
 
-    fn sender<A: Addressing>(&self, end: SendEnd) -> io::Result<MmsgSender<A>> {
+    fn sender<A: Addressing>(&self, end: SendEnd) -> io::Result<MmsgSender> {
         let peer = (!A::CONNECTED).then_some(end.peer);
         Ok(MmsgSender {
             batch: SendBatch::new(end.payloads(end.batch), end.payload_bytes, end.batch, peer),
             socket: end.socket,
-            addressing: PhantomData,
         })
     }
 
-    fn receiver<A: Addressing>(&self, end: ReceiveEnd) -> io::Result<MmsgReceiver<A>> {
-        MmsgReceiver::new(end)
+    fn receiver<A: Addressing>(&self, end: ReceiveEnd) -> io::Result<MmsgReceiver> {
+        MmsgReceiver::new::<A>(end)
     }
 }
 
-pub(super) struct MmsgSender<A> {
+pub(super) struct MmsgSender {
     socket: UdpSocket,
     batch: SendBatch,
-    addressing: PhantomData<A>,
 }
 
-impl<A: Addressing> Transmit for MmsgSender<A> {
+impl Transmit for MmsgSender {
     #[inline]
     async fn transmit(&mut self, stamp: &impl Stamp) -> io::Result<Burst> {
         self.batch.stamp(stamp);
@@ -58,24 +55,22 @@ impl<A: Addressing> Transmit for MmsgSender<A> {
     }
 }
 
-pub(super) struct MmsgReceiver<A> {
+pub(super) struct MmsgReceiver {
     socket: UdpSocket,
     batch: ReceiveBatch,
-    addressing: PhantomData<A>,
 }
 
-impl<A: Addressing> MmsgReceiver<A> {
-    pub(super) fn new(end: ReceiveEnd) -> io::Result<Self> {
+impl MmsgReceiver {
+    pub(super) fn new<A: Addressing>(end: ReceiveEnd) -> io::Result<Self> {
         end.socket.set_read_timeout(end.patience)?;
         Ok(Self {
             batch: ReceiveBatch::new(end.payload_bytes, end.batch, !A::CONNECTED),
             socket: end.socket,
-            addressing: PhantomData,
         })
     }
 }
 
-impl<A: Addressing> Receive for MmsgReceiver<A> {
+impl Receive for MmsgReceiver {
     #[inline]
     async fn receive<I: Inspect>(&mut self, inspect: &mut I) -> io::Result<Burst> {
         let (packets, bytes) = self.batch.receive(&self.socket, inspect)?;

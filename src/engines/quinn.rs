@@ -3,7 +3,6 @@
 
 use std::future::Future;
 use std::io::{self, IoSliceMut};
-use std::marker::PhantomData;
 use std::pin::pin;
 use std::sync::Arc;
 
@@ -36,8 +35,8 @@ impl Engine for QuinnUdp {
         one_thread: Err(super::EXHAUSTIVE_STARVES_ALONE),
         ..About::PLAIN
     };
-    type Sender<A: Addressing> = QuinnSender<A>;
-    type Receiver<A: Addressing> = QuinnReceiver<A>;
+    type Sender<A: Addressing> = QuinnSender;
+    type Receiver<A: Addressing> = QuinnReceiver;
 
     fn start(brief: &LaneBrief) -> io::Result<Self> {
         Ok(Self {
@@ -46,7 +45,7 @@ impl Engine for QuinnUdp {
         })
     }
 
-    fn sender<A: Addressing>(&self, end: SendEnd) -> io::Result<QuinnSender<A>> {
+    fn sender<A: Addressing>(&self, end: SendEnd) -> io::Result<QuinnSender> {
         let state = UdpSocketState::new((&end.socket).into())?;
         let segments = gso::that_fit(end.payload_bytes).min(state.max_gso_segments());
         Ok(QuinnSender {
@@ -57,11 +56,10 @@ impl Engine for QuinnUdp {
             socket: adopt(&self.runtime, end.socket)?,
             state,
             nudges: Arc::clone(&self.nudges),
-            addressing: PhantomData,
         })
     }
 
-    fn receiver<A: Addressing>(&self, end: ReceiveEnd) -> io::Result<QuinnReceiver<A>> {
+    fn receiver<A: Addressing>(&self, end: ReceiveEnd) -> io::Result<QuinnReceiver> {
         let state = UdpSocketState::new((&end.socket).into())?;
         Ok(QuinnReceiver {
             buffers: vec![0; BATCH_SIZE * PIECE_BYTES],
@@ -69,7 +67,6 @@ impl Engine for QuinnUdp {
             socket: adopt(&self.runtime, end.socket)?,
             state,
             nudges: Arc::clone(&self.nudges),
-            addressing: PhantomData,
         })
     }
 
@@ -81,7 +78,7 @@ impl Engine for QuinnUdp {
 /// What UDP_GRO joins is at most one IP packet long.
 const PIECE_BYTES: usize = 65_535;
 
-pub(super) struct QuinnSender<A> {
+pub(super) struct QuinnSender {
     socket: UdpSocket,
     state: UdpSocketState,
     peer: std::net::SocketAddr,
@@ -89,10 +86,9 @@ pub(super) struct QuinnSender<A> {
     payload_bytes: usize,
     segments: u64,
     nudges: Arc<Nudges>,
-    addressing: PhantomData<A>,
 }
 
-impl<A: Addressing> Transmit for QuinnSender<A> {
+impl Transmit for QuinnSender {
     #[inline]
     async fn transmit(&mut self, stamp: &impl Stamp) -> io::Result<Burst> {
         stamp.stamp(&mut self.payload);
@@ -114,16 +110,15 @@ impl<A: Addressing> Transmit for QuinnSender<A> {
     }
 }
 
-pub(super) struct QuinnReceiver<A> {
+pub(super) struct QuinnReceiver {
     socket: UdpSocket,
     state: UdpSocketState,
     buffers: Vec<u8>,
     metas: [RecvMeta; BATCH_SIZE],
     nudges: Arc<Nudges>,
-    addressing: PhantomData<A>,
 }
 
-impl<A: Addressing> Receive for QuinnReceiver<A> {
+impl Receive for QuinnReceiver {
     #[inline]
     async fn receive<I: Inspect>(&mut self, inspect: &mut I) -> io::Result<Burst> {
         let Self {

@@ -150,12 +150,7 @@ fn are_send<A: Addressing, H: Habit>(
     is_send(flood::send(sender, stamper, lane));
     is_send(flood::receive(receiver, blind, lane));
     is_send(flood::receive(receiver, inspector, lane));
-    is_send(alone::send_and_receive(
-        sender, blank, receiver, blind, lane,
-    ));
-    is_send(alone::send_and_receive(
-        sender, stamper, receiver, inspector, lane,
-    ));
+    is_send(alone::send_and_receive(sender, receiver, blind, lane));
 }
 
 /// Where a lane's future lives.

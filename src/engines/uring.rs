@@ -2,7 +2,6 @@
 //! into a ring of provided buffers.
 
 use std::io;
-use std::marker::PhantomData;
 
 use crate::content::{Inspect, Stamp};
 use crate::engine::{
@@ -23,23 +22,23 @@ impl Engine for Uring {
         batches: true,
         ..About::PLAIN
     };
-    type Sender<A: Addressing> = UringSender<A>;
-    type Receiver<A: Addressing> = UringReceiver<A>;
+    type Sender<A: Addressing> = UringSender;
+    type Receiver<A: Addressing> = UringReceiver;
 
     fn start(_brief: &LaneBrief) -> io::Result<Self> {
         Ok(Self)
     }
 
-    fn sender<A: Addressing>(&self, end: SendEnd) -> io::Result<UringSender<A>> {
+    fn sender<A: Addressing>(&self, end: SendEnd) -> io::Result<UringSender> {
         let peer = (!A::CONNECTED).then_some(end.peer);
         let batch = SendBatch::new(end.payloads(end.batch), end.payload_bytes, end.batch, peer);
         let ring = SendRing::new(end.socket, batch)?;
-        Ok(UringSender(ring, PhantomData))
+        Ok(UringSender(ring))
     }
 
-    fn receiver<A: Addressing>(&self, end: ReceiveEnd) -> io::Result<UringReceiver<A>> {
+    fn receiver<A: Addressing>(&self, end: ReceiveEnd) -> io::Result<UringReceiver> {
         let ring = ReceiveRing::new(end.socket, end.payload_bytes, !A::CONNECTED, end.patience)?;
-        Ok(UringReceiver(ring, PhantomData))
+        Ok(UringReceiver(ring))
     }
 
     fn probe() -> Result<(), String> {
@@ -47,9 +46,9 @@ impl Engine for Uring {
     }
 }
 
-pub(super) struct UringSender<A>(SendRing, PhantomData<A>);
+pub(super) struct UringSender(SendRing);
 
-impl<A: Addressing> Transmit for UringSender<A> {
+impl Transmit for UringSender {
     #[inline]
     async fn transmit(&mut self, stamp: &impl Stamp) -> io::Result<Burst> {
         let (packets, bytes) = self.0.send(stamp)?;
@@ -57,9 +56,9 @@ impl<A: Addressing> Transmit for UringSender<A> {
     }
 }
 
-pub(super) struct UringReceiver<A>(ReceiveRing, PhantomData<A>);
+pub(super) struct UringReceiver(ReceiveRing);
 
-impl<A: Addressing> Receive for UringReceiver<A> {
+impl Receive for UringReceiver {
     #[inline]
     async fn receive<I: Inspect>(&mut self, inspect: &mut I) -> io::Result<Burst> {
         let (packets, bytes) = self.0.receive(inspect)?;

@@ -169,7 +169,7 @@ fn loopback_refusal(ip: Ip) -> Option<String> {
 
 /// Each kind once. `None`: there are none.
 fn joined(mut kinds: Vec<String>) -> Option<String> {
-    kinds.sort();
+    kinds.sort_unstable();
     kinds.dedup();
     (!kinds.is_empty()).then(|| kinds.join("+"))
 }

@@ -71,7 +71,7 @@ pub(super) fn warnings(
     warnings.extend(disturbed(samples, environment));
     let lanes = samples.iter().flat_map(|sample| &sample.lanes);
     let mut remarks: Vec<String> = lanes.filter_map(|lane| lane.remark.clone()).collect();
-    remarks.sort();
+    remarks.sort_unstable();
     remarks.dedup();
     warnings.extend(remarks);
     let failed = numbers::failed_calls(samples);

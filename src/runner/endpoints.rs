@@ -62,7 +62,9 @@ pub(super) fn build(
     let room = payload_bytes + usize::from(ledger.is_some());
     let batch = case.batch.map_or(1, Batch::count);
     let wires: Vec<Arc<Wire>> = flows.iter().map(|_| Arc::default()).collect();
-    let patience = case.threads.is_alone().then_some(ALONE_PATIENCE);
+    // To look at datagrams, a thread for each side will do for one thread, too: the halves are the same.
+    let alone = case.threads.is_alone() && ledger.is_none();
+    let patience = alone.then_some(ALONE_PATIENCE);
     let receive_ends = receivers.into_iter().enumerate().map(|(n, socket)| {
         let ends_here =
             |(flow, wire): (&Flow, &Arc<Wire>)| (flow.receiver == n).then(|| Arc::clone(wire));
@@ -85,7 +87,7 @@ pub(super) fn build(
         stamper: ledger.map(|_| Stamper::new(n, payload_bytes)),
         wire,
     });
-    let roles: Vec<Role> = if case.threads.is_alone() {
+    let roles: Vec<Role> = if alone {
         let pairs = send_ends.zip(receive_ends);
         pairs
             .map(|(send, receive)| Role::Alone(send, receive))

@@ -48,7 +48,7 @@ pub(super) fn flows(
     };
     // A case pairs sender n with receiver n where it can: placements rely on it.
     if senders == receivers.len() && sharing.is_even() {
-        flows.sort_by_key(|flow| flow.receiver);
+        flows.sort_unstable_by_key(|flow| flow.receiver);
         // A connected receiver is found without the group's program, which is what is to be measured.
         let steered = sharing == Sharing::Reuseport(Spread::Bpf);
         if case.connection == Connection::Connected && !steered {

@@ -62,7 +62,7 @@ impl Root {
             .filter_map(|entry| entry.file_name().into_string().ok())
             .filter(|name| name.starts_with(prefix))
             .collect();
-        names.sort();
+        names.sort_unstable();
         names
     }
 }

@@ -6,7 +6,9 @@
 pub(crate) mod alone;
 pub(crate) mod flood;
 
+use std::future::Future;
 use std::io;
+use std::pin::Pin;
 
 use crate::case::Connection;
 use crate::content::{Uninspected, Unstamped};
@@ -37,7 +39,9 @@ fn work<E: Engine, A: Addressing>(role: Role, lane: &LaneContext) -> io::Result<
             lane.wait_at_gate()?;
             match stamper {
                 None => engine.run(flood::send(&mut sender, &mut Unstamped, lane))?,
-                Some(mut stamper) => engine.run(flood::send(&mut sender, &mut stamper, lane))?,
+                Some(mut stamper) => {
+                    run_untimed(&engine, flood::send(&mut sender, &mut stamper, lane))?;
+                }
             }
             Ok(sender.remark())
         }
@@ -50,28 +54,33 @@ fn work<E: Engine, A: Addressing>(role: Role, lane: &LaneContext) -> io::Result<
                     engine.run(flood::receive(&mut receiver, &mut Uninspected, lane))?;
                 }
                 Some(mut inspector) => {
-                    engine.run(flood::receive(&mut receiver, &mut inspector, lane))?;
+                    run_untimed(&engine, flood::receive(&mut receiver, &mut inspector, lane))?;
                 }
             }
             Ok(None)
         }
         Role::Alone(sending, receiving) => {
-            let verifying = sending.stamper.clone().zip(receiving.ledger.clone());
             let mut sender = engine.sender::<A>(sending)?;
             let mut receiver = engine.receiver::<A>(receiving)?;
             lane.wait_at_gate()?;
-            let (to, from) = (&mut sender, &mut receiver);
-            match verifying {
-                None => {
-                    let (stamp, inspect) = (&mut Unstamped, &mut Uninspected);
-                    engine.run(alone::send_and_receive(to, stamp, from, inspect, lane))?;
-                }
-                Some((mut stamper, ledger)) => {
-                    let (stamp, inspect) = (&mut stamper, &mut Inspector(ledger));
-                    engine.run(alone::send_and_receive(to, stamp, from, inspect, lane))?;
-                }
+            let blind = &mut Uninspected;
+            let loops = alone::send_and_receive(&mut sender, &mut receiver, blind, lane);
+            // The plan refuses the others: only their instructions are counted.
+            if E::ABOUT.one_thread.is_ok() {
+                engine.run(loops)?;
+            } else {
+                run_untimed(&engine, loops)?;
             }
             Ok(sender.remark())
         }
     }
+}
+
+/// Runs a loop that nobody times: boxed, so that what drives futures is compiled once for all of them.
+fn run_untimed<E: Engine>(
+    engine: &E,
+    loops: impl Future<Output = io::Result<()>>,
+) -> io::Result<()> {
+    let boxed: Pin<Box<dyn Future<Output = io::Result<()>> + '_>> = Box::pin(loops);
+    engine.run(boxed)
 }

@@ -181,8 +181,8 @@ fn wire_order(host: &Host) -> Vec<usize> {
     let pairs = senders
         .into_iter()
         .flat_map(|sender| [Some(sender), receivers.next()]);
-    let mut order: Vec<usize> = pairs.flatten().collect();
-    order.sort_by_key(|&cpu| cpu == 0);
+    let (zero, mut order): (Vec<usize>, Vec<usize>) = pairs.flatten().partition(|&cpu| cpu == 0);
+    order.extend(zero);
     order
 }
 
