@@ -9,7 +9,9 @@ use crate::lane::{LaneContext, Tally};
 /// Sends a burst and receives until all of it has come, again and again until the stop; then receives what
 /// is still there.
 ///
-/// `blind` comes from outside, as a loop that lends something of its own counts in memory. Whoever looks at datagrams uses two threads instead. A lost datagram costs one [`patience`](crate::engine::ReceiveEnd::patience) and no more.
+/// `blind` comes from outside, as a loop that lends something of its own counts in memory; whoever looks at
+/// datagrams uses two threads instead. A lost datagram costs one
+/// [`patience`](crate::engine::ReceiveEnd::patience) and no more.
 pub(crate) async fn send_and_receive(
     sender: &mut impl Transmit,
     receiver: &mut impl Receive,
