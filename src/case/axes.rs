@@ -2,15 +2,16 @@
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// How many threads: one sends and receives in turn; more are divided between senders and receivers,
-/// and an odd one out is a sender, as the sender is the bottleneck on loopback.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(try_from = "u16", into = "u16")]
-pub struct Threads(u16);
+use super::bounded::bounded;
+
+bounded! {
+    /// How many threads: one sends and receives in turn; more are divided between senders and receivers,
+    /// and an odd one out is a sender, as the sender is the bottleneck on loopback.
+    Threads(u16, "u16"), 1, Self::MAX, "use a number from {} to {}"
+}
 
 impl Threads {
     /// The most that one case may have. Beyond this the limits are descriptors and memory, not UDP.
@@ -35,52 +36,13 @@ impl Threads {
     pub fn receivers(self) -> usize {
         (self.count() / 2).max(1)
     }
-
-    fn cure() -> String {
-        format!("use a number from 1 to {}", Self::MAX)
-    }
 }
 
-impl TryFrom<u16> for Threads {
-    type Error = String;
-
-    fn try_from(count: u16) -> Result<Self, String> {
-        if (1..=Self::MAX).contains(&count) {
-            Ok(Self(count))
-        } else {
-            Err(format!("{count}: {}", Self::cure()))
-        }
-    }
+bounded! {
+    /// UDP payload of each datagram, in bytes: 0 to [`Payload::MAX`].
+    Payload(u32, "u32"), 0, Self::MAX,
+    "use a number of bytes from {} to {}, the most that one UDP datagram carries"
 }
-
-impl From<Threads> for u16 {
-    fn from(threads: Threads) -> Self {
-        threads.0
-    }
-}
-
-impl FromStr for Threads {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let count = text
-            .parse()
-            .ok()
-            .and_then(|count: u16| Self::try_from(count).ok());
-        count.ok_or_else(Self::cure)
-    }
-}
-
-impl fmt::Display for Threads {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-/// UDP payload of each datagram, in bytes: 0 to [`Payload::MAX`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(try_from = "u32", into = "u32")]
-pub struct Payload(u32);
 
 impl Payload {
     /// The most that IPv4 carries: 65535 less 20 B of IP header and 8 B of UDP header (RFC 768, 791).
@@ -92,55 +54,12 @@ impl Payload {
     pub fn bytes(self) -> usize {
         self.0 as usize
     }
-
-    fn cure() -> String {
-        format!(
-            "use a number of bytes from 0 to {}, the most that one UDP datagram carries",
-            Self::MAX
-        )
-    }
 }
 
-impl TryFrom<u32> for Payload {
-    type Error = String;
-
-    fn try_from(bytes: u32) -> Result<Self, String> {
-        if bytes <= Self::MAX {
-            Ok(Self(bytes))
-        } else {
-            Err(format!("{bytes}: {}", Self::cure()))
-        }
-    }
+bounded! {
+    /// Datagrams that one system call may move, of an engine that batches: 1 to [`Batch::MAX`].
+    Batch(u16, "u16"), 1, Self::MAX, "use a number of datagrams from {} to {}"
 }
-
-impl From<Payload> for u32 {
-    fn from(payload: Payload) -> Self {
-        payload.0
-    }
-}
-
-impl FromStr for Payload {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let bytes = text
-            .parse()
-            .ok()
-            .and_then(|bytes: u32| Self::try_from(bytes).ok());
-        bytes.ok_or_else(Self::cure)
-    }
-}
-
-impl fmt::Display for Payload {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-/// Datagrams that one system call may move, of an engine that batches: 1 to [`Batch::MAX`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(try_from = "u16", into = "u16")]
-pub struct Batch(u16);
 
 impl Batch {
     /// The most that sendmmsg(2) and recvmmsg(2) take (UIO_MAXIOV).
@@ -152,52 +71,12 @@ impl Batch {
     pub fn count(self) -> usize {
         usize::from(self.0)
     }
-
-    fn cure() -> String {
-        format!("use a number of datagrams from 1 to {}", Self::MAX)
-    }
 }
 
-impl TryFrom<u16> for Batch {
-    type Error = String;
-
-    fn try_from(count: u16) -> Result<Self, String> {
-        if (1..=Self::MAX).contains(&count) {
-            Ok(Self(count))
-        } else {
-            Err(format!("{count}: {}", Self::cure()))
-        }
-    }
+bounded! {
+    /// Worker threads of one tokio runtime that all lanes of a case share: 1 to [`Workers::MAX`].
+    Workers(u16, "u16"), 1, Self::MAX, "use a number from {} to {}"
 }
-
-impl From<Batch> for u16 {
-    fn from(batch: Batch) -> Self {
-        batch.0
-    }
-}
-
-impl FromStr for Batch {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let count = text
-            .parse()
-            .ok()
-            .and_then(|count: u16| Self::try_from(count).ok());
-        count.ok_or_else(Self::cure)
-    }
-}
-
-impl fmt::Display for Batch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-/// Worker threads of one tokio runtime that all lanes of a case share: 1 to [`Workers::MAX`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(try_from = "u16", into = "u16")]
-pub struct Workers(u16);
 
 impl Workers {
     /// As many as there may be lanes.
@@ -206,30 +85,6 @@ impl Workers {
     /// How many.
     pub fn count(self) -> usize {
         usize::from(self.0)
-    }
-}
-
-impl TryFrom<u16> for Workers {
-    type Error = String;
-
-    fn try_from(count: u16) -> Result<Self, String> {
-        if (1..=Self::MAX).contains(&count) {
-            Ok(Self(count))
-        } else {
-            Err(format!("{count}: use a number from 1 to {}", Self::MAX))
-        }
-    }
-}
-
-impl From<Workers> for u16 {
-    fn from(workers: Workers) -> Self {
-        workers.0
-    }
-}
-
-impl fmt::Display for Workers {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
     }
 }
 

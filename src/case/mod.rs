@@ -1,6 +1,7 @@
 //! A case, one point of the matrix, and the types of its axes: parsed once, valid ever after.
 
 mod axes;
+mod bounded;
 mod sockets;
 
 use std::fmt;

@@ -1,15 +1,16 @@
 //! How the sockets of a case are made: axes of their own.
 
 use std::fmt;
-use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// What is asked for as SO_RCVBUF or SO_SNDBUF, in bytes: 1 to [`Buffer::MAX`]. The kernel grants twice as
-/// much, up to its limit (socket(7)).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(try_from = "u32", into = "u32")]
-pub struct Buffer(u32);
+use super::bounded::bounded;
+
+bounded! {
+    /// What is asked for as SO_RCVBUF or SO_SNDBUF, in bytes: 1 to [`Buffer::MAX`]. The kernel grants twice
+    /// as much, up to its limit (socket(7)).
+    Buffer(u32, "u32"), 1, Self::MAX, "use a number of bytes from {} to {}"
+}
 
 impl Buffer {
     /// The kernel takes an `int`, and doubles it.
@@ -20,46 +21,6 @@ impl Buffer {
     /// How many.
     pub fn bytes(self) -> usize {
         self.0 as usize
-    }
-
-    fn cure() -> String {
-        format!("use a number of bytes from 1 to {}", Self::MAX)
-    }
-}
-
-impl TryFrom<u32> for Buffer {
-    type Error = String;
-
-    fn try_from(bytes: u32) -> Result<Self, String> {
-        if (1..=Self::MAX).contains(&bytes) {
-            Ok(Self(bytes))
-        } else {
-            Err(format!("{bytes}: {}", Self::cure()))
-        }
-    }
-}
-
-impl From<Buffer> for u32 {
-    fn from(buffer: Buffer) -> Self {
-        buffer.0
-    }
-}
-
-impl FromStr for Buffer {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let bytes = text
-            .parse()
-            .ok()
-            .and_then(|bytes: u32| Self::try_from(bytes).ok());
-        bytes.ok_or_else(Self::cure)
-    }
-}
-
-impl fmt::Display for Buffer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
     }
 }
 

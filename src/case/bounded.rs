@@ -1,0 +1,58 @@
+//! Numbers with limits: what is beyond them is refused when it is parsed, with the cure.
+
+/// A number from `least` to `most`, of a primitive type that serde is told by its name.
+macro_rules! bounded {
+    (
+        $(#[$doc:meta])*
+        $name:ident($number:ty, $number_name:literal), $least:expr, $most:expr, $cure:literal
+    ) => {
+        $(#[$doc])*
+        #[derive(
+            Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+        )]
+        #[serde(try_from = $number_name, into = $number_name)]
+        pub struct $name($number);
+
+        impl $name {
+            fn cure() -> String {
+                let (least, most): ($number, $number) = ($least, $most);
+                format!($cure, least, most)
+            }
+        }
+
+        impl TryFrom<$number> for $name {
+            type Error = String;
+
+            fn try_from(number: $number) -> Result<Self, String> {
+                if ($least..=$most).contains(&number) {
+                    Ok(Self(number))
+                } else {
+                    Err(format!("{number}: {}", Self::cure()))
+                }
+            }
+        }
+
+        impl From<$name> for $number {
+            fn from(bounded: $name) -> Self {
+                bounded.0
+            }
+        }
+
+        impl std::str::FromStr for $name {
+            type Err = String;
+
+            fn from_str(text: &str) -> Result<Self, String> {
+                let number = text.parse::<$number>().ok();
+                number.and_then(|number| Self::try_from(number).ok()).ok_or_else(Self::cure)
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                std::fmt::Display::fmt(&self.0, f)
+            }
+        }
+    };
+}
+
+pub(super) use bounded;
