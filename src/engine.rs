@@ -203,8 +203,10 @@ pub struct About {
     pub group: Group,
     /// Whether it forbids the kernel to fragment.
     pub never_fragments: bool,
-    /// Whether `--batch` says how many datagrams a call may move.
-    pub batches: bool,
+    /// Whether `--batch` says how many datagrams a call may send.
+    pub sends_batches: bool,
+    /// Whether `--batch` says how many datagrams a call may receive.
+    pub receives_batches: bool,
     /// Whether its lanes can run on worker threads that they share.
     pub shares_workers: bool,
     /// Whether it only sends or only receives, and what does the rest.
@@ -229,7 +231,8 @@ impl About {
         summary: "",
         group: Group::Blocking,
         never_fragments: false,
-        batches: false,
+        sends_batches: false,
+        receives_batches: false,
         shares_workers: false,
         partner: Partner::Itself,
         joins: false,

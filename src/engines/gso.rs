@@ -5,7 +5,7 @@ use std::io;
 use std::marker::PhantomData;
 use std::net::{SocketAddr, UdpSocket};
 
-use super::mmsg::{Mmsg, MmsgReceiver};
+use super::mmsg::MmsgReceiver;
 use crate::content::{Inspect, Stamp};
 use crate::engine::{
     About, Addressing, Burst, Engine, Group, Partner, Receive, ReceiveEnd, Remark, SendEnd,
@@ -24,7 +24,6 @@ impl Engine for Gso {
         summary: "sender: UDP_SEGMENT, up to 128 datagrams per call, cut by the kernel; mmsg receives",
         group: Group::Offload,
         partner: Partner::ReceivedBy("mmsg"),
-        batches: Mmsg::ABOUT.batches,
         ..About::PLAIN
     };
     type Sender<A: Addressing> = GsoSender<A>;

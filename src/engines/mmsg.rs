@@ -18,7 +18,8 @@ impl Engine for Mmsg {
         name: "mmsg",
         summary: "blocking sendmmsg(2) and recvmmsg(2): --batch datagrams per call",
         group: Group::Batch,
-        batches: true,
+        sends_batches: true,
+        receives_batches: true,
         ..About::PLAIN
     };
     type Sender<A: Addressing> = MmsgSender;

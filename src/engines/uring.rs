@@ -19,7 +19,7 @@ impl Engine for Uring {
         name: "uring",
         summary: "io_uring: --batch sends per call, multishot receive into provided buffers",
         group: Group::Batch,
-        batches: true,
+        sends_batches: true,
         ..About::PLAIN
     };
     type Sender<A: Addressing> = UringSender;

@@ -37,7 +37,7 @@ impl Axes {
         sender: &Entry,
         receiver: &Entry,
     ) -> Vec<(Option<Batch>, Option<Workers>)> {
-        let batches = if sender.about.batches || receiver.about.batches {
+        let batches = if sender.about.sends_batches || receiver.about.receives_batches {
             self.batches.iter().copied().map(Some).collect()
         } else {
             vec![None]

@@ -43,6 +43,7 @@ pub fn matrix(payload: u32) -> Vec<Case> {
 /// A case on connected IPv4 sockets that are made as always.
 pub fn case(sender: &'static Entry, receiver: &'static Entry, threads: u16, payload: u32) -> Case {
     let threads: Threads = threads.try_into().expect("in range");
+    let batches = sender.about.sends_batches || receiver.about.receives_batches;
     Case {
         sender,
         receiver,
@@ -50,7 +51,7 @@ pub fn case(sender: &'static Entry, receiver: &'static Entry, threads: u16, payl
         payload: payload.try_into().expect("in range"),
         connection: Connection::Connected,
         ip: Ip::V4,
-        batch: (sender.about.batches || receiver.about.batches).then_some(Batch::DEFAULT),
+        batch: batches.then_some(Batch::DEFAULT),
         tokio_workers: None,
         rcvbuf: (1 << 20).try_into().expect("in range"),
         sndbuf: None,
