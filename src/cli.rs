@@ -57,7 +57,7 @@ Exit codes:
 pub enum Command {
     /// The sweep (the same as no subcommand)
     Run(Box<RunArgs>),
-    /// What would run, what is skipped and why, and how long it takes; sends nothing
+    /// What would run, what is skipped and why, and how long it takes; measures nothing
     Plan(Box<RunArgs>),
     /// Is this host fit to measure on: each finding with its cure; exit code 1 if one would spoil a run
     Check(CheckArgs),

@@ -1,4 +1,4 @@
-//! `udpbench plan`: what would run, what is skipped and why, how long it takes. Sends nothing.
+//! `udpbench plan`: what would run, what is skipped and why, how long it takes. Measures nothing.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
