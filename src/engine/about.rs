@@ -1,0 +1,121 @@
+//! What people need to know of an engine before they choose it, and what the plan decides by.
+
+use std::fmt;
+
+/// What people need to know of an engine before they choose it.
+#[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
+pub struct About {
+    /// The name on the command line and in the results.
+    pub name: &'static str,
+    /// One line for `udpbench engines`.
+    pub summary: &'static str,
+    /// Its kind: a selection of the command line, too.
+    pub group: Group,
+    /// Whether it forbids the kernel to fragment.
+    pub never_fragments: bool,
+    /// Whether `--batch` says how many datagrams a call may send.
+    pub sends_batches: bool,
+    /// Whether `--batch` says how many datagrams a call may receive.
+    pub receives_batches: bool,
+    /// Whether its lanes can run on worker threads that they share.
+    pub shares_workers: bool,
+    /// Whether it only sends or only receives, and what does the rest.
+    pub partner: Partner,
+    /// Whether its receiver may get several datagrams as one. The kernel then counts those that it drops
+    /// as one, too.
+    pub joins: bool,
+    /// Which selections include it.
+    pub selection: Selection,
+    /// Whether one thread can send and receive in turn with it, or the reason why not.
+    pub one_thread: Result<(), &'static str>,
+    /// Why a receiver of this engine may sleep on a full queue, if it may.
+    pub starves: Option<&'static str>,
+    /// Whether it uses sockets. An engine that does not can only meet itself.
+    pub moves_datagrams: bool,
+}
+
+impl About {
+    /// An engine with nothing special about it, for others to change.
+    pub const PLAIN: Self = Self {
+        name: "",
+        summary: "",
+        group: Group::Blocking,
+        never_fragments: false,
+        sends_batches: false,
+        receives_batches: false,
+        shares_workers: false,
+        partner: Partner::Itself,
+        joins: false,
+        selection: Selection::ByName,
+        one_thread: Ok(()),
+        starves: None,
+        moves_datagrams: true,
+    };
+
+    /// Whether `all` and the groups include it: it moves datagrams, and does not starve.
+    pub fn is_fair(&self) -> bool {
+        self.moves_datagrams && self.starves.is_none()
+    }
+}
+
+/// What stands at the other end of an engine, where only the engine itself is named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Partner {
+    /// It sends and receives.
+    Itself,
+    /// It only sends; the engine of this name receives.
+    ReceivedBy(&'static str),
+    /// It only receives; the engine of this name sends.
+    SentBy(&'static str),
+}
+
+/// The kinds of engines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Group {
+    /// One blocking call per datagram, or one that spins.
+    Blocking,
+    /// Many datagrams per call.
+    Batch,
+    /// Wait until a socket is ready, then call.
+    Readiness,
+    /// Futures on a runtime.
+    Async,
+    /// The kernel cuts and joins datagrams.
+    Offload,
+    /// For measuring the harness.
+    Harness,
+}
+
+impl Group {
+    /// Those that `--engine` takes.
+    pub const NAMED: [Self; 5] = [
+        Self::Blocking,
+        Self::Batch,
+        Self::Readiness,
+        Self::Async,
+        Self::Offload,
+    ];
+}
+
+impl fmt::Display for Group {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Blocking => "blocking",
+            Self::Batch => "batch",
+            Self::Readiness => "readiness",
+            Self::Async => "async",
+            Self::Offload => "offload",
+            Self::Harness => "harness",
+        })
+    }
+}
+
+/// Which selections include an engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Selection {
+    /// In the default sweep.
+    Default,
+    /// Only when it is named.
+    ByName,
+}
