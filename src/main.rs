@@ -17,6 +17,10 @@ fn main() -> ExitCode {
         Some(Command::Check(args)) => cmd::check::run(args),
         Some(Command::Engines) => cmd::engines::run(),
         Some(Command::Boards(args)) => cmd::boards::run(args),
+        Some(Command::Summarize(args)) => cmd::summarize::run(args),
+        Some(Command::Compare(args)) => cmd::compare::run(args),
+        Some(Command::Rank(args)) => cmd::rank::run(args),
+        Some(Command::Report(args)) => cmd::report::run(args),
         Some(Command::Completions(args)) => cmd::completions::run(args),
         Some(Command::Manual(args)) => cmd::manual::run(args),
     };

@@ -64,6 +64,14 @@ pub fn coefficient_of_variation(values: &[f64]) -> Option<f64> {
     (values.len() > 1 && mean != 0.0).then(|| deviation / mean)
 }
 
+/// The standard deviation (n - 1) of the natural logarithms: for small values, that of the values as a
+/// fraction of their middle. `None` for fewer than two values, or one that is not positive.
+pub fn log_deviation(values: &[f64]) -> Option<f64> {
+    let are_positive = values.iter().all(|&value| value > 0.0);
+    let logarithms: Vec<f64> = values.iter().map(|value| value.ln()).collect();
+    (values.len() > 1 && are_positive).then(|| Data::new(logarithms).std_dev())?
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

@@ -126,24 +126,41 @@ impl Case {
         *self == self.reference()
     }
 
-    /// The engine's name, or both where they differ, and what else tells it from the cases beside it:
-    /// `gso>mmsg/32`, `std/separate`.
+    /// What tells it from the cases beside it, but for the connection: see [`label`].
     pub fn label(&self) -> String {
-        let engines = if self.sender == self.receiver {
-            self.sender.name().to_owned()
-        } else {
-            format!("{}>{}", self.sender, self.receiver)
-        };
-        let batch = self.batch.map(|batch| batch.to_string());
-        let workers = self.tokio_workers.map(|count| format!("w{count}"));
-        let settings = [batch, workers, self.unusual_sharing()];
-        let parts = std::iter::once(engines).chain(settings.into_iter().flatten());
-        parts.collect::<Vec<String>>().join("/")
+        label(
+            self.sender.name(),
+            self.receiver.name(),
+            self.batch,
+            self.tokio_workers,
+            self.unusual_sharing(),
+        )
     }
 }
 
+/// The engine's name, or both where they differ, and what else tells a case from those beside it:
+/// `gso>mmsg/32`, `tokio/w2`, `std/separate`.
+pub fn label(
+    sender: &str,
+    receiver: &str,
+    batch: Option<Batch>,
+    tokio_workers: Option<Workers>,
+    sharing: Option<String>,
+) -> String {
+    let engines = if sender == receiver {
+        sender.to_owned()
+    } else {
+        format!("{sender}>{receiver}")
+    };
+    let batch = batch.map(|batch| batch.to_string());
+    let workers = tokio_workers.map(|count| format!("w{count}"));
+    let settings = [batch, workers, sharing];
+    let parts = std::iter::once(engines).chain(settings.into_iter().flatten());
+    parts.collect::<Vec<String>>().join("/")
+}
+
 /// The axes that the cases of one block share.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BlockKey {
     /// See [`Case::threads`].
     pub threads: Threads,

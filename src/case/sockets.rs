@@ -94,11 +94,14 @@ impl fmt::Display for SharingKind {
 }
 
 /// How flows are spread over receivers that share a port by SO_REUSEPORT.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, clap::ValueEnum)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, clap::ValueEnum,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Spread {
     /// By the kernel's hash, but with source ports by which every receiver gets the same number of flows
     /// (within one, where that cannot be), verified with probe datagrams before the start.
+    #[default]
     Even,
     /// By the kernel's hash, as it comes.
     Hash,

@@ -2,11 +2,15 @@
 
 pub mod boards;
 pub mod check;
+pub mod compare;
 pub mod completions;
 pub mod engines;
 pub mod manual;
 pub mod plan;
+pub mod rank;
+pub mod report;
 pub mod run;
+pub mod summarize;
 
 use std::io::{self, Write};
 

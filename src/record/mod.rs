@@ -6,6 +6,7 @@ mod climate;
 mod environment;
 mod numbers;
 mod verdict;
+mod words;
 
 use serde::{Deserialize, Serialize};
 
@@ -78,7 +79,15 @@ pub struct Record {
     pub cpu_ratio_to_std_high: Option<f64>,
     pub interval_pct: Option<f64>,
     pub cv_pct: Option<f64>,
+    pub ratio_pairs: Option<usize>,
+    pub ratio_sd_pct: Option<f64>,
+    pub cpu_ratio_sd_pct: Option<f64>,
     pub disturbed_windows: Option<usize>,
+    pub contaminated_windows: Option<usize>,
+    pub left_out_windows: Option<usize>,
+    #[serde(default)]
+    pub ended_by: String,
+    pub until_pct: Option<f64>,
     pub receiver_share_min_pct: Option<f64>,
     pub rcvbuf_bytes: Option<u64>,
     pub sndbuf_bytes: Option<u64>,
@@ -259,7 +268,14 @@ impl Record {
             cpu_ratio_to_std_high: high::<4>(speeds.cpu_ratio),
             interval_pct: speeds.interval_pct,
             cv_pct: speeds.cv_pct,
+            ratio_pairs: speeds.ratio.map(|_| speeds.pairs),
+            ratio_sd_pct: speeds.ratio_sd_pct,
+            cpu_ratio_sd_pct: speeds.cpu_ratio_sd_pct,
             disturbed_windows: books.map(|_| numbers::disturbed_windows(samples)),
+            contaminated_windows: None,
+            left_out_windows: None,
+            ended_by: String::new(),
+            until_pct: None,
             receiver_share_min_pct: numbers::receiver_share_min_pct(samples),
             rcvbuf_bytes: samples.first().map(|sample| sample.rcvbuf_bytes),
             sndbuf_bytes: samples.first().map(|sample| sample.sndbuf_bytes),

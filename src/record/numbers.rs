@@ -19,6 +19,10 @@ pub(super) struct Speeds {
     pub(super) cpu_ratio: Option<Estimate>,
     /// Rounds in which both this case and the reference have a window.
     pub(super) pairs: usize,
+    /// Scatter of the paired ratios: the standard deviation of their natural logarithms, in percent.
+    pub(super) ratio_sd_pct: Option<f64>,
+    /// The same of the CPU time.
+    pub(super) cpu_ratio_sd_pct: Option<f64>,
     /// How surely the intervals hold their medians.
     pub(super) interval_pct: Option<f64>,
     /// Coefficient of variation of the datagrams received.
@@ -32,6 +36,10 @@ impl Speeds {
         };
         let over = |value| stats::estimate(&values(value));
         let against = |value| stats::estimate(&paired_ratios(samples, reference, value));
+        let scatter = |value| {
+            let deviation = stats::log_deviation(&paired_ratios(samples, reference, value));
+            deviation.map(|deviation| decimals::<3>(100.0 * deviation))
+        };
         let (windows, cv) = (
             samples.len(),
             stats::coefficient_of_variation(&values(received_pps)),
@@ -46,6 +54,8 @@ impl Speeds {
             ratio: against(received_pps),
             pairs: paired_ratios(samples, reference, received_pps).len(),
             cpu_ratio: against(cpu_ns_per_packet),
+            ratio_sd_pct: scatter(received_pps),
+            cpu_ratio_sd_pct: scatter(cpu_ns_per_packet),
             interval_pct: (windows > 1).then(|| decimals::<1>(100.0 * stats::coverage(windows))),
             cv_pct: cv.map(|cv| decimals::<2>(100.0 * cv)),
         }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
-use crate::case::{Buffer, Connection, SharingKind, Spread};
+use crate::case::{Buffer, Connection};
 use crate::record::{Record, Status};
 
 /// What a terminal over ssh shows without breaking lines.
@@ -17,7 +17,7 @@ pub fn draw(rows: &[Record]) -> String {
         .iter()
         .filter(|row| row.status != Status::Skipped)
         .collect();
-    measured.sort_by_key(|row| block(row));
+    measured.sort_by_key(|row| row.block());
     let mut text = String::new();
     if !measured.is_empty() {
         blocks(&mut text, &measured);
@@ -32,29 +32,6 @@ Mb/s: UDP payload received, median of the windows; +-%: half of its 95 % interva
 datagram: tx ns of the senders, per sent one; rx ns of the receivers and cpu ns of all, per received
 one. vs std: received, against std on connected sockets in the same round, and +-% of that ratio.
 ";
-
-/// What the rows below one heading have in common.
-fn block(row: &Record) -> impl Ord {
-    let buffers = (row.rcvbuf_asked_bytes, row.sndbuf_asked_bytes);
-    (
-        row.threads,
-        row.payload_bytes,
-        row.ip,
-        buffers,
-        sharing(row),
-    )
-}
-
-/// How several receivers share the port, if not as always.
-fn sharing(row: &Record) -> Option<&'static str> {
-    match (row.sharing?, row.spread) {
-        (SharingKind::Reuseport, None | Some(Spread::Even)) => None,
-        (SharingKind::Reuseport, Some(Spread::Hash)) => Some("spread by hash"),
-        (SharingKind::Reuseport, Some(Spread::Bpf)) => Some("spread by bpf"),
-        (SharingKind::Reuseaddr, _) => Some("SO_REUSEADDR"),
-        (SharingKind::Separate, _) => Some("separate ports"),
-    }
-}
 
 fn blocks(text: &mut String, rows: &[&Record]) {
     let mut table = Table::new();
@@ -75,7 +52,7 @@ fn blocks(text: &mut String, rows: &[&Record]) {
     let header = lines.next().unwrap_or_default();
     let _ = writeln!(text, "{}", header.trim_end());
     for (n, (row, line)) in rows.iter().zip(lines).enumerate() {
-        if n == 0 || block(rows[n - 1]) != block(row) {
+        if n == 0 || rows[n - 1].block() != row.block() {
             let _ = writeln!(text, "{}", heading(row));
         }
         if let Some(label) = line_of_its_own(row) {
@@ -94,7 +71,6 @@ fn heading(row: &Record) -> String {
     let settings = [
         buffer("rcvbuf", rcvbuf),
         buffer("sndbuf", row.sndbuf_asked_bytes),
-        sharing(row).map(|how| format!(", {how}")),
     ];
     let heading = format!(
         "-- {} thread{plural}, {} B, {}{}, CPUs {}",
@@ -115,32 +91,17 @@ fn heading(row: &Record) -> String {
 
 /// What is too long for a cell gets a line of its own, and the cell stays empty.
 fn line_of_its_own(row: &Record) -> Option<String> {
-    let label = label(row);
+    let label = row.label();
     (label.len() > MAX_LABEL).then(|| format!(" {label}"))
 }
 
 /// The longest one that leaves the table within 100 columns.
 const MAX_LABEL: usize = 18;
 
-/// The engine, or both, and what only some engines heed: `gso>tokio/32/w2`.
-fn label(row: &Record) -> String {
-    let mut label = row.sender.clone();
-    if row.receiver != row.sender {
-        let _ = write!(label, ">{}", row.receiver);
-    }
-    if let Some(batch) = row.batch {
-        let _ = write!(label, "/{batch}");
-    }
-    if let Some(workers) = row.tokio_workers {
-        let _ = write!(label, "/w{workers}");
-    }
-    label
-}
-
 fn cells(row: &Record) -> [String; 11] {
     let engine = match line_of_its_own(row) {
         Some(_) => String::new(),
-        None => label(row),
+        None => row.label(),
     };
     let connection = match row.connection {
         Connection::Connected => "conn",

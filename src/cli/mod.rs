@@ -5,6 +5,9 @@
     reason = "--help shows defaults in brackets, as clap does"
 )]
 
+mod engine;
+mod results;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -12,9 +15,11 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::case::{Batch, Buffer, Connection, Ip, Payload, SharingKind, Spread, Threads, Workers};
 use crate::duration;
-use crate::engine::{Entry, Group};
-use crate::engines;
 use crate::placement::Pin;
+
+pub use self::engine::EngineArg;
+use self::engine::engine;
+pub use self::results::{CompareArgs, RankArgs, ReportArgs, SummarizeArgs};
 
 /// How fast this board, this kernel and this way of writing the socket loop move UDP datagrams, where
 /// the lost ones died, and what each cost in CPU.
@@ -65,6 +70,14 @@ pub enum Command {
     Engines,
     /// The board profiles; or one of them; which board this is; or a draft for a new one
     Boards(BoardsArgs),
+    /// The results of a run, computed again from its raw samples
+    Summarize(SummarizeArgs),
+    /// Did it change: results against earlier ones, case by case and engine by engine
+    Compare(CompareArgs),
+    /// Which engines are the fastest and the cheapest, and how sure that is
+    Rank(RankArgs),
+    /// One page of charts and tables for a browser
+    Report(ReportArgs),
     /// A completion script for a shell, to standard output
     Completions(CompletionsArgs),
     /// The manual pages, into a directory
@@ -321,55 +334,6 @@ const MANUAL_AFTER_HELP: &str = "\
 Examples:
   udpbench manual pages                       then: man -l pages/udpbench.1
   udpbench manual ~/.local/share/man/man1     from then on: man udpbench";
-
-/// An engine, or several of those that move datagrams and do not starve.
-#[derive(Clone, Copy, Debug)]
-pub enum EngineArg {
-    /// `all`
-    All,
-    /// All of one kind.
-    Group(Group),
-    /// One of them.
-    One(&'static Entry),
-}
-
-impl EngineArg {
-    /// The engines that it stands for.
-    pub fn entries(self) -> impl Iterator<Item = &'static Entry> {
-        engines::ALL.iter().filter(move |entry| match self {
-            Self::All => entry.about.is_fair(),
-            Self::Group(group) => entry.about.is_fair() && entry.about.group == group,
-            Self::One(one) => *entry == one,
-        })
-    }
-}
-
-fn engine(name: &str) -> Result<EngineArg, String> {
-    if name == "all" {
-        return Ok(EngineArg::All);
-    }
-    let mut groups = Group::NAMED.into_iter();
-    if let Some(group) = groups.find(|group| group.to_string() == name) {
-        return Ok(EngineArg::Group(group));
-    }
-    // The two halves, as one would call the pair.
-    let name = if name == "gso-gro" { "gro" } else { name };
-    if let Some((_, reason)) = engines::NOT_BUILT
-        .iter()
-        .find(|(absent, _)| *absent == name)
-    {
-        return Err((*reason).to_owned());
-    }
-    engines::find(name).map(EngineArg::One).ok_or_else(|| {
-        let groups = Group::NAMED.map(|group| group.to_string());
-        let names: Vec<&str> = engines::ALL.iter().map(Entry::name).collect();
-        format!(
-            "there are all, the groups {}, and {}; see udpbench engines",
-            groups.join(", "),
-            names.join(", ")
-        )
-    })
-}
 
 #[cfg(test)]
 mod tests {

@@ -1,0 +1,48 @@
+//! What people call a row.
+
+use super::Record;
+use crate::case::{self, BlockKey, Buffer, Sharing, SharingKind};
+
+impl Record {
+    /// What tells the row from those beside it, but for the connection: see [`case::label`].
+    pub fn label(&self) -> String {
+        let sharing = self.sharing().filter(|&how| how != Sharing::DEFAULT);
+        case::label(
+            &self.sender,
+            &self.receiver,
+            self.batch,
+            self.tokio_workers,
+            sharing.map(|how| how.to_string()),
+        )
+    }
+
+    /// What it is held side by side with.
+    pub fn block(&self) -> BlockKey {
+        BlockKey {
+            threads: self.threads,
+            payload: self.payload_bytes,
+            ip: self.ip,
+            // What is older than the column asked for nothing else.
+            rcvbuf: self.rcvbuf_asked_bytes.unwrap_or(Buffer::DEFAULT),
+            sndbuf: self.sndbuf_asked_bytes,
+        }
+    }
+
+    /// How several receivers shared the port. `None`: there was one.
+    pub fn sharing(&self) -> Option<Sharing> {
+        Some(match self.sharing? {
+            SharingKind::Reuseport => Sharing::Reuseport(self.spread.unwrap_or_default()),
+            SharingKind::Reuseaddr => Sharing::Reuseaddr,
+            SharingKind::Separate => Sharing::Separate,
+        })
+    }
+
+    /// Whether it is the row that the others of its block are held against.
+    pub fn is_reference(&self) -> bool {
+        let of_reference = |engine: &str| engine == crate::engines::REFERENCE;
+        of_reference(&self.sender)
+            && of_reference(&self.receiver)
+            && self.connection == case::Connection::Connected
+            && self.sharing().is_none_or(|how| how == Sharing::DEFAULT)
+    }
+}
