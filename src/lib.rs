@@ -13,8 +13,13 @@
 //! | one window | [`runner`] | sockets, threads, gate, warm-up, window, drain, books |
 //! | the hot loop | [`workload`] x [`engine`] ([`engines`] is the registry) | what is timed |
 //! | what was counted | [`sample`] | raw integers, closed books |
-//! | what it says | [`record`], with [`stats`] | every number that people read |
-//! | where it goes | [`sink`] | CSV, JSON Lines, the table |
+//! | what happened, in order | [`raw`] | the file that everything follows from |
+//! | which rows follow | [`reckoning`] | when a row is final, and what it is made from |
+//! | what a row says | [`record`], with [`stats`] | every number that people read |
+//! | where it goes | [`sink`] | CSV and other formats, the table |
+//!
+//! Afterwards [`results`] reads such files again, for [`compare`] (did it change?), [`rank`] (what is best
+//! here?) and [`report`] (a page to look at).
 //!
 //! [`lane`] is what a thread and the coordinator share, [`sys`] what the operating system tells and does,
 //! [`cmd`] has one file per subcommand.
@@ -36,9 +41,12 @@ pub mod engines;
 pub mod error;
 pub mod host;
 pub mod lane;
+pub mod percent;
 pub mod placement;
 pub mod plan;
 pub mod rank;
+pub mod raw;
+pub mod reckoning;
 pub mod record;
 pub mod report;
 pub mod request;

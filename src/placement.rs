@@ -5,11 +5,12 @@
 //! receiver, the lighter side, gets CPU 0 with its interrupts where CPU 0 must be used.
 
 use std::cmp::Reverse;
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
 use crate::case::Threads;
-use crate::host::{Cpu, Host};
+use crate::host::{self, Cpu, Host};
 
 /// The CPUs of a case's lanes. `None`: not pinned.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -72,10 +73,10 @@ impl Placement {
     }
 }
 
-impl std::fmt::Display for Placement {
+impl fmt::Display for Placement {
     /// `2,1>3,0`: the senders' CPUs, the receivers'. Not with the colon of `--pin`, which spreadsheets
     /// take for a time of day.
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let list = |cpus: &[Option<usize>]| {
             let cpus = cpus.iter().flatten().map(ToString::to_string);
             cpus.collect::<Vec<_>>().join(",")
@@ -149,6 +150,23 @@ impl std::str::FromStr for Pin {
         match text.split_once(':') {
             Some((senders, receivers)) => Ok(Self::To(list(senders)?, list(receivers)?)),
             None => Ok(Self::To(list(text)?, Vec::new())),
+        }
+    }
+}
+
+impl fmt::Display for Pin {
+    /// As it is typed; nothing where it was not.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Board => Ok(()),
+            Self::None => f.write_str("none"),
+            Self::To(senders, receivers) => {
+                f.write_str(&host::list(senders, ","))?;
+                if !receivers.is_empty() {
+                    write!(f, ":{}", host::list(receivers, ","))?;
+                }
+                Ok(())
+            }
         }
     }
 }

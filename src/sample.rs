@@ -134,6 +134,10 @@ pub struct Books {
     pub dropped_in_pieces: bool,
 }
 
+/// Datagrams that the kernel cuts from, and joins into, one piece at most: UDP_MAX_SEGMENTS since Linux 6.9
+/// (include/linux/udp.h), half of it before.
+const MOST_IN_A_PIECE: u64 = 128;
+
 /// Running counts over all lanes and sockets of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fates {
@@ -186,7 +190,7 @@ impl Books {
         let dropped = self.at_end.dropped_socket;
         let missing = signed(self.at_end.sent) - signed(self.at_end.received) - signed(self.unread);
         let missing = u64::try_from(missing).unwrap_or(0);
-        let is_even = dropped > 0 && missing % dropped == 0;
+        let is_even = dropped > 0 && missing % dropped == 0 && missing / dropped <= MOST_IN_A_PIECE;
         let datagrams_each = if self.dropped_in_pieces && is_even {
             missing / dropped
         } else {
@@ -330,6 +334,10 @@ mod tests {
         assert_eq!((window.sent, window.received), (800, 600));
         assert_eq!((window.dropped_socket, window.unaccounted), (200, 0));
         assert_eq!(books.queue_growth(), 0);
+        // No piece is as large as that.
+        let mut huge = books;
+        huge.at_end.sent += 7 * 128;
+        assert_ne!(huge.of_window().unaccounted, 0);
         // One datagram too few is no piece.
         let mut faulty = books;
         faulty.at_end.received -= 1;

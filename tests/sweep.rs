@@ -5,10 +5,12 @@ mod common;
 use clap::Parser;
 use common::{Place, rows, stderr};
 use udpbench::cli::Cli;
+use udpbench::plan::Block;
+use udpbench::raw::Line;
+use udpbench::reckoning::Reckoning;
 use udpbench::record::{Environment, Record, Status};
 use udpbench::request::Request;
-use udpbench::sample::Sample;
-use udpbench::sweep::{self, Ending, Journal};
+use udpbench::sweep::{self, Ending, Journal, Unable};
 use udpbench::sys::interrupt::Interrupt;
 
 #[derive(Default)]
@@ -28,16 +30,14 @@ impl Journal for Recorder {
         self.waited.push(what.to_owned());
     }
 
-    fn window(&mut self, _sample: &Sample) -> anyhow::Result<()> {
-        self.windows += 1;
+    fn block(&mut self, _block: &Block) {}
+
+    fn line(&mut self, line: &Line) -> anyhow::Result<()> {
+        self.windows += usize::from(matches!(line, Line::Window(_)));
         Ok(())
     }
 
-    fn verified(&mut self, _sample: &Sample) -> anyhow::Result<()> {
-        Ok(())
-    }
-
-    fn lost_windows(&mut self, _windows: u32) {}
+    fn windows_to_come(&mut self, _more: i64) {}
 
     fn rows(&mut self, rows: Vec<Record>) -> anyhow::Result<()> {
         self.rows.extend(rows);
@@ -47,17 +47,13 @@ impl Journal for Recorder {
 
 fn run(arguments: &str) -> Recorder {
     let words = std::iter::once("udpbench").chain(arguments.split_whitespace());
-    let request = Request::new(&Cli::parse_from(words).run).expect("a valid request");
+    let args = Cli::parse_from(words).run;
+    let request = Request::new(&args).expect("a valid request");
+    let header = request.header(&args, "", Environment::default());
     let interrupt = Interrupt::never().expect("a pair of sockets");
     let mut recorder = Recorder::default();
-    let environment = Environment::default();
-    let ending = sweep::run(
-        &request.plan,
-        &request.schedule,
-        &environment,
-        &interrupt,
-        &mut recorder,
-    );
+    let fresh = Reckoning::new(header);
+    let ending = sweep::run(fresh, &Unable::new(), &interrupt, &mut recorder);
     assert_eq!(ending.expect("a recorder never fails"), Ending::Complete);
     recorder
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use std::time::Duration;
 
 use serde::de::Error as _;
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{repeated, rules};
 use crate::case::{Payload, Threads};
@@ -99,13 +99,13 @@ pub struct Timing {
 }
 
 /// When to let a board cool down before the next block.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cooldown {
     /// Wait while the hottest zone is at or above so many degrees Celsius,
     pub below_c: u16,
     /// but no longer than this.
-    #[serde(deserialize_with = "duration")]
+    #[serde(deserialize_with = "duration", serialize_with = "duration_text")]
     pub at_most: Duration,
 }
 
@@ -236,6 +236,10 @@ fn targets<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D:
 fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
     let text = String::deserialize(deserializer)?;
     crate::duration::parse(&text).map_err(D::Error::custom)
+}
+
+fn duration_text<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(&humantime::format_duration(*duration))
 }
 
 fn axis<'de, D: Deserializer<'de>, T: Deserialize<'de> + PartialEq + fmt::Display>(

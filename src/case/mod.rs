@@ -6,17 +6,21 @@ mod sockets;
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 pub use self::axes::{Batch, Connection, Ip, Payload, Threads, Workers};
 pub use self::sockets::{Buffer, Sharing, SharingKind, Spread};
 use crate::engine::Entry;
 use crate::engines;
 
 /// A value for every axis.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Case {
     /// The engine of the senders.
+    #[serde(with = "engines::by_name")]
     pub sender: &'static Entry,
     /// The engine of the receivers.
+    #[serde(with = "engines::by_name")]
     pub receiver: &'static Entry,
     /// How many threads, and so how many sockets on each side.
     pub threads: Threads,
@@ -160,7 +164,7 @@ pub fn label(
 }
 
 /// The axes that the cases of one block share.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct BlockKey {
     /// See [`Case::threads`].
     pub threads: Threads,

@@ -25,7 +25,8 @@ impl Buffer {
 }
 
 /// How several receivers share the port, and which of them gets what.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Sharing {
     /// One address by SO_REUSEPORT; the kernel chooses a receiver per flow.
     Reuseport(Spread),

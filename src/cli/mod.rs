@@ -15,6 +15,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::case::{Batch, Buffer, Connection, Ip, Payload, SharingKind, Spread, Threads, Workers};
 use crate::duration;
+use crate::percent;
 use crate::placement::Pin;
 
 pub use self::engine::EngineArg;
@@ -86,6 +87,7 @@ pub enum Command {
 
 /// The options of the sweep.
 #[derive(Args, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub struct RunArgs {
     /// Thread counts: 1 sends and receives in turn, more are divided between senders and receivers
     /// [default: as the board profile says, mostly 1,2,4]
@@ -213,6 +215,14 @@ pub struct RunArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(5..=10_000), help_heading = "Measuring", allow_negative_numbers = true)]
     pub rounds: Option<u32>,
 
+    /// More rounds, until half of every 95 % interval is below this part of its median, like 1%
+    #[arg(long, value_name = "PCT", value_parser = percent::parse, help_heading = "Measuring")]
+    pub until: Option<f64>,
+
+    /// The time after which --until gives up, for all cases together [default: 10m]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, requires = "until", help_heading = "Measuring")]
+    pub max_time: Option<Duration>,
+
     /// Traffic before each window opens [default: as the board profile says, mostly 20ms]
     #[arg(long, value_name = "TIME", value_parser = duration::parse, help_heading = "Measuring")]
     pub warmup: Option<Duration>,
@@ -260,6 +270,33 @@ pub struct RunArgs {
     /// The CSV file, or - for standard output [default: results/TIME-BOARD.csv]
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     pub output: Option<PathBuf>,
+
+    /// The raw samples, one line per window [default: as the CSV, but .jsonl; none with -o -]
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub samples: Option<PathBuf>,
+
+    /// Goes on with the sweep that left these raw samples: the same cases, order and settings; what it has is
+    /// not measured again
+    #[arg(
+        long,
+        value_name = "FILE",
+        help_heading = "Output",
+        conflicts_with_all = [
+            "threads", "payload", "engine", "sender", "receiver", "connection", "ip", "batch",
+            "tokio_workers", "sharing", "spread", "rcvbuf", "sndbuf", "duration", "rounds", "until",
+            "max_time", "warmup", "soak", "no_reference", "verify", "seed", "quick", "board", "pin",
+            "samples",
+        ]
+    )]
+    pub resume: Option<PathBuf>,
+
+    /// Goes on even if the host, the program or the plan is not what it was; rows say so
+    #[arg(long, requires = "resume", help_heading = "Output")]
+    pub force: bool,
+
+    /// No progress and no table, only errors and warnings
+    #[arg(short, long, help_heading = "Output")]
+    pub quiet: bool,
 
     /// Where /proc and /sys are found, for tests
     #[arg(long, hide = true, default_value = "/")]

@@ -48,7 +48,11 @@ pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
 pub fn summary(request: &Request) -> String {
     let runs = request.plan.runnable().count();
     let skipped = request.plan.skipped().count();
-    let expected = request.expected_time().as_secs().max(1);
+    let expected = request
+        .schedule
+        .expected_time(&request.plan)
+        .as_secs()
+        .max(1);
     format!(
         "{runs} cases to run, {skipped} to skip; {} windows of {:.1?} each; about {}",
         request.schedule.rounds,

@@ -108,6 +108,35 @@ pub fn default_selection() -> impl Iterator<Item = &'static Entry> {
         .filter(|entry| entry.about.selection == Selection::Default)
 }
 
+/// An engine as its name, in files.
+pub(crate) mod by_name {
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    use super::{NOT_BUILT, find};
+    use crate::engine::Entry;
+
+    // Not by value: serde hands a field over by reference.
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+    pub(crate) fn serialize<S: Serializer>(
+        entry: &&'static Entry,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(entry.name())
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<&'static Entry, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        find(&name).ok_or_else(|| {
+            let absent = NOT_BUILT.iter().find(|(absent, _)| *absent == name);
+            let reason = absent.map_or("there is no such engine", |(_, reason)| reason);
+            D::Error::custom(format!("the engine {name}: {reason}"))
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,6 +5,8 @@ mod axes;
 
 use std::collections::BTreeSet;
 
+use serde::{Deserialize, Serialize};
+
 pub use self::axes::Axes;
 use crate::board::Board;
 use crate::case::{BlockKey, Case, Ip, Payload, Sharing, Spread, Workers};
@@ -29,14 +31,14 @@ pub struct Conditions<'a> {
 }
 
 /// Every case, in blocks.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Plan {
     /// In the order of the axes; the sweep shuffles them.
     pub blocks: Vec<Block>,
 }
 
 /// The cases that people hold side by side.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Block {
     /// What they have in common.
     pub key: BlockKey,
@@ -45,7 +47,7 @@ pub struct Block {
 }
 
 /// A case, and whether it runs.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Planned {
     /// The case.
     pub case: Case,
@@ -54,7 +56,8 @@ pub struct Planned {
 }
 
 /// Whether a case runs.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// On these CPUs; what may mislead about it.
     Run(Placement, Vec<String>),
@@ -70,6 +73,21 @@ impl Plan {
             blocks: blocks
                 .map(|key| Block::new(key, axes, conditions))
                 .collect(),
+        }
+    }
+
+    /// The same cases, judged by these conditions.
+    pub fn judged_again(&self, conditions: &Conditions) -> Self {
+        let judge = |planned: &Planned| Planned {
+            verdict: Verdict::of(&planned.case, conditions),
+            case: planned.case,
+        };
+        let block = |block: &Block| Block {
+            key: block.key,
+            cases: block.cases.iter().map(judge).collect(),
+        };
+        Self {
+            blocks: self.blocks.iter().map(block).collect(),
         }
     }
 
@@ -129,6 +147,18 @@ impl Block {
             key,
             cases: cases.into_iter().map(plan).collect(),
         }
+    }
+}
+
+impl Block {
+    /// The cases that run, and where.
+    pub fn runnable(&self) -> impl Iterator<Item = (&Case, &Placement)> {
+        self.cases
+            .iter()
+            .filter_map(|planned| match &planned.verdict {
+                Verdict::Run(placement, _) => Some((&planned.case, placement)),
+                Verdict::Skip(_) => None,
+            })
     }
 }
 

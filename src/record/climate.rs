@@ -58,7 +58,8 @@ pub(super) fn clock_min_pct(samples: &[Sample], at_start: &[Pace]) -> Option<f64
     percents.min_by(f64::total_cmp).map(decimals::<1>)
 }
 
-fn is_slow(sample: &Sample, at_start: &[Pace]) -> bool {
+/// Whether a CPU of a window ran slower than at the start.
+pub(super) fn is_slow(sample: &Sample, at_start: &[Pace]) -> bool {
     clock_pct(sample, at_start).is_some_and(|percent| percent < SAME_CLOCK_PCT)
 }
 
@@ -87,6 +88,14 @@ pub(super) fn throttled(samples: &[Sample]) -> String {
     } else {
         words.join("+")
     }
+}
+
+/// Whether the board protected itself in a window.
+pub(super) fn is_throttled(sample: &Sample) -> bool {
+    let climate = sample.climate;
+    climate.under_voltage == Some(true)
+        || climate.cooling == Some(true)
+        || climate.throttle_bits.is_some_and(|bits| bits != 0)
 }
 
 /// What of it may mislead.

@@ -3,6 +3,7 @@
 //! `docs/RESULTS.md` says the same for people who only have the CSV.
 
 mod climate;
+mod contamination;
 mod environment;
 mod numbers;
 mod verdict;
@@ -10,6 +11,7 @@ mod words;
 
 use serde::{Deserialize, Serialize};
 
+use self::contamination::Selection;
 pub use self::environment::Environment;
 use self::numbers::{Speeds, high, low, median};
 
@@ -176,14 +178,37 @@ impl std::fmt::Display for Status {
 /// How a case ended, seen from the sweep.
 #[derive(Clone, Debug)]
 pub enum Outcome {
-    /// All its rounds ran.
-    Complete,
+    /// It was measured to the end; why that was there.
+    Complete(EndedBy),
     /// The sweep was interrupted.
     Interrupted,
     /// Its last window could not be measured; the reason.
     Failed(String),
     /// It was never to run; the reason.
     Skipped(String),
+}
+
+/// Why no more rounds were measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EndedBy {
+    /// As many as were asked for.
+    Rounds,
+    /// Every interval was narrow enough.
+    Until,
+    /// The time was over.
+    MaxTime,
+}
+
+impl EndedBy {
+    /// As in the column.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Rounds => "rounds",
+            Self::Until => "until",
+            Self::MaxTime => "max-time",
+        }
+    }
 }
 
 /// All that a row is made from.
@@ -203,16 +228,21 @@ pub struct Findings<'a> {
     pub verified: Option<Verified>,
     /// The windows of the reference case of its block.
     pub reference: &'a [Sample],
+    /// What `--until` asked for.
+    pub until_pct: Option<f64>,
 }
 
 impl Record {
     /// Makes the row.
+    #[expect(clippy::too_many_lines, reason = "a line for each column")]
     pub fn new(findings: &Findings, environment: &Environment) -> Self {
         let (case, samples, verified) = (findings.case, findings.samples, findings.verified);
         let (status, reason) = verdict::status(findings);
         // A starved or faulty case has counts, but no speed.
         let speaks = status == Status::Ok || status == Status::Interrupted;
-        let speeds = Speeds::of(if speaks { samples } else { &[] }, findings.reference);
+        let selection = Selection::new(samples, findings.reference, environment);
+        let silent = Selection::new(&[], &[], environment);
+        let speeds = Speeds::of(if speaks { &selection } else { &silent });
         let books = (!samples.is_empty()).then(|| numbers::total_books(samples));
         Self {
             case: case.key(),
@@ -272,10 +302,10 @@ impl Record {
             ratio_sd_pct: speeds.ratio_sd_pct,
             cpu_ratio_sd_pct: speeds.cpu_ratio_sd_pct,
             disturbed_windows: books.map(|_| numbers::disturbed_windows(samples)),
-            contaminated_windows: None,
-            left_out_windows: None,
-            ended_by: String::new(),
-            until_pct: None,
+            contaminated_windows: books.map(|_| selection.contaminated),
+            left_out_windows: books.map(|_| selection.left_out),
+            ended_by: verdict::ended_by(&findings.outcome).to_owned(),
+            until_pct: findings.until_pct,
             receiver_share_min_pct: numbers::receiver_share_min_pct(samples),
             rcvbuf_bytes: samples.first().map(|sample| sample.rcvbuf_bytes),
             sndbuf_bytes: samples.first().map(|sample| sample.sndbuf_bytes),
@@ -307,7 +337,7 @@ impl Record {
             temp_c_end: climate::temp_c_end(samples),
             temp_c_max: climate::temp_c_max(samples),
             throttled: climate::throttled(samples),
-            warnings: verdict::warnings(findings, environment, speeds.pairs),
+            warnings: verdict::warnings(findings, environment, &selection),
             seed: environment.seed,
             started_at: numbers::started_at(samples),
             version: environment.version.clone(),

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, UNIX_EPOCH};
 
+use super::contamination::Selection;
 use crate::sample::{LaneSample, Sample, Side, WindowBooks};
 use crate::stats::{self, Estimate};
 
@@ -30,20 +31,20 @@ pub(super) struct Speeds {
 }
 
 impl Speeds {
-    pub(super) fn of(samples: &[Sample], reference: &[Sample]) -> Self {
+    pub(super) fn of(selection: &Selection) -> Self {
         let values = |value: fn(&Sample) -> Option<f64>| -> Vec<f64> {
-            samples.iter().filter_map(value).collect()
+            let windows = selection.kept.iter();
+            windows.filter_map(|sample| value(sample)).collect()
         };
         let over = |value| stats::estimate(&values(value));
-        let against = |value| stats::estimate(&paired_ratios(samples, reference, value));
-        let scatter = |value| {
-            let deviation = stats::log_deviation(&paired_ratios(samples, reference, value));
+        let ratios = paired_ratios(&selection.pairs, received_pps);
+        let cpu_ratios = paired_ratios(&selection.pairs, cpu_ns_per_packet);
+        let scatter = |ratios: &[f64]| {
+            let deviation = stats::log_deviation(ratios);
             deviation.map(|deviation| decimals::<3>(100.0 * deviation))
         };
-        let (windows, cv) = (
-            samples.len(),
-            stats::coefficient_of_variation(&values(received_pps)),
-        );
+        let windows = selection.kept.len();
+        let cv = stats::coefficient_of_variation(&values(received_pps));
         Self {
             received_pps: over(received_pps),
             received_mbps: over(received_mbps),
@@ -51,11 +52,11 @@ impl Speeds {
             sender_cpu_ns_per_packet: over(sender_cpu_ns_per_packet),
             receiver_cpu_ns_per_packet: over(receiver_cpu_ns_per_packet),
             cpu_ns_per_packet: over(cpu_ns_per_packet),
-            ratio: against(received_pps),
-            pairs: paired_ratios(samples, reference, received_pps).len(),
-            cpu_ratio: against(cpu_ns_per_packet),
-            ratio_sd_pct: scatter(received_pps),
-            cpu_ratio_sd_pct: scatter(cpu_ns_per_packet),
+            ratio: stats::estimate(&ratios),
+            pairs: ratios.len(),
+            cpu_ratio: stats::estimate(&cpu_ratios),
+            ratio_sd_pct: scatter(&ratios),
+            cpu_ratio_sd_pct: scatter(&cpu_ratios),
             interval_pct: (windows > 1).then(|| decimals::<1>(100.0 * stats::coverage(windows))),
             cv_pct: cv.map(|cv| decimals::<2>(100.0 * cv)),
         }
@@ -68,20 +69,18 @@ pub(super) fn failed_calls(samples: &[Sample]) -> u64 {
     lanes.map(|lane| lane.errors).sum()
 }
 
-/// Windows in which the lanes on a CPU with a sender that never waited had less than 97 % of it together:
-/// something else ran there, or the kernel counts softirq time apart (IRQ_TIME_ACCOUNTING).
+/// Windows that are disturbed.
 pub(super) fn disturbed_windows(samples: &[Sample]) -> usize {
-    let is_disturbed = |sample: &&Sample| {
-        let never_waited =
-            |lane: &&LaneSample| lane.side.sends() && lane.voluntary_switches == Some(0);
-        let mut cpus = sample
-            .lanes
-            .iter()
-            .filter(never_waited)
-            .filter_map(|lane| lane.cpu);
-        cpus.any(|cpu| cpu_share(sample, cpu).is_some_and(|share| share < UNDISTURBED))
-    };
-    samples.iter().filter(is_disturbed).count()
+    samples.iter().filter(|sample| is_disturbed(sample)).count()
+}
+
+/// Whether the lanes on a CPU with a sender that never waited had less than 97 % of it together: something
+/// else ran there, or the kernel counts softirq time apart (IRQ_TIME_ACCOUNTING).
+pub(super) fn is_disturbed(sample: &Sample) -> bool {
+    let never_waited = |lane: &&LaneSample| lane.side.sends() && lane.voluntary_switches == Some(0);
+    let lanes = sample.lanes.iter().filter(never_waited);
+    let mut cpus = lanes.filter_map(|lane| lane.cpu);
+    cpus.any(|cpu| cpu_share(sample, cpu).is_some_and(|share| share < UNDISTURBED))
 }
 
 const UNDISTURBED: f64 = 0.97;
@@ -197,17 +196,12 @@ fn cpu_ns_per_packet(sample: &Sample) -> Option<f64> {
 }
 
 /// The case's value over the reference's, round by round: what drifts meets both.
-fn paired_ratios(
-    samples: &[Sample],
-    reference: &[Sample],
-    value: fn(&Sample) -> Option<f64>,
-) -> Vec<f64> {
-    let ratio = |sample: &Sample| {
-        let mut partners = reference.iter().filter(|other| other.round == sample.round);
-        let base = value(partners.next()?)?;
+fn paired_ratios(pairs: &[(&Sample, &Sample)], value: fn(&Sample) -> Option<f64>) -> Vec<f64> {
+    let ratio = |(sample, reference): &(&Sample, &Sample)| {
+        let base = value(reference)?;
         (base > 0.0).then_some(value(sample)? / base)
     };
-    samples.iter().filter_map(ratio).collect()
+    pairs.iter().filter_map(ratio).collect()
 }
 
 /// The smallest share of the received datagrams that one receiver got over all windows, in percent.

@@ -80,6 +80,7 @@ fn record_in(
         samples,
         verified: None,
         reference,
+        until_pct: None,
     };
     Record::new(&findings, environment)
 }
@@ -90,7 +91,7 @@ fn six() -> Vec<Sample> {
 
 /// An ordinary row, for other tests to change.
 pub(crate) fn record() -> Record {
-    record_of(&six(), &six(), Outcome::Complete)
+    record_of(&six(), &six(), Outcome::Complete(EndedBy::Rounds))
 }
 
 /// As [`window`], but for the lanes' CPU time, which is that of two workers: 70 and 60 ms.
@@ -114,7 +115,7 @@ fn window_of_workers(round: u32) -> Sample {
 #[test]
 fn the_cpu_time_of_workers_is_on_nobodys_side() {
     let windows: Vec<Sample> = (1..=6).map(window_of_workers).collect();
-    let row = record_of(&windows, &six(), Outcome::Complete);
+    let row = record_of(&windows, &six(), Outcome::Complete(EndedBy::Rounds));
     assert_eq!(row.sender_cpu_ns_per_packet, None);
     assert_eq!(row.receiver_cpu_ns_per_packet, None);
     assert_eq!(row.cpu_ns_per_packet, Some(6500.0));
@@ -128,7 +129,7 @@ fn a_side_that_no_worker_runs_has_its_own_cpu_time() {
     for window in &mut windows {
         window.lanes[0].cpu_ns = Some(30_000_000);
     }
-    let row = record_of(&windows, &six(), Outcome::Complete);
+    let row = record_of(&windows, &six(), Outcome::Complete(EndedBy::Rounds));
     assert_eq!(row.sender_cpu_ns_per_packet, Some(1000.0));
     assert_eq!(row.receiver_cpu_ns_per_packet, None);
     assert_eq!(row.cpu_ns_per_packet, Some(8000.0));
@@ -183,23 +184,28 @@ fn ratios_are_taken_within_a_round() {
     // Everything is twice as slow in one round: the ratio does not see it.
     for sample in [&mut samples[2], &mut reference[2]] {
         sample.window_ns *= 2;
+        sample.lanes[0].cpu_ns = Some(198_000_000);
     }
     reference.reverse();
-    let row = record_of(&samples, &reference, Outcome::Complete);
+    let row = record_of(&samples, &reference, Outcome::Complete(EndedBy::Rounds));
     assert_eq!(
         (row.ratio_to_std_low, row.ratio_to_std_high),
         (Some(1.0), Some(1.0))
     );
     assert_eq!(row.received_pps_low, Some(100_000.0));
     // Without its partners there is less to say.
-    let row = record_of(&samples, &reference[..2], Outcome::Complete);
+    let row = record_of(
+        &samples,
+        &reference[..2],
+        Outcome::Complete(EndedBy::Rounds),
+    );
     assert!(
         row.warnings
             .iter()
             .any(|warning| warning.contains("fewer pairs")),
         "{row:?}"
     );
-    let row = record_of(&samples, &[], Outcome::Complete);
+    let row = record_of(&samples, &[], Outcome::Complete(EndedBy::Rounds));
     assert_eq!((row.ratio_to_std, row.ratio_to_std_low), (None, None));
 }
 
@@ -212,7 +218,7 @@ fn a_starved_or_faulty_case_has_counts_but_no_speed() {
     faulty[0].books.at_end.received -= 1;
     faulty[1].books.at_end.received += 1;
     for (samples, reason) in [(starved, "starved"), (faulty, "the books of 2 windows")] {
-        let row = record_of(&samples, &six(), Outcome::Complete);
+        let row = record_of(&samples, &six(), Outcome::Complete(EndedBy::Rounds));
         assert_eq!(row.status, Status::Failed);
         assert!(row.reason.starts_with(reason), "{}", row.reason);
         assert_eq!((row.received_pps, row.ratio_to_std), (None, None));
@@ -240,7 +246,7 @@ fn windows_that_mislead_are_named() {
     let warned = |change: fn(&mut Sample)| {
         let mut samples = six();
         change(&mut samples[3]);
-        record_of(&samples, &six(), Outcome::Complete)
+        record_of(&samples, &six(), Outcome::Complete(EndedBy::Rounds))
             .warnings
             .join("; ")
     };
@@ -269,7 +275,12 @@ fn heat_and_slower_clocks_are_named() {
             unfit: vec!["the governor is ondemand".to_owned()],
             ..Environment::default()
         };
-        record_in(&environment, &samples, &six(), Outcome::Complete)
+        record_in(
+            &environment,
+            &samples,
+            &six(),
+            Outcome::Complete(EndedBy::Rounds),
+        )
     };
     let row = row_of(&|_| {});
     assert_eq!(row.warnings, ["the governor is ondemand"]);
@@ -283,17 +294,23 @@ fn heat_and_slower_clocks_are_named() {
     };
     let row = slow(6, 10_200);
     assert_eq!((row.clock_min_pct, row.warnings.len()), (Some(98.0), 1));
+    let warned = |row: &Record, of: &str| row.warnings.iter().any(|warning| warning.contains(of));
     let row = slow(2, 12_500);
     assert_eq!(row.clock_min_pct, Some(80.0));
-    assert!(row.warnings[0].contains("2 % slower"), "{row:?}");
+    assert!(warned(&row, "2 % slower"), "{row:?}");
+    // One slow reading is left out, and no more is made of it.
     let row = slow(1, 12_500);
-    assert_eq!((row.clock_min_pct, row.warnings.len()), (Some(80.0), 1));
+    assert_eq!(
+        (row.clock_min_pct, row.left_out_windows),
+        (Some(80.0), Some(1))
+    );
+    assert!(!warned(&row, "2 % slower"), "{row:?}");
     let row = row_of(&|samples| samples[3].climate.hottest_millic = Some(80_000));
-    assert!(row.warnings[0].contains("reached the 80 C"), "{row:?}");
+    assert!(warned(&row, "reached the 80 C"), "{row:?}");
     // Seen during one window, and gone again.
     let row = row_of(&|samples| samples[3].climate.throttle_bits = Some(0x4_0001));
     assert_eq!(row.throttled, "under-voltage+throttled");
-    assert!(row.warnings[0].contains("under-voltage"), "{row:?}");
+    assert!(warned(&row, "under-voltage"), "{row:?}");
     let row = row_of(&|samples| samples[3].climate.cooling = Some(true));
     assert_eq!(row.throttled, "cooled by its clock");
     let row = row_of(&|samples| samples[3].climate.under_voltage = Some(true));
@@ -311,8 +328,77 @@ fn heat_and_slower_clocks_are_named() {
     // A CPU of which nothing is known from the start says nothing.
     let mut samples = six();
     samples[0].lanes[0].pace = pace(99);
-    let row = record_of(&samples, &[], Outcome::Complete);
+    let row = record_of(&samples, &[], Outcome::Complete(EndedBy::Rounds));
     assert_eq!(row.clock_min_pct, None);
+}
+
+#[test]
+fn a_contaminated_window_is_left_out_where_five_clean_ones_remain() {
+    // Ten times as fast, and switched out: whatever it is, it is not the case.
+    let contaminate = |sample: &mut Sample| {
+        sample.lanes[1].received_packets *= 10;
+        sample.lanes[1].involuntary_switches = Some(1);
+    };
+    let mut samples = six();
+    contaminate(&mut samples[2]);
+    let row = record_of(&samples, &six(), Outcome::Complete(EndedBy::Rounds));
+    assert_eq!(
+        (row.contaminated_windows, row.left_out_windows),
+        (Some(1), Some(1))
+    );
+    assert_eq!((row.rounds, row.ratio_pairs), (6, Some(5)));
+    assert_eq!(row.received_pps_high, Some(200_000.0));
+    assert_eq!(row.ratio_to_std_high, Some(1.0));
+    // Five values hold their median a little less surely, and every datagram is in the books.
+    assert_eq!(row.interval_pct, Some(93.8));
+    assert_eq!(row.sent_packets, Some(180_000));
+
+    contaminate(&mut samples[3]);
+    let row = record_of(&samples, &six(), Outcome::Complete(EndedBy::Rounds));
+    assert_eq!(
+        (row.contaminated_windows, row.left_out_windows),
+        (Some(2), Some(0))
+    );
+    assert_eq!(row.received_pps_high, Some(2_000_000.0));
+    let warned = |text: &str| row.warnings.iter().any(|warning| warning.contains(text));
+    assert!(
+        warned("too few are clean") && warned("switched out"),
+        "{row:?}"
+    );
+}
+
+#[test]
+fn a_ratio_is_clean_only_if_both_its_windows_are() {
+    let mut reference = six();
+    reference[0].lanes[1].received_packets /= 10;
+    reference[0].lanes[1].involuntary_switches = Some(1);
+    let row = record_of(&six(), &reference, Outcome::Complete(EndedBy::Rounds));
+    assert_eq!(
+        (row.contaminated_windows, row.left_out_windows),
+        (Some(0), Some(0))
+    );
+    assert_eq!(
+        (row.ratio_pairs, row.ratio_to_std_high),
+        (Some(5), Some(1.0))
+    );
+    reference[1].lanes[1].involuntary_switches = Some(1);
+    let row = record_of(&six(), &reference, Outcome::Complete(EndedBy::Rounds));
+    assert_eq!(
+        (row.ratio_pairs, row.ratio_to_std_high),
+        (Some(6), Some(10.0))
+    );
+    let of_reference = "contaminated windows of the reference are in the ratios";
+    assert_eq!(row.warnings, [of_reference]);
+}
+
+#[test]
+fn lanes_that_share_a_cpu_switch_each_other_out() {
+    let mut samples = six();
+    for lane in &mut samples[0].lanes {
+        (lane.cpu, lane.involuntary_switches) = (Some(0), Some(7));
+    }
+    let row = record_of(&samples, &six(), Outcome::Complete(EndedBy::Rounds));
+    assert_eq!(row.contaminated_windows, Some(0));
 }
 
 #[test]
@@ -322,6 +408,6 @@ fn two_lanes_that_share_a_cpu_are_judged_together() {
         sample.lanes[1].cpu = Some(0);
         sample.lanes[0].cpu_ns = Some(68_000_000);
     }
-    let row = record_of(&samples, &six(), Outcome::Complete);
+    let row = record_of(&samples, &six(), Outcome::Complete(EndedBy::Rounds));
     assert_eq!(row.disturbed_windows, Some(0));
 }

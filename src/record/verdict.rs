@@ -1,5 +1,6 @@
 //! What became of a case, and what may mislead about its row.
 
+use super::contamination::Selection;
 use super::{Environment, Findings, Outcome, Status, climate, numbers};
 use crate::case::Case;
 use crate::sample::{LaneSample, Sample, Side};
@@ -11,7 +12,7 @@ pub(super) fn status(findings: &Findings) -> (Status, String) {
     match &findings.outcome {
         Outcome::Skipped(reason) => return (Status::Skipped, reason.clone()),
         Outcome::Failed(reason) => return (Status::Failed, reason.clone()),
-        Outcome::Complete | Outcome::Interrupted => {}
+        Outcome::Complete(_) | Outcome::Interrupted => {}
     }
     // Of the whole run: one that fell asleep in the warm-up left nothing of the window to be read.
     if findings
@@ -40,6 +41,16 @@ pub(super) fn status(findings: &Findings) -> (Status, String) {
     }
 }
 
+/// Why there were no more rounds; nothing where there were to be none.
+pub(super) fn ended_by(outcome: &Outcome) -> &'static str {
+    match outcome {
+        Outcome::Complete(by) => by.name(),
+        Outcome::Interrupted => "signal",
+        Outcome::Failed(_) => "failure",
+        Outcome::Skipped(_) => "",
+    }
+}
+
 /// Whether lanes of this side are workers, or have their work done by them.
 fn on_workers(case: &Case, side: Side) -> bool {
     match side {
@@ -49,11 +60,11 @@ fn on_workers(case: &Case, side: Side) -> bool {
     }
 }
 
-/// Everything that may mislead about a row: `pairs` is the number of its ratios.
+/// Everything that may mislead about a row.
 pub(super) fn warnings(
     findings: &Findings,
     environment: &Environment,
-    pairs: usize,
+    selection: &Selection,
 ) -> Vec<String> {
     let samples = findings.samples;
     let mut warnings = findings.warnings.clone();
@@ -63,11 +74,17 @@ pub(super) fn warnings(
     if findings.pin != "none" && !samples.iter().all(pinned) {
         warnings.push("a thread could not be pinned".to_owned());
     }
+    let has_partner = |sample: &&Sample| {
+        let mut partners = findings.reference.iter();
+        partners.any(|other| other.round == sample.round)
+    };
+    let pairs = samples.iter().filter(has_partner).count();
     if pairs > 0 && pairs < samples.len() {
         warnings.push("the ratios have fewer pairs than there are windows".to_owned());
     }
-    warnings.extend(few_rounds(samples.len()));
+    warnings.extend(few_rounds(selection.kept.len()));
     warnings.extend(unlike_a_longer_run(findings));
+    warnings.extend(selection.warnings());
     warnings.extend(disturbed(samples, environment));
     let lanes = samples.iter().flat_map(|sample| &sample.lanes);
     let mut remarks: Vec<String> = lanes.filter_map(|lane| lane.remark.clone()).collect();

@@ -37,6 +37,24 @@ impl Record {
         })
     }
 
+    /// Whether half of each of its intervals is at most so many percent of its median. One that has no
+    /// interval is as narrow as it gets.
+    pub fn is_narrow(&self, half_width_pct: f64) -> bool {
+        let is_narrow = |median: Option<f64>, low: Option<f64>, high: Option<f64>| {
+            let width = || Some(50.0 * (high? - low?) / median.filter(|&median| median > 0.0)?);
+            width().is_none_or(|width| width <= half_width_pct)
+        };
+        is_narrow(
+            self.received_pps,
+            self.received_pps_low,
+            self.received_pps_high,
+        ) && is_narrow(
+            self.ratio_to_std,
+            self.ratio_to_std_low,
+            self.ratio_to_std_high,
+        )
+    }
+
     /// Whether it is the row that the others of its block are held against.
     pub fn is_reference(&self) -> bool {
         let of_reference = |engine: &str| engine == crate::engines::REFERENCE;

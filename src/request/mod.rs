@@ -1,19 +1,22 @@
 //! What the command line means on this host: typed options and a board profile become a [`Request`].
 
+mod again;
 mod axes;
 
 use std::time::Duration;
 
+pub use self::again::{Again, again};
 use crate::board::{self, Detected};
 use crate::cli::RunArgs;
 use crate::engine::Entry;
 use crate::engines;
 use crate::error::UsageError;
 use crate::host::Host;
-use crate::placement::Pin;
 use crate::plan::{Conditions, Plan};
+use crate::raw::{FORMAT, Header};
+use crate::record::Environment;
 use crate::runner::Settings;
-use crate::sweep::Schedule;
+use crate::sweep::{Schedule, Until};
 use crate::sys::files::Root;
 use crate::sys::steer;
 
@@ -38,6 +41,8 @@ const QUICK_WARMUP: Duration = Duration::from_millis(20);
 const QUICK_SOAK: Duration = Duration::from_millis(500);
 /// The fewest windows whose range is a 95 % interval of the median (1 - 2 / 2^6 = 96.9 %).
 const DEFAULT_ROUNDS: u32 = 6;
+/// For `--until`.
+const DEFAULT_MAX_TIME: Duration = Duration::from_secs(600);
 /// Below this, opening and closing a window would be part of what is measured.
 const MIN_WINDOW: Duration = Duration::from_millis(1);
 
@@ -55,7 +60,7 @@ impl Request {
         let axes = axes::of(args, &board.defaults)?;
         let pin = args.pin.clone().unwrap_or_default();
         pin.check(&axes.threads, &host)
-            .map_err(|problem| UsageError::flag("--pin", &pin_text(&pin), problem))?;
+            .map_err(|problem| UsageError::flag("--pin", &pin, problem))?;
 
         let rounds = args.rounds.unwrap_or(DEFAULT_ROUNDS);
         let quick = |full: Duration, most: Duration| if args.quick { full.min(most) } else { full };
@@ -79,6 +84,10 @@ impl Request {
         let schedule = Schedule {
             settings,
             rounds,
+            until: args.until.map(|half_width_pct| Until {
+                half_width_pct,
+                max_time: args.max_time.unwrap_or(DEFAULT_MAX_TIME),
+            }),
             verify: args.verify,
             soak: args.soak.unwrap_or(quick(board.timing.soak, QUICK_SOAK)),
             cooldown: board.cooldown.filter(|_| !args.quick),
@@ -93,26 +102,23 @@ impl Request {
         })
     }
 
-    /// About how long the sweep takes, without cool-downs.
-    pub fn expected_time(&self) -> Duration {
-        self.schedule.soak
-            + self.time_per_window() * u32::try_from(self.windows()).unwrap_or(u32::MAX)
-    }
-
-    /// How many windows the sweep has.
-    pub fn windows(&self) -> u64 {
-        self.plan.runnable().count() as u64 * u64::from(self.schedule.rounds)
-    }
-
-    /// About how long one of them takes, with all that belongs to it.
-    pub fn time_per_window(&self) -> Duration {
-        let settings = &self.schedule.settings;
-        settings.warmup + settings.window + BETWEEN_WINDOWS
+    /// The first line of the raw samples.
+    pub fn header(self, args: &RunArgs, started_at: &str, environment: Environment) -> Header {
+        Header {
+            format: FORMAT,
+            command_line: std::env::args_os()
+                .map(|word| word.to_string_lossy().into_owned())
+                .collect(),
+            started_at: started_at.to_owned(),
+            board_asked: args.board.clone(),
+            pin_asked: args.pin.clone().unwrap_or_default().to_string(),
+            schedule: self.schedule,
+            plan: self.plan,
+            environment,
+            host: self.host,
+        }
     }
 }
-
-/// Sockets, threads, draining and closing the books.
-const BETWEEN_WINDOWS: Duration = Duration::from_millis(4);
 
 fn window(args: &RunArgs, rounds: u32) -> Result<Duration, UsageError> {
     let default = if args.quick {
@@ -133,22 +139,8 @@ fn window(args: &RunArgs, rounds: u32) -> Result<Duration, UsageError> {
     Ok(window)
 }
 
+/// The engines that cannot run here, and why.
 fn engine_refusals() -> Vec<(&'static Entry, String)> {
     let refusal = |entry: &'static Entry| Some((entry, (entry.probe)().err()?));
     engines::ALL.iter().filter_map(refusal).collect()
-}
-
-fn pin_text(pin: &Pin) -> String {
-    let list = |cpus: &[usize]| {
-        cpus.iter()
-            .map(ToString::to_string)
-            .collect::<Vec<_>>()
-            .join(",")
-    };
-    match pin {
-        Pin::Board => String::new(),
-        Pin::None => "none".to_owned(),
-        Pin::To(senders, receivers) if receivers.is_empty() => list(senders),
-        Pin::To(senders, receivers) => format!("{}:{}", list(senders), list(receivers)),
-    }
 }

@@ -6,6 +6,8 @@ use std::path::Path;
 
 use crate::error::UsageError;
 use crate::host::Host;
+use crate::raw::{Line, Log};
+use crate::reckoning;
 use crate::record::Record;
 use crate::sample::Sample;
 
@@ -35,9 +37,28 @@ impl Results {
         let mut file = BufReader::new(file);
         let first = file.fill_buf().map_err(|error| refused(&error))?.first();
         if first == Some(&b'{') {
-            return Err(UsageError::file(&name, 1, "not yet"));
+            return Self::from_raw(&Log::open(path)?);
         }
         Self::from_csv(&name, file)
+    }
+
+    /// Reckons the rows of raw samples.
+    ///
+    /// # Errors
+    /// As for [`Results::open`].
+    pub fn from_raw(log: &Log) -> Result<Self, UsageError> {
+        let (reckoning, mut rows) = reckoning::replay(log)?;
+        rows.extend(reckoning.unfinished());
+        let window = |line: &Line| match line {
+            Line::Window(sample) => Some(Sample::clone(sample)),
+            _ => None,
+        };
+        Ok(Self {
+            name: log.name.clone(),
+            rows,
+            windows: log.lines.iter().filter_map(window).collect(),
+            host: Some(log.header.host.clone()),
+        })
     }
 
     /// Reads the rows of a CSV file.

@@ -11,10 +11,14 @@ mod workers;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use serde::{Deserialize, Serialize};
+
 use self::crew::{Crew, Lane};
 use self::edge::Edge;
 use self::endpoints::{Endpoints, Taps};
 use crate::case::Case;
+use crate::duration::ns;
+use crate::engine::Group;
 use crate::placement::Placement;
 use crate::sample::{Books, Fates, Sample};
 use crate::sys::files::Root;
@@ -24,13 +28,16 @@ use crate::sys::sensors::Watch;
 use crate::verify::Ledger;
 
 /// How every window of a sweep is run.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Settings {
     /// Time between the gate and the opening of the window.
+    #[serde(rename = "warmup_ns", with = "ns")]
     pub warmup: Duration,
     /// How long a window is open.
+    #[serde(rename = "window_ns", with = "ns")]
     pub window: Duration,
     /// Where sensors are read.
+    #[serde(skip, default)]
     pub root: Root,
 }
 
@@ -137,7 +144,9 @@ fn run(
             at_closing: closing.fates,
             at_end: fates(&crew, &taps)?,
             unread,
-            dropped_in_pieces: case.receiver.about.joins,
+            // Without offload nobody makes pieces: loopback has no GRO of its own.
+            dropped_in_pieces: case.receiver.about.joins
+                && case.sender.about.group == Group::Offload,
             kernel_discards: kernel::discarded().saturating_sub(discards_before),
         },
         rcvbuf_bytes: taps.rcvbuf_bytes,

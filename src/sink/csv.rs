@@ -34,4 +34,12 @@ impl CsvSink {
         self.begun |= !rows.is_empty();
         self.lines.sync()
     }
+
+    /// See [`Lines::put_in_place`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn put_in_place(&mut self) -> anyhow::Result<()> {
+        self.lines.put_in_place()
+    }
 }

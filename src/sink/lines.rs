@@ -5,6 +5,8 @@ use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
+use nix::errno::Errno;
+use nix::fcntl::{Flock, FlockArg};
 
 /// Where finished lines go.
 #[derive(Debug)]
@@ -31,6 +33,17 @@ impl Lines {
         }
     }
 
+    /// Lets a file that [`LineFile::replace`] began take its place.
+    ///
+    /// # Errors
+    /// When it cannot; the file that it was to replace is as it was.
+    pub fn put_in_place(&mut self) -> anyhow::Result<()> {
+        match self {
+            Self::File(file) => file.put_in_place(),
+            Self::Stdout => Ok(()),
+        }
+    }
+
     /// Asks the disk itself to keep what was appended, against a power cut.
     ///
     /// # Errors
@@ -49,6 +62,9 @@ pub struct LineFile {
     file: File,
     path: PathBuf,
     whole: u64,
+    /// The file whose place this one is to take.
+    replaces: Option<PathBuf>,
+    _lock: Option<Flock<File>>,
 }
 
 impl LineFile {
@@ -59,10 +75,42 @@ impl LineFile {
     pub fn create(path: &Path) -> io::Result<Self> {
         let file = OpenOptions::new().write(true).create_new(true).open(path)?;
         Ok(Self {
+            _lock: lock(&file)?,
             file,
             path: path.to_owned(),
             whole: 0,
+            replaces: None,
         })
+    }
+
+    /// Opens a file to go on after its first `whole` bytes; what comes after them is cut off.
+    ///
+    /// # Errors
+    /// When it cannot be opened, or another program still writes to it.
+    pub fn resume(path: &Path, whole: u64) -> io::Result<Self> {
+        let mut file = OpenOptions::new().write(true).open(path)?;
+        let lock = lock(&file)?;
+        file.set_len(whole)?;
+        file.seek(SeekFrom::Start(whole))?;
+        Ok(Self {
+            _lock: lock,
+            file,
+            path: path.to_owned(),
+            whole,
+            replaces: None,
+        })
+    }
+
+    /// Begins a file beside the one at `path`, to take its place once it is [put there](Self::put_in_place).
+    ///
+    /// # Errors
+    /// When it cannot be created, or is there already.
+    pub fn replace(path: &Path) -> io::Result<Self> {
+        let mut name = path.file_name().unwrap_or_default().to_owned();
+        name.push(".part");
+        let mut file = Self::create(&path.with_file_name(name))?;
+        file.replaces = Some(path.to_owned());
+        Ok(file)
     }
 
     /// Where it is.
@@ -75,7 +123,16 @@ impl LineFile {
     /// # Errors
     /// What the system said.
     pub fn remove(self) -> io::Result<()> {
-        std::fs::remove_file(self.path)
+        std::fs::remove_file(&self.path)
+    }
+
+    fn put_in_place(&mut self) -> anyhow::Result<()> {
+        if let Some(place) = self.replaces.take() {
+            let renamed = std::fs::rename(&self.path, &place);
+            renamed.with_context(|| format!("cannot replace {}", place.display()))?;
+            self.path = place;
+        }
+        Ok(())
     }
 
     fn append(&mut self, lines: &[u8]) -> anyhow::Result<()> {
@@ -104,5 +161,24 @@ impl LineFile {
     fn sync(&self) -> anyhow::Result<()> {
         let synced = self.file.sync_data();
         synced.with_context(|| format!("cannot sync {}", self.path.display()))
+    }
+}
+
+impl Drop for LineFile {
+    /// A file that never took its place is of no use.
+    fn drop(&mut self) {
+        if self.replaces.is_some() {
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// For as long as the file is open, against a second program that goes on with the same sweep. A file system
+/// that knows no locks is none the worse for it.
+fn lock(file: &File) -> io::Result<Option<Flock<File>>> {
+    match Flock::lock(file.try_clone()?, FlockArg::LockExclusiveNonblock) {
+        Ok(lock) => Ok(Some(lock)),
+        Err((_, Errno::EWOULDBLOCK)) => Err(io::Error::other("another udpbench is writing to it")),
+        Err(_) => Ok(None),
     }
 }

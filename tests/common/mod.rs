@@ -14,6 +14,7 @@ use std::process::{Command, Output};
 
 use assert_cmd::cargo::CommandCargoExt;
 use tempfile::TempDir;
+use udpbench::raw::Line;
 use udpbench::record::Record;
 use udpbench::sample::Sample;
 
@@ -94,11 +95,19 @@ pub fn rows_of(csv: &str) -> Vec<Record> {
     rows.collect()
 }
 
-/// The windows of a raw file, without its header.
+/// The windows of a raw file.
 pub fn samples(jsonl: &Path) -> Vec<Sample> {
+    let window = |line| match line {
+        Line::Window(sample) => Some(*sample),
+        _ => None,
+    };
+    lines(jsonl).into_iter().filter_map(window).collect()
+}
+
+/// What a raw file says, line by line.
+pub fn lines(jsonl: &Path) -> Vec<Line> {
     whole_lines(jsonl)
         .lines()
-        .skip(1)
         .map(|line| serde_json::from_str(line).expect("every whole line parses"))
         .collect()
 }

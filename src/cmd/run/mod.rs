@@ -1,15 +1,15 @@
 //! `udpbench` and `udpbench run`: the sweep.
 
+mod desk;
 mod outputs;
+mod resume;
 
-use std::fmt;
-use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
 
 use anyhow::Context;
-use indicatif::{FormattedDuration, ProgressBar, ProgressState, ProgressStyle};
 
+use self::desk::Desk;
 use self::outputs::Outputs;
 use super::plan::summary;
 use super::say;
@@ -18,49 +18,79 @@ use crate::board::Detected;
 use crate::case::Buffer;
 use crate::check::{Finding, Gravity, Subject};
 use crate::cli::RunArgs;
+use crate::raw::Line;
+use crate::reckoning::Reckoning;
 use crate::record::{Environment, Record, Status};
 use crate::request::Request;
-use crate::sample::Sample;
-use crate::sink::table;
-use crate::sweep::{self, Ending, Journal};
+use crate::sweep::{self, Ending, Journal, Unable};
 use crate::sys::interrupt::Interrupt;
 use crate::sys::{limits, pace};
 
-/// Runs the sweep.
+/// Runs the sweep, or goes on with one.
 ///
 /// # Errors
 /// Bad input, an output that cannot be made or written, or standard output that is gone.
 pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
-    let request = Request::new(args)?;
-    let started_at = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
-    let findings = findings(&request);
-    let environment = environment(&request, &findings);
     // Before the first file is there: whoever sees it may press Ctrl-C and expect it to be finished.
     let interrupt = Interrupt::on_signals().context("cannot handle Ctrl-C")?;
-    let outputs = Outputs::create(args, &request, &started_at, &environment)?;
     limits::raise_open_files();
-    introduce(&request, &outputs, &findings);
-
-    let mut desk = Desk::new(outputs, &request);
-    let ending = sweep::run(
-        &request.plan,
-        &request.schedule,
-        &environment,
-        &interrupt,
-        &mut desk,
-    );
+    let begun = match &args.resume {
+        Some(raw) => resume::go_on(args, raw)?,
+        None => begin(args)?,
+    };
+    let Begun {
+        reckoning,
+        unable,
+        mut desk,
+    } = begun;
+    let planned = reckoning.header().plan.cases().count();
+    let ending = sweep::run(reckoning, &unable, &interrupt, &mut desk);
     desk.finish();
     match ending? {
         Ending::Interrupted => {
-            let left = request.plan.cases().count() - desk.rows.len();
+            let left = planned - desk.rows.len();
             say(&format!(
                 "interrupted: {left} cases have no row; what was measured is kept"
             ));
+            if let Some(samples) = &desk.outputs.samples_path {
+                say(&format!(
+                    "go on with: udpbench --resume {}",
+                    samples.display()
+                ));
+            }
             let signal = interrupt.signal().unwrap_or_default();
             Ok(ExitCode::from(u8::try_from(128 + signal).unwrap_or(1)))
         }
         Ending::Complete => Ok(exit_code(&desk.rows)),
     }
+}
+
+/// A sweep, and where its news go.
+struct Begun {
+    reckoning: Reckoning,
+    unable: Unable,
+    desk: Desk,
+}
+
+fn begin(args: &RunArgs) -> anyhow::Result<Begun> {
+    let request = Request::new(args)?;
+    let started_at = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
+    let findings = findings(&request);
+    let environment = environment(&request, &findings);
+    let outputs = Outputs::create(args, &request.detected.board.name, &started_at)?;
+    if !args.quiet {
+        introduce(&request, &outputs, &findings);
+    }
+    let header = request.header(args, &started_at, environment);
+    let mut desk = Desk::new(outputs, args.quiet, &header, 0);
+    desk.line(&Line::Header(Box::new(header.clone())))?;
+    let reckoning = Reckoning::new(header);
+    desk.rows(reckoning.skipped())?;
+    Ok(Begun {
+        reckoning,
+        unable: Unable::new(),
+        desk,
+    })
 }
 
 fn exit_code(rows: &[Record]) -> ExitCode {
@@ -130,81 +160,5 @@ fn introduce(request: &Request, outputs: &Outputs, findings: &[Finding]) {
         for line in finding.cure.lines() {
             say(&format!("   cure: {line}"));
         }
-    }
-}
-
-/// All windows take the same time, so the time left is known and need not be estimated.
-fn style(time_per_window: Duration) -> ProgressStyle {
-    let left = move |state: &ProgressState, out: &mut dyn fmt::Write| {
-        let windows = state.len().unwrap_or_default().saturating_sub(state.pos());
-        let left = time_per_window * u32::try_from(windows).unwrap_or(u32::MAX);
-        let _ = write!(out, "{} left", FormattedDuration(left));
-    };
-    ProgressStyle::with_template("{wide_bar} {percent:>3} % {left:>13}  {msg:36!}")
-        .unwrap_or_else(|_| ProgressStyle::default_bar())
-        .with_key("left", left)
-}
-
-/// Where the sweep's news arrive: kept in the outputs, shown as progress.
-struct Desk {
-    outputs: Outputs,
-    bar: ProgressBar,
-    rows: Vec<Record>,
-}
-
-impl Desk {
-    fn new(outputs: Outputs, request: &Request) -> Self {
-        // Draws on standard error, and only if that is a terminal.
-        let bar = ProgressBar::new(request.windows());
-        bar.set_style(style(request.time_per_window()));
-        Self {
-            outputs,
-            bar,
-            rows: Vec::new(),
-        }
-    }
-
-    /// Takes the progress away and shows the table.
-    fn finish(&self) {
-        self.bar.finish_and_clear();
-        let table = table::draw(&self.rows);
-        if !self.outputs.to_stdout {
-            // Whoever closed the pipe does not want it; how the sweep ended is not theirs to decide.
-            let _ = io::stdout().lock().write_all(table.as_bytes());
-        } else if io::stderr().is_terminal() {
-            say(&table);
-        }
-    }
-}
-
-impl Journal for Desk {
-    fn doing(&mut self, what: &str) {
-        self.bar.set_message(what.to_owned());
-    }
-
-    fn waiting(&mut self, what: &str) {
-        // On a terminal the bar says it; elsewhere nothing else would.
-        if self.bar.is_hidden() {
-            say(what);
-        }
-    }
-
-    fn window(&mut self, sample: &Sample) -> anyhow::Result<()> {
-        self.bar.inc(1);
-        self.outputs.window(sample)
-    }
-
-    fn verified(&mut self, sample: &Sample) -> anyhow::Result<()> {
-        self.outputs.window(sample)
-    }
-
-    fn lost_windows(&mut self, windows: u32) {
-        self.bar.inc(windows.into());
-    }
-
-    fn rows(&mut self, rows: Vec<Record>) -> anyhow::Result<()> {
-        self.outputs.rows(&rows)?;
-        self.rows.extend(rows);
-        Ok(())
     }
 }

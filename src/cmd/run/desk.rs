@@ -1,0 +1,104 @@
+//! Where the sweep's news arrive: kept in the outputs, shown as progress.
+
+use std::fmt;
+use std::io::{self, IsTerminal, Write};
+use std::time::Duration;
+
+use indicatif::{FormattedDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+
+use super::outputs::Outputs;
+use crate::cmd::say;
+use crate::plan::Block;
+use crate::raw::{Header, Line};
+use crate::record::Record;
+use crate::sink::table;
+use crate::sweep::Journal;
+
+/// Where the sweep's news arrive.
+pub(super) struct Desk {
+    pub(super) outputs: Outputs,
+    /// Every row so far.
+    pub(super) rows: Vec<Record>,
+    bar: ProgressBar,
+    quiet: bool,
+}
+
+impl Desk {
+    /// Of a sweep that has so many windows already.
+    pub(super) fn new(outputs: Outputs, quiet: bool, header: &Header, windows: u64) -> Self {
+        let schedule = &header.schedule;
+        // Draws on standard error, and only if that is a terminal.
+        let bar = ProgressBar::new(schedule.windows(&header.plan).max(windows));
+        if quiet {
+            bar.set_draw_target(ProgressDrawTarget::hidden());
+        }
+        bar.set_style(style(schedule.time_per_window()));
+        bar.set_position(windows);
+        Self {
+            outputs,
+            rows: Vec::new(),
+            bar,
+            quiet,
+        }
+    }
+
+    /// Takes the progress away and shows the table.
+    pub(super) fn finish(&self) {
+        self.bar.finish_and_clear();
+        if self.quiet {
+            return;
+        }
+        let table = table::draw(&self.rows);
+        if !self.outputs.to_stdout {
+            // Whoever closed the pipe does not want it; how the sweep ended is not theirs to decide.
+            let _ = io::stdout().lock().write_all(table.as_bytes());
+        } else if io::stderr().is_terminal() {
+            say(&table);
+        }
+    }
+}
+
+impl Journal for Desk {
+    fn doing(&mut self, what: &str) {
+        self.bar.set_message(what.to_owned());
+    }
+
+    fn waiting(&mut self, what: &str) {
+        // On a terminal the bar says it; elsewhere nothing else would.
+        if self.bar.is_hidden() && !self.quiet {
+            say(what);
+        }
+    }
+
+    fn block(&mut self, _block: &Block) {}
+
+    fn line(&mut self, line: &Line) -> anyhow::Result<()> {
+        if let Line::Window(_) = line {
+            self.bar.inc(1);
+        }
+        self.outputs.line(line)
+    }
+
+    fn windows_to_come(&mut self, more: i64) {
+        let length = self.bar.length().unwrap_or_default();
+        self.bar.set_length(length.saturating_add_signed(more));
+    }
+
+    fn rows(&mut self, rows: Vec<Record>) -> anyhow::Result<()> {
+        self.outputs.rows(&rows)?;
+        self.rows.extend(rows);
+        Ok(())
+    }
+}
+
+/// All windows take the same time, so the time left is known and need not be estimated.
+fn style(time_per_window: Duration) -> ProgressStyle {
+    let left = move |state: &ProgressState, out: &mut dyn fmt::Write| {
+        let windows = state.len().unwrap_or_default().saturating_sub(state.pos());
+        let left = time_per_window.saturating_mul(u32::try_from(windows).unwrap_or(u32::MAX));
+        let _ = write!(out, "{} left", FormattedDuration(left));
+    };
+    ProgressStyle::with_template("{wide_bar} {percent:>3} % {left:>13}  {msg:36!}")
+        .unwrap_or_else(|_| ProgressStyle::default_bar())
+        .with_key("left", left)
+}

@@ -1,0 +1,30 @@
+//! Percentages as people write them: `2%`.
+
+/// Reads a percentage above 0 and up to 100.
+///
+/// # Errors
+/// What is wrong with it, and the cure.
+pub fn parse(text: &str) -> Result<f64, String> {
+    let Some(number) = text.strip_suffix('%') else {
+        return Err(format!("{text:?} has no unit: write {text}%"));
+    };
+    match number.trim().parse::<f64>() {
+        Ok(percent) if percent > 0.0 && percent <= 100.0 => Ok(percent),
+        _ => Err(format!("{text:?} is not above 0% and up to 100%: write 2%")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_percentage_has_a_unit_and_limits() {
+        assert_eq!(parse("2%"), Ok(2.0));
+        assert_eq!(parse("0.5%"), Ok(0.5));
+        assert_eq!(parse("2"), Err("\"2\" has no unit: write 2%".to_owned()));
+        for wrong in ["0%", "-1%", "101%", "NaN%", "inf%", "%"] {
+            assert!(parse(wrong).is_err(), "{wrong}");
+        }
+    }
+}

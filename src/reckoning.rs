@@ -1,0 +1,305 @@
+//! The reckoning: what happened, line by line, becomes rows. A sweep tells it what it does, `summarize` what
+//! a file says: both end with the same rows.
+
+use std::collections::HashMap;
+
+use crate::case::Case;
+use crate::error::UsageError;
+use crate::plan::{Block, Planned, Verdict};
+use crate::raw::{Header, Line, Log};
+use crate::record::{EndedBy, Findings, Outcome, Record};
+use crate::sample::Sample;
+use crate::verify::{self, Verified};
+
+/// What is known so far.
+#[derive(Clone, Debug)]
+pub struct Reckoning {
+    header: Header,
+    blocks: Vec<Progress>,
+    /// In which block each case is that runs, and where there.
+    places: HashMap<String, (usize, usize)>,
+}
+
+/// What is known of a block.
+#[derive(Clone, Debug, Default)]
+struct Progress {
+    stage: Stage,
+    /// What all its rows should say.
+    warnings: Vec<String>,
+    /// Of those that run, in the order of the plan.
+    cases: Vec<Measured>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Stage {
+    #[default]
+    Waiting,
+    Begun,
+    Ended,
+}
+
+/// What is known of a case.
+#[derive(Clone, Debug, Default)]
+struct Measured {
+    samples: Vec<Sample>,
+    verified: Option<Verified>,
+    failure: Option<String>,
+}
+
+/// Takes all that a file says: what is known then, and the rows that are final.
+///
+/// # Errors
+/// The line that cannot follow on those before it.
+pub fn replay(log: &Log) -> Result<(Reckoning, Vec<Record>), UsageError> {
+    let mut reckoning = Reckoning::new(log.header.clone());
+    let mut rows = reckoning.skipped();
+    for (number, line) in (2..).zip(&log.lines) {
+        let refused = |problem: String| UsageError::file(&log.name, number, &problem);
+        rows.extend(reckoning.take(line).map_err(refused)?);
+    }
+    Ok((reckoning, rows))
+}
+
+impl Reckoning {
+    /// Nothing has happened yet.
+    pub fn new(header: Header) -> Self {
+        let mut places = HashMap::new();
+        let mut blocks = Vec::new();
+        for (number, block) in header.plan.blocks.iter().enumerate() {
+            let mut progress = Progress::default();
+            for planned in runnable(block) {
+                places.insert(planned.case.key(), (number, progress.cases.len()));
+                progress.cases.push(Measured::default());
+            }
+            blocks.push(progress);
+        }
+        Self {
+            header,
+            blocks,
+            places,
+        }
+    }
+
+    /// What is to be done.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// The rows of what does not run: they are final from the beginning.
+    pub fn skipped(&self) -> Vec<Record> {
+        let row = |(case, reason): (&_, &str)| {
+            let findings = Findings {
+                case,
+                pin: String::new(),
+                warnings: Vec::new(),
+                outcome: Outcome::Skipped(reason.to_owned()),
+                samples: &[],
+                verified: None,
+                reference: &[],
+                until_pct: None,
+            };
+            Record::new(&findings, &self.header.environment)
+        };
+        self.header.plan.skipped().map(row).collect()
+    }
+
+    /// Takes what happened, and gives the rows that are final now.
+    ///
+    /// # Errors
+    /// Why that cannot have happened, after what did before.
+    pub fn take(&mut self, line: &Line) -> Result<Vec<Record>, String> {
+        match line {
+            Line::Header(_) => return Err("a second header: one file, one run".to_owned()),
+            Line::BlockBegun { block, warning } => {
+                let progress = self.block_mut(*block)?;
+                if progress.stage == Stage::Ended {
+                    return Err(format!("block {block} begins, but it had ended"));
+                }
+                progress.stage = Stage::Begun;
+                progress.warn(warning.clone());
+            }
+            Line::Verified(sample) => {
+                let measured = self.begun(sample)?;
+                if sample.round != 0 || sample.verified.is_none() || measured.verified.is_some() {
+                    return Err("it was verified before, or not at all".to_owned());
+                }
+                measured.verified = sample.verified;
+                measured.failure = sample.verified.and_then(|found| found.fault());
+            }
+            Line::Window(sample) => {
+                let measured = self.begun(sample)?;
+                let round = sample.round;
+                if round == 0 || measured.samples.iter().any(|other| other.round == round) {
+                    return Err(format!(
+                        "round {round} of {} twice, or round 0",
+                        sample.case
+                    ));
+                }
+                measured.samples.push(Sample::clone(sample));
+            }
+            Line::Failed { case, reason, .. } => self.running(case)?.failure = Some(reason.clone()),
+            Line::BlockEnded { block, by } => {
+                if self.block_mut(*block)?.stage != Stage::Begun {
+                    return Err(format!("block {block} ends, but it had not begun"));
+                }
+                self.blocks[*block].stage = Stage::Ended;
+                let rows = self.rows(*block, Some(*by));
+                self.blocks[*block].cases.clear();
+                return Ok(rows);
+            }
+            Line::Interrupted {} => {}
+            Line::Resumed { unlike, .. } => {
+                let open = self
+                    .blocks
+                    .iter_mut()
+                    .filter(|block| block.stage != Stage::Ended);
+                for block in open {
+                    if block.stage == Stage::Begun {
+                        block.warn(Some(IN_TWO_PARTS.to_owned()));
+                    }
+                    for what in unlike {
+                        let warning = format!("the sweep was resumed although {what}");
+                        block.warn(Some(warning));
+                    }
+                }
+            }
+        }
+        Ok(Vec::new())
+    }
+
+    /// The rows of the blocks that were begun and have not ended: what an interruption leaves.
+    pub fn unfinished(&self) -> Vec<Record> {
+        let begun =
+            (0..self.blocks.len()).filter(|&block| self.blocks[block].stage == Stage::Begun);
+        begun.flat_map(|block| self.rows(block, None)).collect()
+    }
+
+    /// Whether a block is done.
+    pub fn has_ended(&self, block: usize) -> bool {
+        self.blocks[block].stage == Stage::Ended
+    }
+
+    /// Whether a case has its window of that round.
+    pub fn has_window(&self, case: &Case, round: u32) -> bool {
+        let windows = self
+            .measured(case)
+            .map_or(&[][..], |measured| &measured.samples);
+        windows.iter().any(|sample| sample.round == round)
+    }
+
+    /// Whether a case is not to be measured any more.
+    pub fn has_failed(&self, case: &Case) -> bool {
+        self.measured(case)
+            .is_some_and(|measured| measured.failure.is_some())
+    }
+
+    /// Whether the datagrams of a case were looked at.
+    pub fn is_verified(&self, case: &Case) -> bool {
+        self.measured(case)
+            .is_some_and(|measured| measured.verified.is_some())
+    }
+
+    /// The rows of a block, as they are now: not yet final.
+    pub fn preview(&self, block: usize) -> Vec<Record> {
+        self.rows(block, Some(EndedBy::Rounds))
+    }
+
+    fn measured(&self, case: &Case) -> Option<&Measured> {
+        let &(block, place) = self.places.get(&case.key())?;
+        self.blocks[block].cases.get(place)
+    }
+
+    fn block_mut(&mut self, block: usize) -> Result<&mut Progress, String> {
+        let progress = self.blocks.get_mut(block);
+        progress.ok_or_else(|| format!("the plan has no block {block}"))
+    }
+
+    /// A case of a block that has begun and not ended, and has not failed.
+    fn running(&mut self, case: &str) -> Result<&mut Measured, String> {
+        let &(block, place) = self
+            .places
+            .get(case)
+            .ok_or_else(|| format!("the case {case} is not one of the plan that runs"))?;
+        let progress = &mut self.blocks[block];
+        if progress.stage != Stage::Begun {
+            return Err(format!(
+                "block {block}, that of {case}, is not being measured"
+            ));
+        }
+        let measured = &mut progress.cases[place];
+        if measured.failure.is_some() {
+            return Err(format!("{case} goes on, but it had failed"));
+        }
+        Ok(measured)
+    }
+
+    fn begun(&mut self, sample: &Sample) -> Result<&mut Measured, String> {
+        match sample.contradiction() {
+            Some(contradiction) => Err(format!("{}: {contradiction}", sample.case)),
+            None => self.running(&sample.case),
+        }
+    }
+
+    fn rows(&self, block: usize, ended: Option<EndedBy>) -> Vec<Record> {
+        let progress = &self.blocks[block];
+        let planned = || runnable(&self.header.plan.blocks[block]).zip(&progress.cases);
+        let reference = planned().find(|(planned, _)| planned.case.is_reference());
+        // One that broke, starved, or whose books do not close is no measure for others.
+        let is_sound = |measured: &Measured| {
+            measured.failure.is_none() && measured.samples.iter().all(Sample::is_sound)
+        };
+        let reference = reference.filter(|(_, measured)| is_sound(measured));
+        let reference = reference.map_or(&[][..], |(_, measured)| &measured.samples);
+        let row = |(planned, measured): (&Planned, &Measured)| {
+            self.row(planned, measured, &progress.warnings, reference, ended)
+        };
+        planned().map(row).collect()
+    }
+
+    fn row(
+        &self,
+        planned: &Planned,
+        measured: &Measured,
+        of_block: &[String],
+        reference: &[Sample],
+        ended: Option<EndedBy>,
+    ) -> Record {
+        let schedule = &self.header.schedule;
+        let (pin, mut warnings) = match &planned.verdict {
+            Verdict::Run(placement, warnings) => (placement.to_string(), warnings.clone()),
+            Verdict::Skip(_) => (String::new(), Vec::new()),
+        };
+        warnings.extend_from_slice(of_block);
+        let unverified = verify::refusal(&planned.case).filter(|_| schedule.verify);
+        warnings.extend(unverified.map(|reason| format!("not verified: {reason}")));
+        let findings = Findings {
+            case: &planned.case,
+            pin,
+            warnings,
+            outcome: match (&measured.failure, ended) {
+                (Some(reason), _) => Outcome::Failed(reason.clone()),
+                (None, None) => Outcome::Interrupted,
+                (None, Some(by)) => Outcome::Complete(by),
+            },
+            samples: &measured.samples,
+            verified: measured.verified,
+            reference,
+            until_pct: schedule.until.map(|until| until.half_width_pct),
+        };
+        Record::new(&findings, &self.header.environment)
+    }
+}
+
+const IN_TWO_PARTS: &str = "the sweep was interrupted and resumed within this block: one round may have its windows far apart";
+
+impl Progress {
+    fn warn(&mut self, warning: Option<String>) {
+        // Several interruptions say nothing more than one.
+        let new = warning.filter(|warning| !self.warnings.contains(warning));
+        self.warnings.extend(new);
+    }
+}
+
+fn runnable(block: &Block) -> impl Iterator<Item = &Planned> {
+    block.cases.iter().filter(|planned| planned.runs())
+}

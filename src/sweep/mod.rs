@@ -1,0 +1,333 @@
+//! The sweep: blocks in shuffled order, rounds within a block, cases shuffled within a round.
+//!
+//! What is compared is measured within seconds of each other, so that drift (heat, neighbours) cancels in
+//! the ratio to the reference of the same round; and a block's rows are final when the block is done.
+
+mod schedule;
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+pub use self::schedule::{Schedule, Until};
+use crate::case::Case;
+use crate::placement::Placement;
+use crate::plan::Block;
+use crate::raw::{Header, Line};
+use crate::reckoning::Reckoning;
+use crate::record::{EndedBy, Record};
+use crate::runner::{self, NoSample, Settings};
+use crate::sample::Sample;
+use crate::sys::interrupt::{Interrupt, Interrupted};
+use crate::sys::sensors;
+use crate::verify;
+
+/// What a sweep tells while it goes on. Errors of a journal end the sweep.
+pub trait Journal {
+    /// Something is about to happen, for the person who waits.
+    fn doing(&mut self, what: &str);
+    /// Something that takes a while and is not measuring, for whoever reads it, now or later.
+    fn waiting(&mut self, what: &str);
+    /// A block is about to be measured.
+    fn block(&mut self, block: &Block);
+    /// Something happened.
+    ///
+    /// # Errors
+    /// When it cannot be kept.
+    fn line(&mut self, line: &Line) -> anyhow::Result<()>;
+    /// So many windows more are to come than was thought; fewer, where it is negative.
+    fn windows_to_come(&mut self, more: i64);
+    /// These rows are final.
+    ///
+    /// # Errors
+    /// When they cannot be kept.
+    fn rows(&mut self, rows: Vec<Record>) -> anyhow::Result<()>;
+}
+
+/// How a sweep ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// Every case of the plan has its row.
+    Complete,
+    /// Somebody asked it to end; the blocks that were not begun have no rows.
+    Interrupted,
+}
+
+/// Cases that were to run and cannot any more, by their keys, and why: of a sweep that is resumed elsewhere.
+pub type Unable = HashMap<String, String>;
+
+/// Measures everything that can run and that `done` has not.
+///
+/// # Errors
+/// Only those of `journal`: a case that breaks becomes a row.
+pub fn run(
+    done: Reckoning,
+    unable: &Unable,
+    interrupt: &Interrupt,
+    journal: &mut dyn Journal,
+) -> anyhow::Result<Ending> {
+    let header = done.header().clone();
+    let mut order = header.schedule.order_of_blocks(&header.plan);
+    order.retain(|&block| !done.has_ended(block));
+    let mut sweep = Sweep {
+        header: &header,
+        reckoning: done,
+        unable,
+        interrupt,
+        journal,
+    };
+    match sweep.blocks(&order) {
+        Ok(()) => Ok(Ending::Complete),
+        Err(End::Unkept(error)) => Err(error),
+        Err(End::Interrupted) => {
+            sweep.journal.line(&Line::Interrupted {})?;
+            sweep.journal.rows(sweep.reckoning.unfinished())?;
+            Ok(Ending::Interrupted)
+        }
+    }
+}
+
+/// Why a sweep ends before it is complete.
+enum End {
+    Interrupted,
+    /// What was measured cannot be kept.
+    Unkept(anyhow::Error),
+}
+
+impl From<Interrupted> for End {
+    fn from(_: Interrupted) -> Self {
+        Self::Interrupted
+    }
+}
+
+impl From<anyhow::Error> for End {
+    fn from(error: anyhow::Error) -> Self {
+        Self::Unkept(error)
+    }
+}
+
+struct Sweep<'a> {
+    header: &'a Header,
+    reckoning: Reckoning,
+    unable: &'a Unable,
+    interrupt: &'a Interrupt,
+    journal: &'a mut dyn Journal,
+}
+
+impl Sweep<'_> {
+    fn blocks(&mut self, order: &[usize]) -> Result<(), End> {
+        let max_time = self.header.schedule.until.map(|until| until.max_time);
+        let end = max_time.and_then(|max_time| Instant::now().checked_add(max_time));
+        if let Some(&first) = order.first() {
+            self.soak(first)?;
+        }
+        for (nth, &block) in order.iter().enumerate() {
+            // What a block does not use is for those after it.
+            let blocks_left = u32::try_from(order.len() - nth).unwrap_or(u32::MAX);
+            let share = end.map(|end| end.saturating_duration_since(Instant::now()) / blocks_left);
+            self.block(block, share)?;
+        }
+        Ok(())
+    }
+
+    fn block(&mut self, number: usize, share: Option<Duration>) -> Result<(), End> {
+        let warning = self.cool_down()?;
+        self.tell(&Line::BlockBegun {
+            block: number,
+            warning,
+        })?;
+        let block = &self.header.plan.blocks[number];
+        self.journal.block(block);
+        let cases: Vec<(&Case, &Placement)> = block.runnable().collect();
+        for (case, _) in &cases {
+            let key = case.key();
+            if let Some(reason) = self
+                .unable
+                .get(&key)
+                .filter(|_| !self.reckoning.has_failed(case))
+            {
+                self.fail(case, 0, reason.clone())?;
+            }
+        }
+        if self.header.schedule.verify {
+            self.verify(&cases)?;
+        }
+        let deadline = share.and_then(|share| Instant::now().checked_add(share));
+        for round in 1.. {
+            if let Some(by) = self.is_enough(number, &cases, round - 1, deadline) {
+                return self.tell(&Line::BlockEnded { block: number, by });
+            }
+            let order = self
+                .header
+                .schedule
+                .order_of_round(number, round, cases.len());
+            for (position, place) in (1..).zip(order) {
+                let (case, placement) = cases[place];
+                if !self.reckoning.has_failed(case) && !self.reckoning.has_window(case, round) {
+                    self.journal
+                        .doing(&format!("{}: {}", block.key, case.label()));
+                    self.window(case, placement, round, position)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a block needs no more than these rounds, and why.
+    fn is_enough(
+        &mut self,
+        number: usize,
+        cases: &[(&Case, &Placement)],
+        rounds: u32,
+        deadline: Option<Instant>,
+    ) -> Option<EndedBy> {
+        let schedule = &self.header.schedule;
+        let measured = |(case, _): &&(&Case, &Placement)| !self.reckoning.has_failed(case);
+        let left = cases.iter().filter(measured).count();
+        if left == 0 {
+            return Some(EndedBy::Rounds);
+        }
+        // A sweep that is resumed may have begun a further round, which is then finished, too.
+        let is_begun =
+            |(case, _): &(&Case, &Placement)| self.reckoning.has_window(case, rounds + 1);
+        if rounds < schedule.rounds || cases.iter().any(is_begun) {
+            return None;
+        }
+        let Some(until) = schedule.until else {
+            return Some(EndedBy::Rounds);
+        };
+        let rows = self.reckoning.preview(number);
+        if rows.iter().all(|row| row.is_narrow(until.half_width_pct)) {
+            return Some(EndedBy::Until);
+        }
+        let is_over = deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        if is_over || rounds >= Until::MAX_ROUNDS {
+            return Some(EndedBy::MaxTime);
+        }
+        self.journal
+            .windows_to_come(i64::try_from(left).unwrap_or_default());
+        None
+    }
+
+    fn window(
+        &mut self,
+        case: &Case,
+        placement: &Placement,
+        round: u32,
+        position: u32,
+    ) -> Result<(), End> {
+        let settings = &self.header.schedule.settings;
+        match runner::measure(case, placement, settings, self.interrupt) {
+            Ok(sample) => self.tell(&Line::Window(Box::new(Sample {
+                round,
+                position,
+                ..sample
+            }))),
+            Err(NoSample::Interrupted) => Err(End::Interrupted),
+            Err(NoSample::Failed(error)) => self.fail(case, round, format!("{error:#}")),
+        }
+    }
+
+    fn fail(&mut self, case: &Case, round: u32, reason: String) -> Result<(), End> {
+        let case = case.key();
+        self.tell(&Line::Failed {
+            case,
+            round,
+            reason,
+        })?;
+        let lost = (self.header.schedule.rounds + 1).saturating_sub(round.max(1));
+        self.journal.windows_to_come(-i64::from(lost));
+        Ok(())
+    }
+
+    /// Looks at what each case delivers, before anything is measured.
+    fn verify(&mut self, cases: &[(&Case, &Placement)]) -> Result<(), End> {
+        let settings = &self.header.schedule.settings;
+        for &(case, placement) in cases {
+            let reckoning = &self.reckoning;
+            if verify::refusal(case).is_some()
+                || reckoning.is_verified(case)
+                || reckoning.has_failed(case)
+            {
+                continue;
+            }
+            self.journal.doing(&format!("verifying {}", case.label()));
+            match runner::verify(case, placement, settings, self.interrupt) {
+                Ok(sample) => {
+                    self.tell(&Line::Verified(Box::new(sample)))?;
+                    if self.reckoning.has_failed(case) {
+                        let lost = self.header.schedule.rounds;
+                        self.journal.windows_to_come(-i64::from(lost));
+                    }
+                }
+                Err(NoSample::Interrupted) => return Err(End::Interrupted),
+                Err(NoSample::Failed(error)) => self.fail(case, 0, format!("{error:#}"))?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes down what happened, and the rows that follow from it.
+    fn tell(&mut self, line: &Line) -> Result<(), End> {
+        self.journal.line(line)?;
+        let rows = self.reckoning.take(line).map_err(anyhow::Error::msg)?;
+        if !rows.is_empty() {
+            self.journal.rows(rows)?;
+        }
+        Ok(())
+    }
+
+    /// Traffic that nobody counts: clocks come up, the board leaves its idle state. If the case breaks, its
+    /// block will say so.
+    fn soak(&mut self, block: usize) -> Result<(), End> {
+        let schedule = &self.header.schedule;
+        let first = self.header.plan.blocks[block].runnable().next();
+        let Some((case, placement)) = first.filter(|_| !schedule.soak.is_zero()) else {
+            return Ok(());
+        };
+        let soak = humantime::format_duration(schedule.soak);
+        self.journal.doing(&format!("soaking for {soak}"));
+        let settings = Settings {
+            warmup: Duration::ZERO,
+            window: schedule.soak,
+            ..schedule.settings.clone()
+        };
+        match runner::measure(case, placement, &settings, self.interrupt) {
+            Err(NoSample::Interrupted) => Err(End::Interrupted),
+            Ok(_) | Err(NoSample::Failed(_)) => Ok(()),
+        }
+    }
+
+    /// Waits until the board is cool enough, or for as long as its profile allows: then there is a warning.
+    fn cool_down(&mut self) -> Result<Option<String>, End> {
+        const LOOK: Duration = Duration::from_secs(1);
+        let schedule = &self.header.schedule;
+        let Some(cooldown) = schedule.cooldown else {
+            return Ok(None);
+        };
+        let since = Instant::now();
+        loop {
+            let left = cooldown.at_most.saturating_sub(since.elapsed());
+            let Some(millic) = sensors::hottest_millic(&schedule.settings.root) else {
+                return Ok(None);
+            };
+            let (degrees, wanted) = (millic / 1000, cooldown.below_c);
+            if degrees < i32::from(wanted) {
+                return Ok(None);
+            }
+            if left.is_zero() {
+                return Ok(Some(format!(
+                    "it was not below {wanted} C when the cool-down was over (temp_c_start)"
+                )));
+            }
+            let seconds = left.as_secs();
+            if since.elapsed() < LOOK {
+                self.journal.waiting(&format!(
+                    "{degrees} C: waiting until it is below {wanted} C, for {seconds} s at most"
+                ));
+            }
+            self.journal
+                .doing(&format!("{degrees} C, want {wanted}: {seconds} s at most"));
+            self.interrupt.sleep(left.min(LOOK))?;
+        }
+    }
+}
