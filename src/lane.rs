@@ -67,12 +67,21 @@ impl SharedTally {
         self.bytes.store(tally.bytes, Ordering::Relaxed);
     }
 
-    /// The total so far.
+    /// The total so far. Packets and bytes of one moment, to within a burst: who is held up between the two
+    /// reads again. A lane that is quicker than that each time moves nothing (`null`).
     pub fn read(&self) -> Tally {
-        Tally {
-            packets: self.packets.load(Ordering::Relaxed),
-            bytes: self.bytes.load(Ordering::Relaxed),
+        const TRIES: usize = 16;
+        let mut tally = Tally::default();
+        for _ in 0..TRIES {
+            tally = Tally {
+                packets: self.packets.load(Ordering::Relaxed),
+                bytes: self.bytes.load(Ordering::Relaxed),
+            };
+            if self.packets.load(Ordering::Relaxed) == tally.packets {
+                break;
+            }
         }
+        tally
     }
 }
 
