@@ -104,6 +104,14 @@ pub fn samples(jsonl: &Path) -> Vec<Sample> {
     lines(jsonl).into_iter().filter_map(window).collect()
 }
 
+/// How many whole windows a raw file has.
+pub fn windows(jsonl: &Path) -> usize {
+    let text = whole_lines(jsonl);
+    text.lines()
+        .filter(|line| line.starts_with(r#"{"window""#))
+        .count()
+}
+
 /// What a raw file says, line by line.
 pub fn lines(jsonl: &Path) -> Vec<Line> {
     whole_lines(jsonl)

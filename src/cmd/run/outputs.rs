@@ -111,19 +111,20 @@ impl Outputs {
         csv_path: Option<PathBuf>,
         samples_path: Option<PathBuf>,
     ) -> Self {
-        let results = csv_path.map_or("standard output".to_owned(), |path| {
-            path.display().to_string()
-        });
-        let raw = match &samples_path {
-            Some(path) => format!("raw samples in {}", path.display()),
-            None => "no file for the raw samples (--samples names one)".to_owned(),
+        let results = match &csv_path {
+            Some(path) => path.display().to_string(),
+            None => "standard output".to_owned(),
+        };
+        let shown = match &samples_path {
+            Some(path) => format!("{results}, raw samples in {}", path.display()),
+            None => format!("{results} (--samples names a file for the raw samples)"),
         };
         Self {
             to_stdout: csv.is_none(),
             csv: CsvSink::new(csv.map_or(Lines::Stdout, Lines::File)),
             samples: samples.map(|file| SampleSink::new(Lines::File(file))),
             samples_path,
-            shown: format!("{results}, {raw}"),
+            shown,
         }
     }
 

@@ -1,0 +1,403 @@
+//! The raw samples: everything that is reported follows from them, and a sweep goes on from them.
+
+mod common;
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+
+use common::{Place, lines, rows, samples, stderr, stdout, wait_until, windows};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use udpbench::raw::Line;
+use udpbench::record::{Record, Status};
+
+/// 16 cases of 5 windows each in 8 blocks.
+const SWEEP: &str = "--engine null --no-reference --ip v4 --soak 0s --warmup 0s --rounds 5 --duration 5ms \
+                     --threads 2 -o out.csv --payload 1,2,3,4,5,6,7,8";
+const CASES: usize = 16;
+const ROUNDS: usize = 5;
+
+fn start(command: &mut Command) -> Child {
+    let quiet = command.stdout(Stdio::null()).stderr(Stdio::null());
+    quiet.spawn().expect("the program starts")
+}
+
+/// Starts it and ends it as soon as the raw file has so many windows.
+fn end_early(place: &Place, arguments: &str, enough: usize, signal: Signal) {
+    let mut child = start(&mut place.udpbench(arguments));
+    let raw = place.path("out.jsonl");
+    wait_until("the window", || {
+        windows(&raw) >= enough || child.try_wait().is_ok_and(|status| status.is_some())
+    });
+    let pid = Pid::from_raw(child.id().try_into().expect("a pid"));
+    // It may have ended in the meantime.
+    let _ = kill(pid, signal);
+    child.wait().expect("it is reaped");
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).expect("it is there")
+}
+
+fn assert_code(output: &Output, code: i32) {
+    assert_eq!(output.status.code(), Some(code), "{}", stderr(output));
+}
+
+/// The CSV is what `summarize` makes of the raw samples, to the last byte.
+fn assert_summarized(place: &Place) {
+    let summary = place.run("summarize out.jsonl");
+    assert_code(&summary, 0);
+    assert_eq!(stdout(&summary), read(&place.path("out.csv")));
+}
+
+fn assert_whole(place: &Place) {
+    let samples = samples(&place.path("out.jsonl"));
+    let distinct: HashSet<_> = samples
+        .iter()
+        .map(|sample| (&sample.case, sample.round))
+        .collect();
+    assert_eq!(
+        samples.len(),
+        CASES * ROUNDS,
+        "a window is missing, or there twice"
+    );
+    assert_eq!(distinct.len(), CASES * ROUNDS);
+    let rows = rows(&place.path("out.csv"));
+    let cases: HashSet<&String> = rows.iter().map(|row| &row.case).collect();
+    assert_eq!((rows.len(), cases.len()), (CASES, CASES));
+    for row in &rows {
+        assert_eq!((row.status, row.rounds), (Status::Ok, 5), "{row:?}");
+    }
+    assert_summarized(place);
+}
+
+#[test]
+fn fifty_killed_sweeps_go_on_and_end_whole() {
+    // An emulator takes its time.
+    let sweeps = if cfg!(target_arch = "x86_64") { 50 } else { 8 };
+    let mut random = fastrand::Rng::with_seed(5);
+    for _ in 0..sweeps {
+        let place = Place::new();
+        end_early(&place, SWEEP, random.usize(0..75), Signal::SIGKILL);
+        if !place.path("out.jsonl").exists() || lines(&place.path("out.jsonl")).is_empty() {
+            // Killed before there was anything to go on with.
+            continue;
+        }
+        // And perhaps once more.
+        if random.bool() {
+            let have = windows(&place.path("out.jsonl"));
+            end_early(
+                &place,
+                "--resume out.jsonl",
+                have + random.usize(0..10),
+                Signal::SIGKILL,
+            );
+        }
+        assert_code(&place.run("--resume out.jsonl"), 0);
+        assert_whole(&place);
+    }
+}
+
+#[test]
+fn a_sweep_goes_on_in_the_order_in_which_it_would_have_gone_on() {
+    let order = |interrupted: bool| -> Vec<(String, u32, u32)> {
+        let place = Place::new();
+        let sweep = format!("{SWEEP} --seed 7");
+        if interrupted {
+            end_early(&place, &sweep, 23, Signal::SIGINT);
+            assert_code(&place.run("--resume out.jsonl --quiet"), 0);
+        } else {
+            assert_code(&place.run(&sweep), 0);
+        }
+        let samples = samples(&place.path("out.jsonl")).into_iter();
+        samples
+            .map(|sample| (sample.case, sample.round, sample.position))
+            .collect()
+    };
+    assert_eq!(order(true), order(false));
+}
+
+#[test]
+fn the_rows_are_reckoned_again_to_the_last_byte() {
+    for arguments in [
+        SWEEP,
+        "--engine all --threads 1,2 --payload 300 --ip v4 --connection connected --duration 6ms --soak 0s \
+         --verify -o out.csv",
+        // Nothing of it can run.
+        "--engine mio-exhaustive --threads 1 --no-reference -o out.csv",
+        // One that fails.
+        "--engine mio-once,null --threads 2 --payload 26 --rcvbuf 4096 --duration 100ms --soak 0s -o out.csv",
+    ] {
+        let place = Place::new();
+        place.run(arguments);
+        assert_summarized(&place);
+    }
+    let place = Place::new();
+    end_early(&place, SWEEP, 17, Signal::SIGINT);
+    let interrupted = |row: &Record| row.status == Status::Interrupted;
+    assert!(rows(&place.path("out.csv")).iter().any(interrupted));
+    assert_summarized(&place);
+}
+
+#[test]
+fn a_line_that_was_cut_off_is_no_line() {
+    let place = Place::new();
+    assert_code(&place.run(SWEEP), 0);
+    let raw = place.path("out.jsonl");
+    let whole = read(&raw);
+    for cut in [1, 100, 700] {
+        fs::write(&raw, &whole[..whole.len() - cut]).expect("written");
+        assert_code(&place.run("--resume out.jsonl"), 0);
+        assert_whole(&place);
+    }
+}
+
+#[test]
+fn a_sweep_that_is_done_is_left_as_it_is() {
+    let place = Place::new();
+    assert_code(&place.run(SWEEP), 0);
+    let before = read(&place.path("out.csv"));
+    assert_code(&place.run("--resume out.jsonl"), 0);
+    assert_eq!(read(&place.path("out.csv")), before);
+    assert_whole(&place);
+}
+
+/// Replaces a text in the raw file.
+fn edit(place: &Place, old: &str, new: &str) {
+    let raw = place.path("out.jsonl");
+    let text = read(&raw);
+    assert!(text.contains(old), "{old}");
+    fs::write(raw, text.replace(old, new)).expect("written");
+}
+
+#[test]
+fn another_host_is_refused_unless_somebody_insists_and_then_the_rows_say_so() {
+    let place = Place::new();
+    end_early(&place, SWEEP, 17, Signal::SIGKILL);
+    edit(&place, r#","machine":""#, r#","machine":"not "#);
+    let refused = place.run("--resume out.jsonl");
+    assert_code(&refused, 2);
+    let message = stderr(&refused);
+    assert!(message.contains("the machine was not "), "{message}");
+    assert!(message.contains("--force"), "{message}");
+
+    assert_code(&place.run("--resume out.jsonl --force"), 0);
+    assert_whole(&place);
+    let warned = |row: &&Record| {
+        row.warnings
+            .iter()
+            .any(|text| text.contains("although the machine was"))
+    };
+    let rows = rows(&place.path("out.csv"));
+    let warned = rows.iter().filter(warned).count();
+    assert!(
+        (1..CASES).contains(&warned),
+        "only those measured since then: {warned}"
+    );
+}
+
+#[test]
+fn a_case_that_cannot_run_any_more_fails_and_the_others_go_on() {
+    let place = Place::new();
+    let sweep = "--engine null,std --no-reference --connection connected --ip v4 --threads 2 --payload 9 \
+                 --duration 5h --rounds 5 --warmup 0s --soak 0s -o out.csv";
+    let mut child = start(&mut place.udpbench(sweep));
+    wait_until("the block", || lines(&place.path("out.jsonl")).len() > 1);
+    let pid = Pid::from_raw(child.id().try_into().expect("a pid"));
+    kill(pid, Signal::SIGKILL).expect("it runs");
+    child.wait().expect("it is reaped");
+    // As if there were no IPv6 here any more: a pair that makes no sense stands for it.
+    edit(
+        &place,
+        r#""sender":"std","receiver":"std""#,
+        r#""sender":"std","receiver":"null""#,
+    );
+    edit(
+        &place,
+        r#""window_ns":3600000000000"#,
+        r#""window_ns":1000000"#,
+    );
+    assert_code(&place.run("--resume out.jsonl"), 2);
+    assert_code(&place.run("--resume out.jsonl --force"), 1);
+    let rows = rows(&place.path("out.csv"));
+    let status: Vec<Status> = rows.iter().map(|row| row.status).collect();
+    assert_eq!(status, [Status::Ok, Status::Failed]);
+    assert!(
+        rows[1].reason.starts_with("it cannot run any more"),
+        "{}",
+        rows[1].reason
+    );
+    assert_summarized(&place);
+}
+
+#[test]
+fn results_of_another_sweep_are_not_replaced() {
+    let place = Place::new();
+    assert_code(&place.run(&SWEEP.replace("out.csv", "other.csv")), 0);
+    end_early(&place, SWEEP, 17, Signal::SIGKILL);
+    fs::copy(place.path("other.csv"), place.path("out.csv")).expect("copied");
+    let refused = place.run("--resume out.jsonl");
+    assert_code(&refused, 2);
+    assert!(
+        stderr(&refused).contains("other results"),
+        "{}",
+        stderr(&refused)
+    );
+    assert_eq!(read(&place.path("out.csv")), read(&place.path("other.csv")));
+    assert_code(&place.run("--resume out.jsonl -o new.csv"), 0);
+    assert_eq!(rows(&place.path("new.csv")).len(), CASES);
+}
+
+#[test]
+fn two_programs_do_not_go_on_with_one_sweep() {
+    let place = Place::new();
+    let endless = SWEEP.replace("--duration 5ms", "--duration 5h");
+    let mut child = start(&mut place.udpbench(&endless));
+    wait_until("the start", || !lines(&place.path("out.jsonl")).is_empty());
+    let refused = place.run("--resume out.jsonl");
+    assert_code(&refused, 2);
+    assert!(
+        stderr(&refused).contains("another udpbench is writing to it"),
+        "{}",
+        stderr(&refused)
+    );
+    child.kill().expect("it runs");
+    child.wait().expect("it is reaped");
+}
+
+#[test]
+fn what_cannot_have_happened_is_refused_with_its_line() {
+    let place = Place::new();
+    assert_code(&place.run(SWEEP), 0);
+    let raw = place.path("out.jsonl");
+    let whole = read(&raw);
+    let lines: Vec<&str> = whole.lines().collect();
+    let window = lines[2];
+    assert!(window.starts_with(r#"{"window""#));
+    let with = |number: usize, line: &str| {
+        let mut lines = lines.clone();
+        lines[number - 1] = line;
+        lines.join("\n") + "\n"
+    };
+    for (text, number, problem) in [
+        (with(4, window), 4, "twice"),
+        (
+            with(3, &window.replace("null:null", "null:nil")),
+            3,
+            "is not one of the plan",
+        ),
+        (
+            with(3, &window.replace(r#""window_ns":"#, r#""window_ns":-"#)),
+            3,
+            "invalid",
+        ),
+        (
+            with(3, r#"{"block_ended":{"block":0,"by":"rounds"}}"#),
+            4,
+            "is not being measured",
+        ),
+        (
+            with(2, r#"{"block_ended":{"block":99,"by":"rounds"}}"#),
+            2,
+            "no block 99",
+        ),
+        (with(2, lines[0]), 2, "a second header"),
+        (with(1, window), 1, "there is no header"),
+        (
+            with(1, &lines[0].replace(r#""format":2"#, r#""format":1"#)),
+            1,
+            "format 1",
+        ),
+        (
+            with(
+                1,
+                &lines[0].replace(r#""sender":"null""#, r#""sender":"nil""#),
+            ),
+            1,
+            "the engine nil",
+        ),
+        (String::new(), 1, "there is no header"),
+    ] {
+        fs::write(&raw, text).expect("written");
+        for command in ["summarize out.jsonl", "--resume out.jsonl"] {
+            let output = place.run(command);
+            let message = stderr(&output);
+            if problem == "is not being measured" && lines[1].contains(r#""block":0,"#) {
+                // The seed chose that block first: then it ends, and its windows come too late.
+            }
+            assert_code(&output, 2);
+            assert!(message.contains(problem), "{problem}: {message}");
+            assert!(
+                message.contains(&format!("out.jsonl, line {number}:")),
+                "{problem}: {message}"
+            );
+        }
+    }
+}
+
+#[test]
+fn settings_come_from_the_file_and_not_from_the_command_line() {
+    let place = Place::new();
+    let refused = place.run("--resume out.jsonl --threads 2");
+    assert_code(&refused, 2);
+    assert!(
+        stderr(&refused).contains("--threads"),
+        "{}",
+        stderr(&refused)
+    );
+    assert_code(&place.run("--resume none.jsonl"), 2);
+    assert_code(&place.run("--force"), 2);
+}
+
+#[test]
+fn more_rounds_are_measured_until_intervals_are_narrow_or_the_time_is_over() {
+    let one = "--engine null --no-reference --connection connected --ip v4 --threads 2 --payload 1 --soak 0s \
+               --warmup 0s --duration 6ms -o out.csv";
+    let row = |more: &str| {
+        let place = Place::new();
+        assert_code(&place.run(&format!("{one} {more}")), 0);
+        assert_summarized(&place);
+        rows(&place.path("out.csv")).remove(0)
+    };
+    let plain = row("");
+    assert_eq!(
+        (plain.ended_by.as_str(), plain.until_pct, plain.rounds),
+        ("rounds", None, 6)
+    );
+    let wide = row("--until 100%");
+    assert_eq!(
+        (wide.ended_by.as_str(), wide.until_pct),
+        ("until", Some(100.0))
+    );
+    let over = row("--until 0.0001% --max-time 300ms");
+    assert_eq!(over.ended_by, "max-time");
+    assert!(over.rounds > 6, "{over:?}");
+}
+
+#[test]
+fn raw_samples_go_where_they_are_told_to() {
+    let place = Place::new();
+    let sweep = SWEEP.replace("-o out.csv", "-o - --samples here.jsonl");
+    let output = place.run(&sweep);
+    assert_code(&output, 0);
+    assert_eq!(place.files(), ["here.jsonl"]);
+    assert_eq!(stdout(&place.run("summarize here.jsonl")), stdout(&output));
+    let header = lines(&place.path("here.jsonl")).remove(0);
+    assert!(matches!(header, Line::Header(_)));
+    // Not over anything.
+    assert_code(&place.run(&sweep), 2);
+}
+
+#[test]
+fn a_quiet_sweep_says_nothing() {
+    let place = Place::new();
+    let output = place.run(&format!("{SWEEP} --quiet"));
+    assert_code(&output, 0);
+    assert_eq!(
+        (stdout(&output), stderr(&output)),
+        (String::new(), String::new())
+    );
+    assert_whole(&place);
+}
