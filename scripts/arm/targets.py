@@ -51,6 +51,12 @@ TARGETS = {
 }
 
 
+def features_for(triple):
+    """Options of cargo. A board measures; what is done with results afterwards (the page, the spreadsheet) is
+    left out of its binary, and is in the one for the machine at which people sit."""
+    return [] if triple.startswith("x86_64-") else ["--no-default-features", "--features", "board"]
+
+
 def loudly(message):
     print(f"\n!!! {message}\n", file=sys.stderr, flush=True)
 

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from arm.targets import ROOT, cargo, toolchain
+from arm.targets import ROOT, cargo, features_for, toolchain
 from deploying.link import Failure
 
 # By `uname -m`: the target that is built without --target, and the architectures that run there. aarch64 gets
@@ -66,7 +66,8 @@ def build(tool, target):
         return called_build("cargo", ["cargo", "build"], None)
     if tool == "cargo" and shutil.which("rustup"):
         try:
-            directory = cargo(toolchain(target), "build", "--locked", "--release", "--target", target)
+            options = ["--locked", "--release", "--target", target, *features_for(target)]
+            directory = cargo(toolchain(target), "build", *options)
         except SystemExit as end:
             raise Failure(f"--build cargo: {end.code}\n       {CURES[tool]}") from end
         return directory / target / "release/udpbench"
@@ -79,7 +80,8 @@ def build(tool, target):
 
 def called_build(tool, command, target, version=""):
     directory = target_directory(tool)
-    command = [*command, "--locked", "--release", *(["--target", target + version] if target else [])]
+    elsewhere = ["--target", target + version, *features_for(target)] if target else []
+    command = [*command, "--locked", "--release", *elsewhere]
     environment = {**os.environ, "CARGO_TARGET_DIR": str(directory)}
     try:
         built = subprocess.run(command, cwd=ROOT, env=environment, check=False)
