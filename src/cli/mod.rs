@@ -20,7 +20,7 @@ use crate::placement::Pin;
 
 pub use self::engine::EngineArg;
 use self::engine::engine;
-pub use self::results::{CompareArgs, RankArgs, ReportArgs, SummarizeArgs};
+pub use self::results::{CompareArgs, RankArgs, ReportArgs, Shape, SummarizeArgs};
 
 /// How fast this board, this kernel and this way of writing the socket loop move UDP datagrams, where
 /// the lost ones died, and what each cost in CPU.
@@ -71,7 +71,7 @@ pub enum Command {
     Engines,
     /// The board profiles; or one of them; which board this is; or a draft for a new one
     Boards(BoardsArgs),
-    /// The results of a run, computed again from its raw samples
+    /// The results of a run in another format, or computed again from its raw samples
     Summarize(SummarizeArgs),
     /// Did it change: results against earlier ones, case by case and engine by engine
     Compare(CompareArgs),

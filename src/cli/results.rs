@@ -2,14 +2,51 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::builder::PossibleValue;
+use clap::{Args, ValueEnum};
+
+use crate::sink::Format;
 
 /// The options of `summarize`.
 #[derive(Args, Debug)]
 pub struct SummarizeArgs {
-    /// The raw samples of a run (.jsonl)
+    /// Results (.csv) or raw samples (.jsonl)
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
+    /// The shape of what is written [default: what the name of --output says, or csv]
+    #[arg(long, value_name = "FORMAT")]
+    pub format: Option<Shape>,
+    /// A new file, or - for standard output
+    #[arg(short, long, value_name = "FILE", default_value = "-")]
+    pub output: PathBuf,
+}
+
+/// What `summarize` can make of rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// The table that a run prints.
+    Table,
+    /// What a file of rows may be.
+    File(Format),
+}
+
+impl ValueEnum for Shape {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[
+            Self::Table,
+            Self::File(Format::Csv),
+            Self::File(Format::Json),
+            Self::File(Format::Markdown),
+            Self::File(Format::Xlsx),
+        ]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        match self {
+            Self::Table => Some(PossibleValue::new("table").help("The table that a run prints")),
+            Self::File(format) => format.to_possible_value(),
+        }
+    }
 }
 
 /// The options of `compare`.

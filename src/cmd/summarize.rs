@@ -1,13 +1,57 @@
-//! `udpbench summarize`: the results again, from the raw samples.
+//! `udpbench summarize`: the results again, from the raw samples or from rows, in the format that is asked for.
 
+use std::io::{self, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
-use crate::cli::SummarizeArgs;
+use crate::cli::{Shape, SummarizeArgs};
+use crate::error::UsageError;
+use crate::results::Results;
+use crate::sink::whole::WholeFile;
+use crate::sink::{Format, contradiction, is_stdout, table};
 
-/// Skeleton.
+/// Reads the file and writes its rows.
 ///
 /// # Errors
-/// Always.
-pub fn run(_args: &SummarizeArgs) -> anyhow::Result<ExitCode> {
-    anyhow::bail!("not yet")
+/// A file that cannot be read, a format that contradicts the name of the output or is not to be had, an output
+/// that exists; or one that cannot be written.
+pub fn run(args: &SummarizeArgs) -> anyhow::Result<ExitCode> {
+    let shape = choose(args)?;
+    let rows = Results::open(&args.file)?.rows;
+    let bytes = match shape {
+        Shape::Table => table::draw(&rows).into_bytes(),
+        Shape::File(format) => format.shape(&rows)?,
+    };
+    if is_stdout(&args.output) {
+        let mut stdout = io::stdout().lock();
+        stdout.write_all(&bytes)?;
+        stdout.flush()?;
+    } else {
+        write(&args.output, &bytes)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn choose(args: &SummarizeArgs) -> Result<Shape, UsageError> {
+    let asked = match args.format {
+        Some(Shape::Table) => {
+            return match Format::of_name(&args.output)? {
+                Some(_) => Err(contradiction("table", &args.output)),
+                None => Ok(Shape::Table),
+            };
+        }
+        Some(Shape::File(format)) => Some(format),
+        None => None,
+    };
+    Format::choose(asked, &args.output).map(Shape::File)
+}
+
+fn write(output: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    let file = WholeFile::create(output)?;
+    let written = file.replace(bytes);
+    if written.is_err() {
+        // It is empty: its results are where they were.
+        let _ = file.remove();
+    }
+    written
 }

@@ -3,6 +3,14 @@
 use super::lines::Lines;
 use crate::record::Record;
 
+/// The header and the rows. Without a row there is no header either.
+///
+/// # Errors
+/// None that is known: all that a row holds has a shape in CSV.
+pub fn shape(rows: &[Record]) -> anyhow::Result<Vec<u8>> {
+    write(&csv::WriterBuilder::new(), rows)
+}
+
 /// Appends rows to a CSV file.
 #[derive(Debug)]
 pub struct CsvSink {
@@ -24,13 +32,9 @@ impl CsvSink {
     /// # Errors
     /// When they cannot be written.
     pub fn rows(&mut self, rows: &[Record]) -> anyhow::Result<()> {
-        let mut writer = csv::WriterBuilder::new()
-            .has_headers(!self.begun)
-            .from_writer(Vec::new());
-        for row in rows {
-            writer.serialize(row)?;
-        }
-        self.lines.append(&writer.into_inner()?)?;
+        let mut form = csv::WriterBuilder::new();
+        form.has_headers(!self.begun);
+        self.lines.append(&write(&form, rows)?)?;
         self.begun |= !rows.is_empty();
         self.lines.sync()
     }
@@ -42,4 +46,12 @@ impl CsvSink {
     pub fn put_in_place(&mut self) -> anyhow::Result<()> {
         self.lines.put_in_place()
     }
+}
+
+fn write(form: &csv::WriterBuilder, rows: &[Record]) -> anyhow::Result<Vec<u8>> {
+    let mut writer = form.from_writer(Vec::new());
+    for row in rows {
+        writer.serialize(row)?;
+    }
+    Ok(writer.into_inner()?)
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::iter;
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
@@ -13,21 +14,34 @@ pub const WIDTH: u16 = 100;
 
 /// Draws the rows, ordered by threads, payload and ip, and says below what the numbers cannot.
 pub fn draw(rows: &[Record]) -> String {
-    let mut measured: Vec<&Record> = rows
-        .iter()
-        .filter(|row| row.status != Status::Skipped)
-        .collect();
-    measured.sort_by_key(|row| row.block());
+    let measured = measured(rows);
     let mut text = String::new();
     if !measured.is_empty() {
         blocks(&mut text, &measured);
         text.push_str(LEGEND);
     }
-    remarks(&mut text, rows);
+    below(&mut text, rows);
     text
 }
 
-const LEGEND: &str = "
+/// The rows of what ran, block by block.
+pub(super) fn measured(rows: &[Record]) -> Vec<&Record> {
+    let ran = rows.iter().filter(|row| row.status != Status::Skipped);
+    let mut measured: Vec<&Record> = ran.collect();
+    measured.sort_by_key(|row| row.block());
+    measured
+}
+
+/// What stands above the cells.
+pub(super) const COLUMNS: [&str; 11] = [
+    "engine", "conn", "Mb/s", "+-%", "kpps", "loss %", "tx ns", "rx ns", "cpu ns", "vs std", "+-%",
+];
+
+/// How many of the columns are words; the others are numbers.
+pub(super) const WORDS: usize = 2;
+
+/// What the columns are.
+pub(super) const LEGEND: &str = "
 Mb/s: UDP payload received, median of the windows; +-%: half of its 95 % interval. CPU time per
 datagram: tx ns of the senders, per sent one; rx ns of the receivers and cpu ns of all, per received
 one. vs std: received, against std on connected sockets in the same round, and +-% of that ratio.
@@ -38,15 +52,18 @@ fn blocks(text: &mut String, rows: &[&Record]) {
     table
         .load_preset(presets::NOTHING)
         .set_content_arrangement(ContentArrangement::Disabled)
-        .set_header([
-            "engine", "conn", "Mb/s", "+-%", "kpps", "loss %", "tx ns", "rx ns", "cpu ns",
-            "vs std", "+-%",
-        ]);
-    for column in table.column_iter_mut().skip(2) {
+        .set_header(COLUMNS);
+    for column in table.column_iter_mut().skip(WORDS) {
         column.set_cell_alignment(CellAlignment::Right);
     }
     for row in rows {
-        table.add_row(cells(row));
+        let [engine, others @ ..] = cells(row);
+        let engine = if is_long(&engine) {
+            String::new()
+        } else {
+            engine
+        };
+        table.add_row(iter::once(engine).chain(others));
     }
     let mut lines = table.lines();
     let header = lines.next().unwrap_or_default();
@@ -55,31 +72,16 @@ fn blocks(text: &mut String, rows: &[&Record]) {
         if n == 0 || rows[n - 1].block() != row.block() {
             let _ = writeln!(text, "{}", heading(row));
         }
-        if let Some(label) = line_of_its_own(row) {
-            let _ = writeln!(text, "{label}");
+        let label = row.label();
+        if is_long(&label) {
+            let _ = writeln!(text, " {label}");
         }
         let _ = writeln!(text, "{}", line.trim_end());
     }
 }
 
 fn heading(row: &Record) -> String {
-    let plural = if row.threads.is_alone() { "" } else { "s" };
-    let buffer = |name, asked: Option<Buffer>| asked.map(|bytes| format!(", {name} {bytes}"));
-    let rcvbuf = row
-        .rcvbuf_asked_bytes
-        .filter(|&asked| asked != Buffer::DEFAULT);
-    let settings = [
-        buffer("rcvbuf", rcvbuf),
-        buffer("sndbuf", row.sndbuf_asked_bytes),
-    ];
-    let heading = format!(
-        "-- {} thread{plural}, {} B, {}{}, CPUs {}",
-        row.threads,
-        row.payload_bytes,
-        row.ip,
-        settings.into_iter().flatten().collect::<String>(),
-        row.pin
-    );
+    let heading = format!("-- {}", block_in_words(row));
     // Hundreds of threads have long lists; the column `pin` has them whole.
     let most = usize::from(WIDTH);
     if heading.len() <= most {
@@ -89,20 +91,47 @@ fn heading(row: &Record) -> String {
     }
 }
 
+/// What all cases of the row's block have in common.
+pub(super) fn block_in_words(row: &Record) -> String {
+    format!(
+        "{}, {} B, {}{}, CPUs {}",
+        threads_in_words(row),
+        row.payload_bytes,
+        row.ip,
+        buffers_in_words(row),
+        row.pin
+    )
+}
+
+/// `2 threads`.
+pub(super) fn threads_in_words(row: &Record) -> String {
+    let plural = if row.threads.is_alone() { "" } else { "s" };
+    format!("{} thread{plural}", row.threads)
+}
+
+/// `, rcvbuf 65536`; nothing, where they are as always.
+pub(super) fn buffers_in_words(row: &Record) -> String {
+    let buffer = |name, asked: Option<Buffer>| asked.map(|bytes| format!(", {name} {bytes}"));
+    let rcvbuf = row
+        .rcvbuf_asked_bytes
+        .filter(|&asked| asked != Buffer::DEFAULT);
+    let settings = [
+        buffer("rcvbuf", rcvbuf),
+        buffer("sndbuf", row.sndbuf_asked_bytes),
+    ];
+    settings.into_iter().flatten().collect()
+}
+
 /// What is too long for a cell gets a line of its own, and the cell stays empty.
-fn line_of_its_own(row: &Record) -> Option<String> {
-    let label = row.label();
-    (label.len() > MAX_LABEL).then(|| format!(" {label}"))
+fn is_long(label: &str) -> bool {
+    label.len() > MAX_LABEL
 }
 
 /// The longest one that leaves the table within 100 columns.
 const MAX_LABEL: usize = 18;
 
-fn cells(row: &Record) -> [String; 11] {
-    let engine = match line_of_its_own(row) {
-        Some(_) => String::new(),
-        None => row.label(),
-    };
+/// What the table says about a row, as [`COLUMNS`] name it.
+pub(super) fn cells(row: &Record) -> [String; COLUMNS.len()] {
     let connection = match row.connection {
         Connection::Connected => "conn",
         Connection::Unconnected => "unconn",
@@ -114,7 +143,7 @@ fn cells(row: &Record) -> [String; 11] {
     };
     let kpps = row.received_pps.map(|pps| pps / 1000.0);
     [
-        engine,
+        row.label(),
         connection.to_owned(),
         speed,
         half_width_pct(
@@ -153,9 +182,9 @@ fn number(value: Option<f64>, decimals: usize) -> String {
     }
 }
 
-/// Skips, failures and warnings, each once with how many cases it concerns.
-fn remarks(text: &mut String, rows: &[Record]) {
-    let mut remarks: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+/// Skips, failures and warnings: the kind and the text, with how many cases each concerns.
+pub(super) fn remarks(rows: &[Record]) -> BTreeMap<(&str, &str), usize> {
+    let mut remarks = BTreeMap::new();
     for row in rows {
         let kind = match row.status {
             Status::Skipped => "skipped",
@@ -164,18 +193,22 @@ fn remarks(text: &mut String, rows: &[Record]) {
             Status::Ok => "",
         };
         if !row.reason.is_empty() {
-            *remarks.entry((kind, &row.reason)).or_default() += 1;
+            *remarks.entry((kind, row.reason.as_str())).or_default() += 1;
         }
         for warning in &row.warnings {
-            *remarks.entry(("warning", warning)).or_default() += 1;
+            *remarks.entry(("warning", warning.as_str())).or_default() += 1;
         }
     }
+    remarks
+}
+
+fn below(text: &mut String, rows: &[Record]) {
     let mut table = Table::new();
     table
         .load_preset(presets::NOTHING)
         .set_content_arrangement(ContentArrangement::Dynamic)
         .set_width(WIDTH);
-    for ((kind, what), count) in remarks {
+    for ((kind, what), count) in remarks(rows) {
         table.add_row([kind, &format!("{count} x"), what]);
     }
     for line in table.lines() {

@@ -1,0 +1,336 @@
+//! `udpbench summarize`: every format has the same rows, and nothing is overwritten, cut or invented.
+
+mod common;
+
+use std::fs;
+use std::process::Output;
+
+use common::{Place, rows, stderr, stdout};
+use udpbench::record::{Record, Status};
+use udpbench::sink::{csv, json};
+
+/// Two CPUs, no sensors, whatever this machine has.
+const TWO_CPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/hosts/x86-vm");
+
+/// A place with the rows of a run, `run.csv`: some are measured, some skipped, and one has what formats trip over.
+fn place() -> Place {
+    let place = Place::new();
+    let sweep = format!(
+        "--sender null,gso --receiver null,mmsg --ip v4 --threads 1,2 --payload 300 --no-reference \
+         --connection connected --board generic --pin none --soak 0s --warmup 1ms --duration 60ms \
+         --seed 7 --root {TWO_CPUS} -o swept.csv"
+    );
+    let output = place.run(&sweep);
+    assert!(output.status.code().is_some(), "{}", stderr(&output));
+    let mut rows = rows(&place.path("swept.csv"));
+    assert!(rows.iter().any(|row| row.status == Status::Ok));
+    assert!(rows.iter().any(|row| row.status == Status::Skipped));
+    rows.push(troublesome(&rows));
+    let text = csv::shape(&rows).expect("rows have a shape");
+    fs::write(place.path("run.csv"), text).expect("there is space");
+    place
+}
+
+fn troublesome(rows: &[Record]) -> Record {
+    let measured = rows.iter().find(|row| row.status == Status::Ok);
+    Record {
+        status: Status::Interrupted,
+        reason: "=1+2, a \"quote\" | a bar,\na second line".to_owned(),
+        isolated_cpus: "2+3".to_owned(),
+        rps_cpus: "1".to_owned(),
+        loss_pct: Some(0.1 + 0.2),
+        cv_pct: None,
+        unaccounted_packets: Some(-3),
+        warnings: vec!["one".to_owned(), "*two* <b>".to_owned()],
+        ..measured.expect("one was measured").clone()
+    }
+}
+
+fn summarize(place: &Place, arguments: &str) -> Output {
+    let output = place.run(&format!("summarize run.csv {arguments}"));
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(stderr(&output), "", "{arguments}");
+    output
+}
+
+#[test]
+fn rows_that_go_through_come_out_to_the_byte() {
+    let place = place();
+    let before = fs::read_to_string(place.path("run.csv")).expect("it is there");
+    assert_eq!(stdout(&summarize(&place, "")), before);
+    summarize(&place, "-o again.csv");
+    let again = place.run("summarize again.csv --format csv -o -");
+    assert_eq!(stdout(&again), before);
+}
+
+#[test]
+fn what_a_run_wrote_comes_out_to_the_byte() {
+    let place = place();
+    let before = fs::read_to_string(place.path("swept.csv")).expect("it is there");
+    assert_eq!(stdout(&place.run("summarize swept.csv")), before);
+}
+
+#[test]
+fn json_has_the_same_rows() {
+    let place = place();
+    let before = rows(&place.path("run.csv"));
+    let text = stdout(&summarize(&place, "--format json"));
+    assert_eq!(json::read(text.as_bytes()).expect("it is JSON"), before);
+    summarize(&place, "-o run.json");
+    let file = fs::read_to_string(place.path("run.json")).expect("it is there");
+    assert_eq!(file, text);
+    let values: Vec<serde_json::Value> = serde_json::from_str(&text).expect("it is an array");
+    let last = values.last().expect("there are rows");
+    assert!(last["received_pps"].is_number(), "{last}");
+    assert!(last["cv_pct"].is_null(), "{last}");
+    assert_eq!(last["unaccounted_packets"], -3);
+    assert_eq!(last["rps_cpus"], "1");
+    assert_eq!(last["warnings"][1], "*two* <b>");
+}
+
+#[test]
+fn markdown_has_the_table_of_the_terminal() {
+    let rows = fixed_rows();
+    let text = udpbench::sink::markdown::shape(&rows);
+    insta::assert_snapshot!(text);
+    // What the table for people says, in other clothes.
+    let table = udpbench::sink::table::draw(&rows);
+    for row in text
+        .lines()
+        .filter(|line| line.starts_with("| ") && line.contains("conn |"))
+    {
+        for cell in row.split('|').map(|cell| cell.trim().replace('\\', "")) {
+            assert!(table.contains(&cell), "{cell} is not in\n{table}");
+        }
+    }
+}
+
+/// Rows as of a board that nobody has, to the last digit.
+fn fixed_rows() -> Vec<Record> {
+    let place = place();
+    let measured = rows(&place.path("run.csv"));
+    let measured = measured.iter().find(|row| row.status == Status::Ok);
+    let row = Record {
+        pin: "0>1".to_owned(),
+        received_pps: Some(200_000.0),
+        received_pps_low: Some(190_000.0),
+        received_pps_high: Some(210_000.0),
+        received_mbps: Some(480.0),
+        loss_pct: Some(33.3333),
+        sender_cpu_ns_per_packet: Some(3300.4),
+        receiver_cpu_ns_per_packet: None,
+        cpu_ns_per_packet: Some(645.6),
+        ratio_to_std: Some(1.25),
+        ratio_to_std_low: Some(1.2),
+        ratio_to_std_high: Some(1.3),
+        model: "Acme | One".to_owned(),
+        virtualization: String::new(),
+        kernel: "6.12.1".to_owned(),
+        cpu_model: "Cortex".to_owned(),
+        governor: "performance".to_owned(),
+        started_at: "2026-01-02T03:04:05.678Z".to_owned(),
+        version: "0.0.0".to_owned(),
+        warnings: Vec::new(),
+        ..measured.expect("one was measured").clone()
+    };
+    let small = Record {
+        payload_bytes: 26.try_into().expect("in range"),
+        status: Status::Interrupted,
+        reason: "ended by a signal".to_owned(),
+        started_at: "2026-01-02T03:04:01.000Z".to_owned(),
+        warnings: vec!["a_b | *c*\n@d".to_owned()],
+        ..row.clone()
+    };
+    let skipped = Record {
+        status: Status::Skipped,
+        reason: "there is no IPv6 here".to_owned(),
+        started_at: String::new(),
+        received_mbps: None,
+        ..row.clone()
+    };
+    let sender = "tokio-exhaustive".to_owned();
+    let long = Record {
+        sender,
+        ..row.clone()
+    };
+    vec![row, skipped, long, small]
+}
+
+#[test]
+fn the_table_is_that_of_the_run() {
+    let place = place();
+    let rows = rows(&place.path("run.csv"));
+    let table = stdout(&summarize(&place, "--format table"));
+    assert_eq!(table, udpbench::sink::table::draw(&rows));
+    summarize(&place, "--format table -o table.txt");
+    let file = fs::read_to_string(place.path("table.txt")).expect("it is there");
+    assert_eq!(file, table);
+}
+
+#[test]
+fn bad_input_is_refused_and_nothing_is_written() {
+    let place = place();
+    fs::write(place.path("mine.json"), "mine").expect("there is space");
+    fs::write(place.path("torn.csv"), "case,status\na,ok\n").expect("there is space");
+    let before = place.files();
+    for (arguments, message) in [
+        ("run.csv -o mine.json", "--output mine.json: it exists"),
+        ("run.csv -o run.csv", "--output run.csv: it exists"),
+        (
+            "run.csv -o no/such.json",
+            "--output no/such.json: cannot create it",
+        ),
+        (
+            "run.csv --format json -o a.csv",
+            "--format json: the name a.csv says another format",
+        ),
+        (
+            "run.csv --format table -o a.md",
+            "--format table: the name a.md says another format",
+        ),
+        (
+            "run.csv --format csv -o a.xlsx",
+            "--format csv: the name a.xlsx says another format",
+        ),
+        (
+            "run.csv -o a.jsonl",
+            "--output a.jsonl: names in .jsonl are for raw samples",
+        ),
+        ("run.csv --format yaml", "invalid value 'yaml'"),
+        ("torn.csv -o a.csv", "torn.csv, line 2"),
+        ("none.csv -o a.csv", "none.csv"),
+    ] {
+        let output = place.run(&format!("summarize {arguments}"));
+        assert_eq!(
+            output.status.code(),
+            Some(2),
+            "{arguments}: {}",
+            stderr(&output)
+        );
+        assert!(
+            stderr(&output).contains(message),
+            "{arguments}: {}",
+            stderr(&output)
+        );
+        assert_eq!(stdout(&output), "", "{arguments}");
+        assert_eq!(place.files(), before, "{arguments}");
+    }
+    let mine = fs::read_to_string(place.path("mine.json")).expect("it is there");
+    assert_eq!(mine, "mine");
+}
+
+#[test]
+fn a_full_disk_leaves_no_half_of_a_file() {
+    let place = place();
+    let before = place.files();
+    let script = "trap '' XFSZ; ulimit -f 1; exec $udpbench summarize run.csv -o run.json";
+    let output = place.shell(script);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("cannot write run.json"),
+        "{}",
+        stderr(&output)
+    );
+    assert_eq!(place.files(), before);
+}
+
+#[test]
+fn a_closed_pipe_is_no_error() {
+    let place = place();
+    // More than a pipe holds, so that somebody has to read it.
+    let few = rows(&place.path("run.csv"));
+    let many: Vec<Record> = std::iter::repeat_n(few, 400).flatten().collect();
+    let many = csv::shape(&many).expect("rows have a shape");
+    fs::write(place.path("many.csv"), many).expect("there is space");
+    for format in ["csv", "json", "markdown", "table"] {
+        let summarize = format!("$udpbench summarize many.csv --format {format}");
+        let output = place.shell(&format!("{{ {summarize}; echo $? >status; }} | true"));
+        assert_eq!(stderr(&output), "", "{format}");
+        let status = fs::read_to_string(place.path("status")).expect("it is there");
+        assert_eq!(status, "0\n", "{format}");
+    }
+}
+
+#[cfg(feature = "xlsx")]
+mod xlsx {
+    use calamine::{Data, DataType, Range, Reader, Xlsx, open_workbook};
+
+    use super::*;
+
+    fn sheets(place: &Place) -> Vec<(String, Range<Data>)> {
+        summarize(place, "-o run.xlsx");
+        let mut book: Xlsx<_> = open_workbook(place.path("run.xlsx")).expect("it is a workbook");
+        book.worksheets()
+    }
+
+    #[test]
+    fn every_cell_of_the_rows_is_what_the_csv_has_and_of_its_kind() {
+        let place = place();
+        let sheets = sheets(&place);
+        let names: Vec<&str> = sheets.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["rows", "charts", "chart data", "host"]);
+        let (rows, sheet) = (rows(&place.path("run.csv")), &sheets[0].1);
+        let (mut numbers, mut texts) = (0, 0);
+        for (n, row) in rows.iter().enumerate() {
+            let fields = serde_json::to_value(row).expect("it has a shape");
+            let fields = fields.as_object().expect("it is an object");
+            assert_eq!(sheet.width(), fields.len());
+            for (column, (name, value)) in fields.iter().enumerate() {
+                assert_eq!(sheet[(0, column)], Data::String(name.clone()));
+                let expected = match (value.as_f64(), value.as_str()) {
+                    (Some(number), _) => Data::Float(number),
+                    (_, Some(text)) if !text.is_empty() => Data::String(text.to_owned()),
+                    _ => Data::Empty,
+                };
+                assert_eq!(sheet[(n + 1, column)], expected, "{name}");
+                numbers += usize::from(expected.is_float());
+                texts += usize::from(expected.is_string());
+            }
+        }
+        assert_eq!(sheet.height(), rows.len() + 1);
+        assert!(numbers > 0 && texts > 0);
+    }
+
+    #[test]
+    fn the_other_sheets_have_what_the_charts_are_drawn_from_and_the_host() {
+        let sheets = sheets(&place());
+        let (data, host) = (&sheets[2].1, &sheets[3].1);
+        assert_eq!(
+            data[(0, 0)],
+            Data::String("1 thread, v4, generic".to_owned())
+        );
+        assert_eq!(data[(1, 1)], Data::String("Mb/s, 300 B".to_owned()));
+        assert!(data[(2, 1)].is_float(), "{data:?}");
+        let fact = |name: &str| {
+            let line = host.rows().find(|line| line[0] == name);
+            line.map(|line| line[1].clone())
+        };
+        assert_eq!(fact("board"), Some(Data::String("generic".to_owned())));
+        assert_eq!(fact("seed"), Some(Data::Float(7.0)));
+        assert!(host.rows().any(|line| line[1] == "*two* <b>"), "{host:?}");
+    }
+
+    #[test]
+    fn a_pipe_takes_a_workbook() {
+        let place = place();
+        sheets(&place);
+        let output = summarize(&place, "--format xlsx");
+        let file = fs::read(place.path("run.xlsx")).expect("it is there");
+        assert_eq!(output.stdout, file);
+    }
+}
+
+#[cfg(not(feature = "xlsx"))]
+#[test]
+fn a_build_that_cannot_write_workbooks_says_so() {
+    let place = place();
+    for arguments in ["-o a.xlsx", "--format xlsx"] {
+        let output = place.run(&format!("summarize run.csv {arguments}"));
+        assert_eq!(output.status.code(), Some(2), "{arguments}");
+        let refusal = stderr(&output);
+        assert!(
+            refusal.contains("built without the feature xlsx"),
+            "{refusal}"
+        );
+    }
+}
