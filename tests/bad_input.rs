@@ -58,6 +58,14 @@ fn each_is_refused_with_its_place_its_value_and_its_cure() {
         "--board ./nope.toml",
         "--output nope/../../../proc/nope.csv",
         "--output out.jsonl",
+        "--output out.csv --format json",
+        "--output out.txt --samples out.txt",
+        "--until 2",
+        "--until 0%",
+        "--max-time 1m",
+        "--resume nope.jsonl",
+        "--resume nope.jsonl --seed 1",
+        "--force",
         "frobnicate",
     ];
     // The CPUs of this machine are its own; on 32 bits there is no engine `uring`.

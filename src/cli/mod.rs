@@ -17,6 +17,7 @@ use crate::case::{Batch, Buffer, Connection, Ip, Payload, SharingKind, Spread, T
 use crate::duration;
 use crate::percent;
 use crate::placement::Pin;
+use crate::sink::Format;
 
 pub use self::engine::EngineArg;
 use self::engine::engine;
@@ -267,11 +268,20 @@ pub struct RunArgs {
     #[arg(long, value_name = "CPUS", help_heading = "Placement")]
     pub pin: Option<Pin>,
 
-    /// The CSV file, or - for standard output [default: results/TIME-BOARD.csv]
+    /// The results, or - for standard output [default: results/TIME-BOARD.csv]
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     pub output: Option<PathBuf>,
 
-    /// The raw samples, one line per window [default: as the CSV, but .jsonl; none with -o -]
+    /// csv, json, markdown, xlsx [default: as the name of the output says, else csv]
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        hide_possible_values = true,
+        help_heading = "Output"
+    )]
+    pub format: Option<Format>,
+
+    /// The raw samples, one line per window [default: as the results, but .jsonl; none with -o -]
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub samples: Option<PathBuf>,
 

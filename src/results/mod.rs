@@ -67,6 +67,11 @@ impl Results {
     /// As for [`Results::open`].
     pub fn from_csv(name: &str, text: impl io::Read) -> Result<Self, UsageError> {
         let mut reader = csv::Reader::from_reader(text);
+        // Without it, whatever the first line holds would pass for a header with no rows below it.
+        let is_ours = |header: &csv::StringRecord| header.iter().any(|column| column == "case");
+        if !reader.headers().is_ok_and(is_ours) {
+            return Err(UsageError::file(name, 1, NO_RESULTS));
+        }
         let rows = reader.deserialize().collect::<Result<Vec<Record>, _>>();
         let rows = rows.map_err(|error| {
             let line = error.position().map_or(1, csv::Position::line);
@@ -84,3 +89,5 @@ impl Results {
         })
     }
 }
+
+const NO_RESULTS: &str = "these are no results of udpbench: the first line names no column `case`";

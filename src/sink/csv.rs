@@ -39,6 +39,17 @@ impl CsvSink {
         self.lines.sync()
     }
 
+    /// Takes the file away again, if it is one.
+    ///
+    /// # Errors
+    /// What the system said.
+    pub fn remove(self) -> std::io::Result<()> {
+        match self.lines {
+            Lines::File(file) => file.remove(),
+            Lines::Stdout => Ok(()),
+        }
+    }
+
     /// See [`Lines::put_in_place`].
     ///
     /// # Errors

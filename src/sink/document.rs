@@ -52,7 +52,7 @@ impl Document {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn finish(self) -> anyhow::Result<()> {
+    pub fn finish(&self) -> anyhow::Result<()> {
         if self.file.is_none() {
             let mut stdout = io::stdout().lock();
             stdout.write_all(&self.format.shape(&self.rows)?)?;

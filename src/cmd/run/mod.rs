@@ -46,7 +46,9 @@ pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
     let planned = reckoning.header().plan.cases().count();
     let ending = sweep::run(reckoning, &unable, &interrupt, &mut desk);
     desk.finish();
-    match ending? {
+    let ending = ending?;
+    desk.outputs.finish()?;
+    match ending {
         Ending::Interrupted => {
             let left = planned - desk.rows.len();
             say(&format!(

@@ -6,15 +6,17 @@ use std::path::{Path, PathBuf};
 use crate::cli::RunArgs;
 use crate::error::UsageError;
 use crate::raw::{Line, Log};
-use crate::record::{Record, Status};
+use crate::record::Record;
 use crate::results::Results;
 use crate::sink::csv::CsvSink;
+use crate::sink::document::Document;
 use crate::sink::lines::{LineFile, Lines};
 use crate::sink::samples::SampleSink;
+use crate::sink::{Format, is_stdout};
 
 /// The files of a run, created before anything is measured.
 pub(super) struct Outputs {
-    csv: CsvSink,
+    rows: RowSink,
     samples: Option<SampleSink>,
     pub(super) to_stdout: bool,
     /// Where the raw samples go.
@@ -26,46 +28,35 @@ pub(super) struct Outputs {
 impl Outputs {
     /// New files, over no other ones.
     pub(super) fn create(args: &RunArgs, board: &str, started_at: &str) -> anyhow::Result<Self> {
-        let csv_path = match &args.output {
-            Some(path) if is_stdout(path) => None,
+        let output = match &args.output {
+            Some(path) => path.clone(),
+            None => default_path(args.format, board, started_at)?,
+        };
+        let format = Format::choose(args.format, &output)?;
+        let samples_path = match &args.samples {
             Some(path) => Some(path.clone()),
-            None => Some(default_path(board, started_at)?),
+            None if is_stdout(&output) => None,
+            None => Some(output.with_extension("jsonl")),
         };
-        let samples_path = match (&args.samples, &csv_path) {
-            (Some(path), _) => Some(path.clone()),
-            (None, Some(csv)) => Some(csv.with_extension("jsonl")),
-            (None, None) => None,
-        };
-        if samples_path.is_some() && samples_path == csv_path {
-            return Err(refused(
-                "--output",
-                csv_path.as_deref().unwrap_or(Path::new("")),
-                "the raw samples go to the same name with .jsonl; use .csv",
-            )
-            .into());
+        if samples_path.as_ref() == Some(&output) {
+            let problem = "the rows go to that file; choose another name";
+            return Err(refused("--samples", &output, problem).into());
         }
-        let csv = csv_path
-            .as_deref()
-            .map(|path| create("--output", path))
-            .transpose()?;
+        let rows = RowSink::create(format, &output)?;
         let flag = if args.samples.is_some() {
             "--samples"
         } else {
             "--output"
         };
-        let samples = match samples_path
-            .as_deref()
-            .map(|path| create(flag, path))
-            .transpose()
-        {
-            Ok(samples) => samples,
+        let samples = samples_path.as_deref().map(|path| create(flag, path));
+        match samples.transpose() {
+            Ok(samples) => Ok(Self::new(rows, &output, samples, samples_path)),
             Err(error) => {
                 // Nothing was measured: leave no empty file behind.
-                let _ = csv.map(LineFile::remove);
-                return Err(error.into());
+                rows.remove();
+                Err(error.into())
             }
-        };
-        Ok(Self::new(csv, samples, csv_path, samples_path))
+        }
     }
 
     /// The files of the run that left `log`: rows that were not final are taken back, raw samples go on after
@@ -75,54 +66,53 @@ impl Outputs {
         raw: &Path,
         log: &Log,
         rows: &[Record],
+        unfinished: &[Record],
     ) -> anyhow::Result<Self> {
         let samples = LineFile::resume(raw, log.whole_bytes)
             .map_err(|error| refused("--resume", raw, &format!("cannot go on with it: {error}")))?;
-        let csv_path = match &args.output {
-            Some(path) if is_stdout(path) => None,
-            Some(path) => Some(path.clone()),
-            None => Some(raw.with_extension("csv")),
-        };
-        let csv = match &csv_path {
-            Some(path) if path.exists() => {
-                let csv = std::fs::read(path).unwrap_or_default();
-                if !is_of_run(&csv, rows, log) {
-                    let problem =
-                        "it holds other results than those of this sweep; choose another name";
-                    return Err(refused("--output", path, problem).into());
-                }
-                Some(
-                    LineFile::replace(path)
-                        .map_err(|error| cannot_create("--output", path, &error))?,
-                )
+        let output = args.output.clone();
+        let output = output.unwrap_or_else(|| raw.with_extension("csv"));
+        let format = Format::choose(args.format, &output)?;
+        let sink = if format == Format::Csv && output.exists() {
+            let csv = std::fs::read(&output).unwrap_or_default();
+            let known = [rows, unfinished].concat();
+            if !is_of_run(&csv, &known, log) {
+                let problem =
+                    "it holds other results than those of this sweep; choose another name";
+                return Err(refused("--output", &output, problem).into());
             }
-            Some(path) => Some(create("--output", path)?),
-            None => None,
+            let file = LineFile::replace(&output);
+            let file = file.map_err(|error| cannot_create("--output", &output, &error))?;
+            RowSink::Csv(CsvSink::new(Lines::File(file)))
+        } else {
+            RowSink::create(format, &output)?
         };
-        let mut outputs = Self::new(csv, Some(samples), csv_path, Some(raw.to_owned()));
-        outputs.csv.rows(rows)?;
-        outputs.csv.put_in_place()?;
+        let mut outputs = Self::new(sink, &output, Some(samples), Some(raw.to_owned()));
+        outputs.rows.rows(rows)?;
+        outputs.rows.put_in_place()?;
         Ok(outputs)
     }
 
     fn new(
-        csv: Option<LineFile>,
+        rows: RowSink,
+        output: &Path,
         samples: Option<LineFile>,
-        csv_path: Option<PathBuf>,
         samples_path: Option<PathBuf>,
     ) -> Self {
-        let results = match &csv_path {
-            Some(path) => path.display().to_string(),
-            None => "standard output".to_owned(),
+        let to_stdout = is_stdout(output);
+        let results = if to_stdout {
+            "standard output".to_owned()
+        } else {
+            output.display().to_string()
         };
         let shown = match &samples_path {
             Some(path) => format!("{results}, raw samples in {}", path.display()),
             None => format!("{results} (--samples names a file for the raw samples)"),
         };
         Self {
-            to_stdout: csv.is_none(),
-            csv: CsvSink::new(csv.map_or(Lines::Stdout, Lines::File)),
+            rows,
             samples: samples.map(|file| SampleSink::new(Lines::File(file))),
+            to_stdout,
             samples_path,
             shown,
         }
@@ -136,50 +126,94 @@ impl Outputs {
         }
     }
 
+    /// Writes what was kept for the end.
+    pub(super) fn finish(&mut self) -> anyhow::Result<()> {
+        match &mut self.rows {
+            RowSink::Csv(_) => Ok(()),
+            RowSink::Document(sink) => sink.finish(),
+        }
+    }
+
     /// Keeps the rows of a block, and makes its windows safe against a power cut.
     pub(super) fn rows(&mut self, rows: &[Record]) -> anyhow::Result<()> {
-        self.csv.rows(rows)?;
-        match &self.samples {
-            Some(samples) => samples.sync(),
-            None => Ok(()),
+        // First what the rows follow from.
+        if let Some(samples) = &self.samples {
+            samples.sync()?;
         }
+        self.rows.rows(rows)
     }
 }
 
-fn is_stdout(path: &Path) -> bool {
-    path == Path::new("-")
+/// Where rows go: a CSV grows, other formats are written whole after each block.
+enum RowSink {
+    Csv(CsvSink),
+    Document(Document),
 }
 
-/// Whether all whole rows of a CSV file are of the run: those that are final, and those that an interruption
-/// left and that are measured further.
-fn is_of_run(csv: &[u8], rows: &[Record], log: &Log) -> bool {
-    let end = csv
-        .iter()
-        .rposition(|&byte| byte == b'\n')
-        .map_or(0, |end| end + 1);
+impl RowSink {
+    fn create(format: Format, output: &Path) -> anyhow::Result<Self> {
+        Ok(match format {
+            Format::Csv if is_stdout(output) => Self::Csv(CsvSink::new(Lines::Stdout)),
+            Format::Csv => {
+                let file = create("--output", output)?;
+                Self::Csv(CsvSink::new(Lines::File(file)))
+            }
+            _ => Self::Document(Document::create(format, output)?),
+        })
+    }
+
+    fn rows(&mut self, rows: &[Record]) -> anyhow::Result<()> {
+        match self {
+            Self::Csv(sink) => sink.rows(rows),
+            Self::Document(sink) => sink.rows(rows),
+        }
+    }
+
+    fn put_in_place(&mut self) -> anyhow::Result<()> {
+        match self {
+            Self::Csv(sink) => sink.put_in_place(),
+            Self::Document(_) => Ok(()),
+        }
+    }
+
+    fn remove(self) {
+        let _ = match self {
+            Self::Csv(sink) => sink.remove(),
+            Self::Document(sink) => sink.remove(),
+        };
+    }
+}
+
+/// Whether all whole rows of a CSV file are of the run that `known` rows are of. A power cut may have taken from
+/// the raw samples what a row was made of.
+fn is_of_run(csv: &[u8], known: &[Record], log: &Log) -> bool {
+    let end = csv.iter().rposition(|&byte| byte == b'\n');
+    let end = end.map_or(0, |end| end + 1);
     let Ok(found) = Results::from_csv("", &csv[..end]) else {
         return end == 0;
     };
-    let plan = &log.header.plan;
+    let is_planned = |row: &Record| {
+        let mut cases = log.header.plan.cases();
+        row.seed == log.header.schedule.seed && cases.any(|planned| planned.case.key() == row.case)
+    };
     found.rows.iter().all(|row| {
-        if row.status == Status::Interrupted {
-            row.seed == log.header.schedule.seed
-                && plan.cases().any(|planned| planned.case.key() == row.case)
-        } else {
-            let same =
-                |other: &Record| row.case == other.case && row.started_at == other.started_at;
-            rows.iter().any(same)
-        }
+        let known = known.iter().find(|known| known.case == row.case);
+        is_planned(row) && known.is_none_or(|known| known.started_at == row.started_at)
     })
 }
 
-/// `results/<UTC time>-<board>.csv`.
-fn default_path(board: &str, started_at: &str) -> Result<PathBuf, UsageError> {
+/// `results/<UTC time>-<board>.csv`, or another extension.
+fn default_path(
+    format: Option<Format>,
+    board: &str,
+    started_at: &str,
+) -> Result<PathBuf, UsageError> {
     let directory = Path::new("results");
     std::fs::create_dir_all(directory)
         .map_err(|error| cannot_create("--output", directory, &error))?;
     let time = started_at.replace(':', "");
-    Ok(directory.join(format!("{time}-{board}.csv")))
+    let extension = format.unwrap_or(Format::Csv).extension();
+    Ok(directory.join(format!("{time}-{board}.{extension}")))
 }
 
 fn create(flag: &'static str, path: &Path) -> Result<LineFile, UsageError> {

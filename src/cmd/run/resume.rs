@@ -21,7 +21,7 @@ pub(super) fn go_on(args: &RunArgs, raw: &Path) -> anyhow::Result<Begun> {
     let Again { unlike, unable } = request::again(&log.header, &root)?;
     refuse_unless_forced(args, raw, &unlike)?;
 
-    let outputs = Outputs::resume(args, raw, &log, &rows)?;
+    let outputs = Outputs::resume(args, raw, &log, &rows, &reckoning.unfinished())?;
     let is_window = |line: &&Line| matches!(line, Line::Window(_));
     let windows = log.lines.iter().filter(is_window).count() as u64;
     if !args.quiet {
