@@ -7,13 +7,13 @@ from pathlib import Path
 REPOSITORY = Path(__file__).resolve().parents[2]
 
 
-def take_binary(help_text):
-    """Takes `--binary FILE` out of the command line, or builds a release. Answers --help."""
+def take_binary(help_text, flag="--binary"):
+    """Takes this flag and its file out of the command line, or builds a release. Answers --help."""
     if {"-h", "--help"} & set(sys.argv):
         print(help_text)
         sys.exit(0)
-    if "--binary" in sys.argv:
-        place = sys.argv.index("--binary")
+    if flag in sys.argv:
+        place = sys.argv.index(flag)
         binary = Path(sys.argv[place + 1]).resolve()
         del sys.argv[place : place + 2]
         return binary

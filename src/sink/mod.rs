@@ -66,6 +66,14 @@ impl Format {
         })
     }
 
+    /// What the name of such a file ends in.
+    pub fn extension(self) -> &'static str {
+        match self {
+            Self::Markdown => "md",
+            Self::Csv | Self::Json | Self::Xlsx => self.name(),
+        }
+    }
+
     /// The rows in this shape.
     ///
     /// # Errors
@@ -168,6 +176,21 @@ mod tests {
         assert_eq!(choose(Some(Format::Json), "-"), Ok(Format::Json));
         assert_eq!(choose(Some(Format::Json), "a.dat"), Ok(Format::Json));
         assert_eq!(choose(Some(Format::Json), "a.json"), Ok(Format::Json));
+    }
+
+    #[test]
+    fn a_files_extension_is_one_that_says_its_format() {
+        use clap::ValueEnum;
+        for &format in Format::value_variants() {
+            let name = format!("a.{}", format.extension());
+            assert_eq!(
+                Format::of_name(Path::new(&name)),
+                Ok(Some(format)),
+                "{name}"
+            );
+            let typed = format.to_possible_value().expect("none is hidden");
+            assert_eq!(typed.get_name(), format.name());
+        }
     }
 
     #[test]

@@ -1,0 +1,105 @@
+"""LibreOffice Calc, headless: converts files, and says what it took each cell for."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from xml.etree import ElementTree
+
+# Comma, double quote, UTF-8, from the first line on, all columns by their looks, English (USA), no number in
+# quotes, no dates invented: what docs/RESULTS.md says to choose.
+READ = "44,34,76,1,,1033,false,false"
+# The same; then every digit, not what is shown; values, not formulas.
+WRITTEN = "44,34,76,1,,1033,false,false,false"
+_NAMES = "urn:oasis:names:tc:opendocument:xmlns:"
+
+
+def find():
+    return shutil.which("soffice") or shutil.which("libreoffice")
+
+
+class Calc:
+    """With a profile of its own, so that nobody's settings matter, nor one that is open."""
+
+    def __init__(self, room):
+        self.room = Path(room)
+        self.profile = (self.room / "profile").as_uri()
+
+    def convert(self, file, to, language="en_US"):
+        """Converts into a directory of its own, as somebody would who works in this language."""
+        where = Path(tempfile.mkdtemp(dir=self.room))
+        target = f"csv:Text - txt - csv (StarCalc):{WRITTEN}" if to == "csv" else to
+        command = [find(), f"-env:UserInstallation={self.profile}", "--headless"]
+        command += [f"--infilter=CSV:{READ}"] if Path(file).suffix == ".csv" else []
+        command += ["--convert-to", target, "--outdir", where, file]
+        environment = {**os.environ, "LC_ALL": f"{language}.UTF-8"}
+        said = subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment)
+        made = where / f"{Path(file).stem}.{to}"
+        if not made.exists():
+            raise AssertionError(f"no {made.name}: {said.stdout}{said.stderr}")
+        return made
+
+
+class Book:
+    """A flat OpenDocument spreadsheet."""
+
+    def __init__(self, fods):
+        root = ElementTree.parse(fods).getroot()
+        # A chart holds a table, too, so only those of the book.
+        book = root.find(f"{{{_NAMES}office:1.0}}body/{{{_NAMES}office:1.0}}spreadsheet")
+        tables = book.findall(_tag("table"))
+        self.sheets = {table.get(_tag("name")): _cells(table) for table in tables}
+        self.charts = [len(list(chart.iter(f"{{{_NAMES}chart:1.0}}series"))) for chart in _charts(book)]
+
+
+def _tag(name):
+    return f"{{{_NAMES}table:1.0}}{name}"
+
+
+def _charts(book):
+    return book.iter(f"{{{_NAMES}chart:1.0}}chart")
+
+
+def _cells(table):
+    """By row and column, from 0: the kind of each cell that holds something, and what."""
+    found, row = {}, 0
+    for line in _lines(table):
+        column = 0
+        for cell in line:
+            if cell.tag not in (_tag("table-cell"), _tag("covered-table-cell")):
+                continue
+            kind = cell.get(f"{{{_NAMES}office:1.0}}value-type")
+            repeated = int(cell.get(_tag("number-columns-repeated"), 1))
+            if kind:
+                for offset in range(repeated):
+                    found[row, column + offset] = (kind, _value(cell, kind))
+            column += repeated
+        row += int(line.get(_tag("number-rows-repeated"), 1))
+    return found
+
+
+def _lines(table):
+    """Rows may be in groups, such as the header's."""
+    for child in table:
+        if child.tag == _tag("table-row"):
+            yield child
+        elif child.tag in (_tag("table-header-rows"), _tag("table-rows"), _tag("table-row-group")):
+            yield from _lines(child)
+
+
+def _value(cell, kind):
+    if kind == "float":
+        return float(cell.get(f"{{{_NAMES}office:1.0}}value"))
+    paragraphs = cell.findall(f"{{{_NAMES}text:1.0}}p")
+    return "\n".join(map(_text, paragraphs))
+
+
+def _text(node):
+    """With the spaces that OpenDocument counts instead of writing them."""
+    text = node.text or ""
+    for child in node:
+        if child.tag == f"{{{_NAMES}text:1.0}}s":
+            text += " " * int(child.get(f"{{{_NAMES}text:1.0}}c", 1))
+        text += _text(child) + (child.tail or "")
+    return text
