@@ -1,5 +1,6 @@
 //! `udpbench` and `udpbench run`: the sweep.
 
+pub mod live;
 mod outputs;
 
 use std::fmt;
