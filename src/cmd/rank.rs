@@ -1,13 +1,47 @@
 //! `udpbench rank`: which engines are the fastest and the cheapest.
 
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use crate::cli::RankArgs;
+use crate::error::UsageError;
+use crate::rank::table::{self, View};
+use crate::rank::{self, Ranking};
+use crate::results::Results;
 
-/// Skeleton.
+/// Ranks the engines of the files, and prints that.
 ///
 /// # Errors
-/// Always.
-pub fn run(_args: &RankArgs) -> anyhow::Result<ExitCode> {
-    anyhow::bail!("not yet")
+/// A file that cannot be read, files without a row to rank, or standard output that is gone.
+pub fn run(args: &RankArgs) -> anyhow::Result<ExitCode> {
+    let files = args.files.iter().map(|path| Results::open(path));
+    let results = files.collect::<Result<Vec<Results>, UsageError>>()?;
+    let ranking = rank::rank(&results);
+    if ranking.is_empty() {
+        return Err(nothing_to_rank(&results, &ranking).into());
+    }
+    let view = View {
+        by: args.by,
+        top: args.top.into(),
+    };
+    let text = table::draw(&ranking, view);
+    io::stdout().lock().write_all(text.as_bytes())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn nothing_to_rank(results: &[Results], ranking: &Ranking) -> UsageError {
+    let names: Vec<&str> = results.iter().map(|file| file.name.as_str()).collect();
+    let remarks = ranking.boards.iter().flat_map(|board| &board.remarks);
+    let reasons = remarks
+        .map(String::as_str)
+        .collect::<Vec<&str>>()
+        .join("; ");
+    let reasons = if reasons.is_empty() {
+        "no rows"
+    } else {
+        &reasons
+    };
+    let problem =
+        format!("nothing to rank: {reasons}; give results in which engines were measured");
+    UsageError::flag("rank", &names.join(" "), problem)
 }

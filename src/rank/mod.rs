@@ -1,1 +1,231 @@
-//! rank: skeleton.
+//! Which engines are the fastest and the cheapest, setting by setting and over all, and how sure that is.
+//!
+//! 1. Rows are told apart by machine, and on each machine by [`Setting`]: only what had the same threads,
+//!    payload, ip, connection and buffers is held side by side. What several files measured is averaged.
+//! 2. An engine's place is one more than the number of engines whose whole interval is better than its own.
+//!    So those that cannot be told apart share a place. Who has no interval has no place.
+//! 3. Over all, the geometric means of the same settings are compared, never those of different ones: see
+//!    [`OverAll`].
+
+mod field;
+mod measure;
+mod over_all;
+mod reading;
+mod recommend;
+mod remarks;
+pub mod table;
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use self::field::Field;
+pub use self::measure::{By, Measure, Unit};
+pub use self::over_all::OverAll;
+pub use self::reading::Reading;
+use crate::case::{BlockKey, Connection};
+use crate::record::Record;
+use crate::results::Results;
+
+/// Ranks what was measured, each machine apart.
+pub fn rank(results: &[Results]) -> Ranking {
+    let mut machines: BTreeMap<Machine, Vec<&Record>> = BTreeMap::new();
+    for row in results.iter().flat_map(|file| &file.rows) {
+        machines.entry(Machine::of(row)).or_default().push(row);
+    }
+    let boards = machines.into_iter();
+    Ranking {
+        boards: boards
+            .map(|(machine, rows)| BoardRanking::new(machine, rows))
+            .collect(),
+    }
+}
+
+/// Every machine's ranking.
+#[derive(Clone, Debug)]
+pub struct Ranking {
+    /// In the order of their names.
+    pub boards: Vec<BoardRanking>,
+}
+
+impl Ranking {
+    /// Whether no row could be ranked.
+    pub fn is_empty(&self) -> bool {
+        self.boards.iter().all(|board| board.settings.is_empty())
+    }
+}
+
+/// What has to be the same for two rows to be of one machine.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Machine {
+    /// The board's profile.
+    pub board: String,
+    /// What the CPUs call themselves; may be empty.
+    pub cpu_model: String,
+    /// What the program was built for: a 32-bit program is another one. May be empty.
+    pub arch: String,
+}
+
+impl Machine {
+    fn of(row: &Record) -> Self {
+        Self {
+            board: row.board.clone(),
+            cpu_model: row.cpu_model.clone(),
+            arch: row.arch.clone(),
+        }
+    }
+}
+
+impl fmt::Display for Machine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let parts = [&self.board, &self.cpu_model, &self.arch].map(String::as_str);
+        let known: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        f.write_str(&known.join(", "))
+    }
+}
+
+/// What has to be the same for two engines to be held side by side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Setting {
+    /// Threads, payload, ip, and the buffers that were asked for.
+    pub block: BlockKey,
+    /// Whether the sockets were connected.
+    pub connection: Connection,
+    /// SO_RCVBUF and SO_SNDBUF as they were granted, in bytes: loss, and so speed, depends on them.
+    pub granted: (Option<u64>, Option<u64>),
+}
+
+impl Setting {
+    fn of(row: &Record) -> Self {
+        Self {
+            block: row.block(),
+            connection: row.connection,
+            granted: (row.rcvbuf_bytes, row.sndbuf_bytes),
+        }
+    }
+}
+
+/// The ranking of one machine.
+#[derive(Clone, Debug)]
+pub struct BoardRanking {
+    /// The machine.
+    pub machine: Machine,
+    /// How many rows were ranked.
+    pub rows: usize,
+    /// Setting by setting, in their order.
+    pub settings: Vec<SettingRanking>,
+    /// Over all settings, the speed first. Empty: there are none.
+    pub over_all: Vec<OverAll>,
+    /// What was left out, and what may mislead.
+    pub remarks: Vec<String>,
+}
+
+impl BoardRanking {
+    fn new(machine: Machine, rows: Vec<&Record>) -> Self {
+        let field = Field::new(rows);
+        let settings = field.rankings();
+        let over_all = Measure::ALL.map(|measure| OverAll::new(measure, &settings));
+        Self {
+            machine,
+            rows: field.rows().count(),
+            over_all: over_all.into_iter().flatten().collect(),
+            remarks: remarks::of(&field),
+            settings,
+        }
+    }
+
+    /// What to use, and how sure that is: one sentence.
+    pub fn recommendation(&self, by: By) -> String {
+        recommend::sentence(self, by)
+    }
+
+    fn over_all_by(&self, measure: Measure) -> Option<&OverAll> {
+        let mut all = self.over_all.iter();
+        all.find(|over_all| over_all.standing.measure == measure)
+    }
+}
+
+/// The ranking within one setting.
+#[derive(Clone, Debug)]
+pub struct SettingRanking {
+    /// The setting.
+    pub setting: Setting,
+    /// By speed, then by CPU time; without the one that nobody has.
+    pub standings: Vec<Standing>,
+}
+
+/// Engines in their order.
+#[derive(Clone, Debug)]
+pub struct Standing {
+    /// By what.
+    pub measure: Measure,
+    /// What the values are.
+    pub unit: Unit,
+    /// The best first.
+    pub places: Vec<Place>,
+}
+
+/// An engine's place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Place {
+    /// One more than the number of engines whose whole interval is better. `None`: it has no interval.
+    pub place: Option<usize>,
+    /// The row's label: the engine, or both, with what else tells it from others.
+    pub engine: String,
+    /// Its value, with the uncertainty.
+    pub reading: Reading,
+    /// Datagrams lost, in percent of the sent ones; of several cases the most. `None`: not known.
+    pub loss_pct: Option<f64>,
+}
+
+impl Place {
+    /// Whether nobody is known to be better.
+    pub fn is_first(&self) -> bool {
+        self.place == Some(1)
+    }
+}
+
+impl Standing {
+    fn new(
+        measure: Measure,
+        unit: Unit,
+        readings: impl Iterator<Item = (String, Reading, Option<f64>)>,
+    ) -> Self {
+        let mut places: Vec<Place> = readings
+            .map(|(engine, reading, loss_pct)| Place {
+                place: None,
+                engine,
+                reading,
+                loss_pct,
+            })
+            .collect();
+        let badness = |place: &Place| match measure {
+            Measure::Speed => -place.reading.value(),
+            Measure::Cpu => place.reading.value(),
+        };
+        // Stable: engines of the same value stay in the order of their names.
+        places.sort_by(|a, b| badness(a).total_cmp(&badness(b)));
+        let intervals: Vec<_> = places
+            .iter()
+            .map(|place| place.reading.interval())
+            .collect();
+        for (place, own) in places.iter_mut().zip(&intervals) {
+            let Some(own) = *own else { continue };
+            let intervals = intervals.iter().flatten();
+            let ahead = intervals.filter(|&&other| measure.is_ahead(other, own));
+            place.place = Some(1 + ahead.count());
+        }
+        Self {
+            measure,
+            unit,
+            places,
+        }
+    }
+
+    /// Those on the first place, which cannot be told apart. None: nobody has an interval.
+    pub fn leaders(&self) -> impl Iterator<Item = &Place> {
+        self.places.iter().filter(|place| place.is_first())
+    }
+}
+
+#[cfg(test)]
+mod tests;

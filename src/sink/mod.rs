@@ -90,14 +90,6 @@ impl Format {
         }
     }
 
-    /// What names of such files end in.
-    pub fn extension(self) -> &'static str {
-        match self {
-            Self::Markdown => "md",
-            _ => self.name(),
-        }
-    }
-
     /// As it is typed.
     fn name(self) -> &'static str {
         match self {

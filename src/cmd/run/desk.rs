@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use indicatif::{FormattedDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
+use super::live::{Glyphs, Live, Screen};
 use super::outputs::Outputs;
 use crate::cmd::say;
 use crate::plan::Block;
@@ -20,6 +21,9 @@ pub(super) struct Desk {
     /// Every row so far.
     pub(super) rows: Vec<Record>,
     bar: ProgressBar,
+    live: Live,
+    /// Where the live table is. `None`: nobody wants to see it.
+    screen: Option<Screen>,
     quiet: bool,
 }
 
@@ -27,17 +31,22 @@ impl Desk {
     /// Of a sweep that has so many windows already.
     pub(super) fn new(outputs: Outputs, quiet: bool, header: &Header, windows: u64) -> Self {
         let schedule = &header.schedule;
-        // Draws on standard error, and only if that is a terminal.
         let bar = ProgressBar::new(schedule.windows(&header.plan).max(windows));
-        if quiet {
+        let (screen, bar) = if quiet {
             bar.set_draw_target(ProgressDrawTarget::hidden());
-        }
+            (None, bar)
+        } else {
+            let (screen, bar) = Screen::new(bar);
+            (Some(screen), bar)
+        };
         bar.set_style(style(schedule.time_per_window()));
         bar.set_position(windows);
         Self {
             outputs,
             rows: Vec::new(),
             bar,
+            live: Live::new(Glyphs::of_locale()),
+            screen,
             quiet,
         }
     }
@@ -45,6 +54,9 @@ impl Desk {
     /// Takes the progress away and shows the table.
     pub(super) fn finish(&self) {
         self.bar.finish_and_clear();
+        if let Some(screen) = &self.screen {
+            screen.clear();
+        }
         if self.quiet {
             return;
         }
@@ -54,6 +66,12 @@ impl Desk {
             let _ = io::stdout().lock().write_all(table.as_bytes());
         } else if io::stderr().is_terminal() {
             say(&table);
+        }
+    }
+
+    fn show(&mut self) {
+        if let Some(screen) = &mut self.screen {
+            screen.show(&self.live);
         }
     }
 }
@@ -70,13 +88,20 @@ impl Journal for Desk {
         }
     }
 
-    fn block(&mut self, _block: &Block) {}
+    fn block(&mut self, block: &Block) {
+        self.live
+            .block(&block.key, block.runnable().map(|(case, _)| case));
+        self.show();
+    }
 
     fn line(&mut self, line: &Line) -> anyhow::Result<()> {
-        if let Line::Window(_) = line {
+        self.outputs.line(line)?;
+        if let Line::Window(sample) = line {
             self.bar.inc(1);
+            self.live.window(sample);
+            self.show();
         }
-        self.outputs.line(line)
+        Ok(())
     }
 
     fn windows_to_come(&mut self, more: i64) {
@@ -86,6 +111,7 @@ impl Journal for Desk {
 
     fn rows(&mut self, rows: Vec<Record>) -> anyhow::Result<()> {
         self.outputs.rows(&rows)?;
+        self.live.rows(&rows);
         self.rows.extend(rows);
         Ok(())
     }

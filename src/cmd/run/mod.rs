@@ -1,6 +1,7 @@
 //! `udpbench` and `udpbench run`: the sweep.
 
 mod desk;
+mod live;
 mod outputs;
 mod resume;
 

@@ -1,0 +1,231 @@
+//! A value with its uncertainty, kept as logarithms: ratios multiply, so it is their logarithms that add up.
+
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+/// A positive value with its uncertainty.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Reading {
+    ln: f64,
+    error: Option<Error>,
+}
+
+/// The standard error of a logarithm.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Error {
+    standard: f64,
+    /// How well it is known: degrees of freedom of Student's t.
+    freedom: f64,
+}
+
+impl Reading {
+    /// `None`: it is not a positive number.
+    pub(super) fn new(value: f64) -> Option<Self> {
+        (value.is_finite() && value > 0.0).then(|| Self {
+            ln: value.ln(),
+            error: None,
+        })
+    }
+
+    /// The median of `count` values whose logarithms have this standard deviation, in percent.
+    pub(super) fn scattered(self, deviation_pct: f64, count: usize) -> Self {
+        if !deviation_pct.is_finite() || deviation_pct < 0.0 || count < 2 {
+            return self;
+        }
+        let standard = MEDIAN_OVER_MEAN * deviation_pct / 100.0 / (count as f64).sqrt();
+        self.with(standard, count as f64 - 1.0)
+    }
+
+    /// A value that is known by its interval alone: half of that is taken for two standard errors.
+    pub(super) fn between(self, low: f64, high: f64) -> Self {
+        if low > 0.0 && low <= high && high.is_finite() {
+            self.with((high.ln() - low.ln()) / 4.0, f64::INFINITY)
+        } else {
+            self
+        }
+    }
+
+    fn with(self, standard: f64, freedom: f64) -> Self {
+        let error = Error { standard, freedom };
+        Self {
+            error: Some(error),
+            ..self
+        }
+    }
+
+    /// The value.
+    pub fn value(&self) -> f64 {
+        self.ln.exp()
+    }
+
+    /// Its 95 % interval, by Student's t. `None`: nothing says how uncertain it is.
+    pub fn interval(&self) -> Option<(f64, f64)> {
+        let error = self.error?;
+        let half = quantile(error.freedom) * error.standard;
+        let bound = |by: f64| (self.ln + by).exp();
+        half.is_finite().then(|| (bound(-half), bound(half)))
+    }
+
+    /// What was measured several times: the mean, and the larger of what the measurements say of their own
+    /// uncertainty and what their differences say. `None`: never measured.
+    pub(super) fn of_repeats(readings: &[Self]) -> Option<Self> {
+        let (first, count) = (readings.first()?, readings.len() as f64);
+        if readings.len() == 1 {
+            return Some(*first);
+        }
+        let ln = mean_ln(readings);
+        let squares: f64 = readings.iter().map(|one| (one.ln - ln).powi(2)).sum();
+        let apart = Error {
+            standard: (squares / (count - 1.0) / count).sqrt(),
+            freedom: count - 1.0,
+        };
+        let errors: Option<Vec<Error>> = readings.iter().map(|one| one.error).collect();
+        let error = errors.map_or(apart, |errors| {
+            let own = in_quadrature(&errors).over(count);
+            Error {
+                standard: own.standard.max(apart.standard),
+                freedom: own.freedom + apart.freedom,
+            }
+        });
+        Some(Self {
+            ln,
+            error: Some(error),
+        })
+    }
+
+    /// The geometric mean of cases, of which those within a block were held against the same windows of the
+    /// reference: their errors may all point the same way, so they add up; those of blocks are independent.
+    /// `None`: no cases.
+    pub(super) fn geometric_mean(blocks: &[Vec<Self>]) -> Option<Self> {
+        let all: Vec<Self> = blocks.iter().flatten().copied().collect();
+        let of_block = |block: &Vec<Self>| -> Option<Error> {
+            let errors: Option<Vec<Error>> = block.iter().map(|one| one.error).collect();
+            errors.map(|errors| added_up(&errors))
+        };
+        let errors: Option<Vec<Error>> = blocks.iter().map(of_block).collect();
+        (!all.is_empty()).then(|| Self {
+            ln: mean_ln(&all),
+            error: errors.map(|errors| in_quadrature(&errors).over(all.len() as f64)),
+        })
+    }
+}
+
+/// The standard error of a median over that of a mean, of values that scatter normally: sqrt(pi / 2). For a
+/// handful of values it is less, so this errs on the wide side.
+const MEDIAN_OVER_MEAN: f64 = 1.2533;
+
+fn mean_ln(readings: &[Reading]) -> f64 {
+    readings.iter().map(|one| one.ln).sum::<f64>() / readings.len() as f64
+}
+
+impl Error {
+    fn over(self, count: f64) -> Self {
+        Self {
+            standard: self.standard / count,
+            ..self
+        }
+    }
+}
+
+/// Of a sum whose parts may err together.
+fn added_up(errors: &[Error]) -> Error {
+    Error {
+        standard: errors.iter().map(|error| error.standard).sum(),
+        freedom: errors
+            .iter()
+            .map(|error| error.freedom)
+            .fold(f64::INFINITY, f64::min),
+    }
+}
+
+/// Of a sum whose parts err independently; the degrees of freedom by Welch and Satterthwaite.
+fn in_quadrature(errors: &[Error]) -> Error {
+    let variance = |error: &Error| error.standard.powi(2);
+    let sum: f64 = errors.iter().map(variance).sum();
+    let parts = errors
+        .iter()
+        .map(|error| variance(error).powi(2) / error.freedom);
+    let parts: f64 = parts.sum();
+    Error {
+        standard: sum.sqrt(),
+        freedom: if parts > 0.0 {
+            sum.powi(2) / parts
+        } else {
+            f64::INFINITY
+        },
+    }
+}
+
+/// 97.5 % of Student's t lie below it.
+fn quantile(freedom: f64) -> f64 {
+    // Beyond this, it is that of the normal distribution to three digits; statrs knows no infinite freedom.
+    if freedom > 1000.0 {
+        return 1.96;
+    }
+    StudentsT::new(0.0, 1.0, freedom).map_or(f64::NAN, |t| t.inverse_cdf(0.975))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn one(deviation_pct: f64) -> Reading {
+        let reading = Reading::new(1.0).expect("positive");
+        reading.scattered(deviation_pct, 6)
+    }
+
+    fn standard(reading: Reading) -> f64 {
+        reading.error.expect("it has one").standard
+    }
+
+    /// Any textbook's table of Student's t.
+    #[test]
+    fn the_quantiles_are_those_of_the_textbook() {
+        for (freedom, published) in [(1.0, 12.706), (5.0, 2.571), (30.0, 2.042), (1e9, 1.96)] {
+            let ours = quantile(freedom);
+            assert!((ours - published).abs() < 1e-3, "{freedom}: {ours}");
+        }
+    }
+
+    #[test]
+    fn errors_add_up_within_a_block_and_in_quadrature_across_blocks() {
+        let single = standard(one(3.0));
+        let mean =
+            |blocks: &[Vec<Reading>]| standard(Reading::geometric_mean(blocks).expect("cases"));
+        let together = mean(&[vec![one(3.0); 4]]);
+        assert!((together - single).abs() < 1e-12, "{together}");
+        let apart = mean(&vec![vec![one(3.0)]; 4]);
+        assert!((apart - single / 2.0).abs() < 1e-12, "{apart}");
+    }
+
+    #[test]
+    fn a_case_without_an_interval_leaves_the_mean_without_one() {
+        let bare = Reading::new(2.0).expect("positive");
+        let mean = Reading::geometric_mean(&[vec![one(3.0)], vec![bare]]).expect("cases");
+        assert_eq!(mean.interval(), None);
+        assert!((mean.value() - 2.0_f64.sqrt()).abs() < 1e-12);
+    }
+
+    #[test]
+    fn repeats_that_differ_more_than_they_say_are_believed_to_differ() {
+        let repeats = |values: [f64; 3], deviation_pct| {
+            let reading = |value| Some(Reading::new(value)?.scattered(deviation_pct, 6));
+            let readings: Option<Vec<Reading>> = values.into_iter().map(reading).collect();
+            standard(Reading::of_repeats(&readings.expect("positive")).expect("three"))
+        };
+        let alike = repeats([1.0, 1.0, 1.0], 3.0);
+        assert!((alike - standard(one(3.0)) / 3.0_f64.sqrt()).abs() < 1e-12);
+        assert!(repeats([0.9, 1.0, 1.1], 0.0) > 0.05);
+    }
+
+    #[test]
+    fn an_interval_alone_says_how_uncertain_a_value_is() {
+        let reading = Reading::new(1.0).expect("positive").between(0.9, 1.1);
+        let (low, high) = reading.interval().expect("it has one");
+        assert!(
+            (low - 0.906).abs() < 1e-3 && (high - 1.103).abs() < 1e-3,
+            "{low} {high}"
+        );
+        let unknown = Reading::new(1.0).expect("positive").between(-1.0, 1.1);
+        assert_eq!(unknown.interval(), None);
+    }
+}

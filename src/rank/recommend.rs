@@ -1,0 +1,127 @@
+//! What to use, and how sure that is.
+
+use super::measure::{By, Measure, Unit};
+use super::over_all::OverAll;
+use super::table::counted;
+use super::{BoardRanking, Place, Standing};
+use crate::engines::REFERENCE;
+
+pub(super) fn sentence(board: &BoardRanking, by: By) -> String {
+    let asked = Measure::ALL.into_iter().filter(|&one| by.includes(one));
+    let mut asked = asked.filter_map(|measure| board.over_all_by(measure));
+    let Some(first) = asked.next() else {
+        return "Nothing can be recommended: nothing could be ranked.".to_owned();
+    };
+    let standing = &first.standing;
+    if let ([only], []) = (&standing.places[..], &first.left_out[..]) {
+        let engine = &only.engine;
+        return format!("Nothing can be recommended: only {engine} was measured.");
+    }
+    let second = asked.next().map(|cpu| cheapest(&cpu.standing));
+    let parts = [Some(best(first)), second, loss(standing), doubt(standing)];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    format!("{}.", parts.join("; "))
+}
+
+/// The best engines and what speaks for them.
+fn best(over_all: &OverAll) -> String {
+    let standing = &over_all.standing;
+    let settings = counted(over_all.settings, "setting");
+    let Some(witness) = witness(standing) else {
+        return format!("Nothing can be recommended: {NO_INTERVALS}");
+    };
+    let (names, claim) = (names(standing, "or"), claim(standing, witness));
+    let engine = &witness.engine;
+    if standing.leaders().count() > 1 {
+        format!("Use {names}, which cannot be told apart: over {settings} {engine} {claim}")
+    } else if !witness.is_first() {
+        format!("Use {names}: over {settings} {engine}, the next, {claim}")
+    } else if standing.places.len() == 1 {
+        format!("Use {names}: over {settings} it {claim}; no other has enough of them")
+    } else {
+        format!("Use {names}: over {settings} it {claim}, ahead of all others")
+    }
+}
+
+const NO_INTERVALS: &str =
+    "over all, no engine has an interval, which more rounds or files would give";
+
+/// The cheapest beside the fastest.
+fn cheapest(cpu: &Standing) -> String {
+    let Some(witness) = witness(cpu) else {
+        return "which is the cheapest cannot be told".to_owned();
+    };
+    let (names, claim) = (names(cpu, "and"), claim(cpu, witness));
+    let engine = &witness.engine;
+    if cpu.leaders().count() > 1 {
+        format!("the cheapest are {names}, which cannot be told apart: {engine} {claim}")
+    } else if !witness.is_first() {
+        format!("the cheapest is {names}: {engine}, the next, {claim}")
+    } else {
+        format!("the cheapest is {engine}: it {claim}")
+    }
+}
+
+/// Whose value is told: the best one's, or of ratios to std the best one's beside std.
+fn witness(standing: &Standing) -> Option<&Place> {
+    let says_something =
+        |place: &&Place| standing.unit == Unit::Absolute || place.engine != REFERENCE;
+    let mut placed = standing.places.iter().filter(|place| place.place.is_some());
+    let first = placed.clone().next();
+    placed.find(says_something).or(first)
+}
+
+/// A value in words, with its interval.
+fn claim(standing: &Standing, place: &Place) -> String {
+    let figure = |value: f64| standing.figure(value);
+    let interval = place.reading.interval();
+    let interval = interval.map(|(low, high)| format!(" ({} to {})", figure(low), figure(high)));
+    let value = figure(place.reading.value()) + &interval.unwrap_or_default();
+    match (standing.measure, standing.unit) {
+        (Measure::Speed, Unit::TimesStd) => format!("received {value} times what std did"),
+        (Measure::Speed, Unit::Absolute) => {
+            format!("received {value} thousand datagrams per second")
+        }
+        (Measure::Cpu, Unit::TimesStd) => {
+            format!("took {value} times the CPU time of std per datagram")
+        }
+        (Measure::Cpu, Unit::Absolute) => format!("took {value} ns of CPU time per datagram"),
+    }
+}
+
+/// The leaders by name, as many as can be read.
+fn names(standing: &Standing, and: &str) -> String {
+    let leaders = standing.leaders().map(|place| place.engine.clone());
+    let mut names: Vec<String> = leaders.collect();
+    if names.len() > MOST_NAMES + 1 {
+        let more = names.split_off(MOST_NAMES).len();
+        names.push(format!("{more} more"));
+    }
+    match names.split_last() {
+        Some((last, others)) if !others.is_empty() => {
+            format!("{} {and} {last}", others.join(", "))
+        }
+        _ => names.concat(),
+    }
+}
+
+const MOST_NAMES: usize = 4;
+
+/// The most that a leader lost, where that is worth a word.
+fn loss(standing: &Standing) -> Option<String> {
+    let losses = standing
+        .leaders()
+        .filter_map(|place| Some((place.loss_pct?, &place.engine)));
+    let (loss_pct, engine) = losses.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    (loss_pct >= 1.0).then(|| format!("but {engine} lost up to {loss_pct:.1} % of what was sent"))
+}
+
+/// Who was better still, but without an interval.
+fn doubt(standing: &Standing) -> Option<String> {
+    let before = standing.places.iter().take_while(|place| !place.is_first());
+    let better = before.last().filter(|_| standing.leaders().count() > 0)?;
+    let engine = &better.engine;
+    Some(format!(
+        "{engine} was better still, but nothing says how sure that is"
+    ))
+}

@@ -1,0 +1,383 @@
+//! Rankings of made-up rows.
+
+use proptest::prelude::*;
+
+use super::table::View;
+use super::*;
+use crate::record::Status;
+use crate::record::tests::record;
+
+/// A row of `engine` in `threads` threads, with ratios of the speed and of the CPU time that scatter by 2 %.
+fn row(engine: &str, threads: u16, ratio: f64, cpu_ratio: f64) -> Record {
+    let is_reference = engine == crate::engines::REFERENCE;
+    let deviation_pct = if is_reference { 0.0 } else { 2.0 };
+    Record {
+        sender: engine.to_owned(),
+        receiver: engine.to_owned(),
+        threads: threads.try_into().expect("in range"),
+        ratio_to_std: Some(ratio),
+        cpu_ratio_to_std: Some(cpu_ratio),
+        ratio_pairs: Some(6),
+        ratio_sd_pct: Some(deviation_pct),
+        cpu_ratio_sd_pct: Some(deviation_pct),
+        loss_pct: Some(0.0),
+        board: "made-up".to_owned(),
+        ..record()
+    }
+}
+
+fn file(rows: &[Record]) -> Results {
+    Results {
+        name: "made-up.csv".to_owned(),
+        rows: rows.to_vec(),
+        windows: Vec::new(),
+        host: None,
+    }
+}
+
+fn ranked(rows: &[Record]) -> BoardRanking {
+    let mut boards = rank(&[file(rows)]).boards;
+    assert_eq!(boards.len(), 1);
+    boards.remove(0)
+}
+
+/// By speed: each engine with its place.
+fn speed(standing: &Standing) -> Vec<(&str, Option<usize>)> {
+    assert_eq!(standing.measure, Measure::Speed);
+    let places = standing.places.iter();
+    places
+        .map(|place| (place.engine.as_str(), place.place))
+        .collect()
+}
+
+const BOTH: View = View {
+    by: By::Both,
+    top: 3,
+};
+
+#[test]
+fn those_whose_intervals_overlap_share_a_place() {
+    let rows = [
+        row("std", 2, 1.0, 1.0),
+        row("mmsg", 2, 1.21, 0.9),
+        row("uring", 2, 1.20, 0.8),
+        row("nix", 2, 0.99, 1.0),
+    ];
+    let board = ranked(&rows);
+    let places = [("mmsg", 1), ("uring", 1), ("std", 3), ("nix", 3)];
+    let places = places.map(|(engine, place)| (engine, Some(place)));
+    assert_eq!(speed(&board.settings[0].standings[0]), places);
+    assert_eq!(speed(&board.over_all[0].standing), places);
+    let text = board.recommendation(By::Both);
+    assert!(
+        text.starts_with("Use mmsg or uring, which cannot be told apart: over 1 setting"),
+        "{text}"
+    );
+    assert!(text.contains("the cheapest is uring"), "{text}");
+}
+
+#[test]
+fn an_engine_with_the_same_speed_as_std_is_not_recommended_over_it() {
+    let board = ranked(&[row("std", 2, 1.0, 1.0), row("nix", 2, 1.001, 1.0)]);
+    let text = board.recommendation(By::Speed);
+    assert!(
+        text.starts_with("Use nix or std, which cannot be told apart"),
+        "{text}"
+    );
+    let board = ranked(&[row("std", 2, 1.0, 1.0), row("nix", 2, 0.5, 1.0)]);
+    let text = board.recommendation(By::Speed);
+    assert!(
+        text.starts_with("Use std: over 1 setting nix, the next, received 0.500"),
+        "{text}"
+    );
+}
+
+#[test]
+fn over_all_only_settings_count_that_all_engines_have() {
+    // Alone, mio-exhaustive would look twice as fast: it was not there when things were slow.
+    let mut rows = vec![
+        row("mio-exhaustive", 2, 2.0, 1.0),
+        row("mio-exhaustive", 4, 2.0, 1.0),
+    ];
+    for (threads, ratio) in [(1, 0.5), (2, 2.1), (4, 2.1)] {
+        rows.push(row("std", threads, 1.0, 1.0));
+        rows.push(row("mio-level", threads, ratio, 1.0));
+    }
+    let board = ranked(&rows);
+    let over_all = &board.over_all[0];
+    assert_eq!((over_all.settings, over_all.of), (2, 3));
+    assert_eq!(over_all.left_out, []);
+    assert_eq!(speed(&over_all.standing)[0].0, "mio-level");
+    let value = over_all.standing.places[0].reading.value();
+    assert!((value - 2.1).abs() < 1e-9, "{value}");
+}
+
+#[test]
+fn an_engine_that_would_cost_the_others_half_of_the_settings_is_left_out_over_all() {
+    let mut rows = vec![row("uring", 2, 9.0, 0.1)];
+    for threads in [1, 2] {
+        rows.push(row("std", threads, 1.0, 1.0));
+        rows.push(row("mmsg", threads, 1.5, 0.7));
+    }
+    let board = ranked(&rows);
+    let over_all = &board.over_all[0];
+    assert_eq!((over_all.settings, over_all.of), (2, 2));
+    assert_eq!(over_all.left_out, [("uring".to_owned(), 1)]);
+    let text = table::draw(&rank(&[file(&rows)]), BOTH);
+    assert!(
+        text.contains("not ranked over all, for want of settings: uring (1)"),
+        "{text}"
+    );
+    assert!(
+        text.contains("Use mmsg: over 2 settings it received 1.500"),
+        "{text}"
+    );
+}
+
+#[test]
+fn each_machine_is_ranked_by_itself() {
+    let elsewhere = |row: Record| Record {
+        board: "another".to_owned(),
+        ..row
+    };
+    let rows = [
+        row("std", 2, 1.0, 1.0),
+        row("mmsg", 2, 2.0, 0.5),
+        elsewhere(row("std", 2, 1.0, 1.0)),
+        elsewhere(row("mmsg", 2, 0.5, 2.0)),
+    ];
+    let ranking = rank(&[file(&rows[..2]), file(&rows[2..])]);
+    let best = ranking.boards.iter().map(|board| {
+        let first = &board.over_all[0].standing.places[0];
+        (board.machine.board.as_str(), first.engine.as_str())
+    });
+    let best: Vec<_> = best.collect();
+    assert_eq!(best, [("another", "std"), ("made-up", "mmsg")]);
+}
+
+#[test]
+fn what_several_files_measured_is_averaged_unless_its_buffers_differ() {
+    let once = [row("std", 2, 1.0, 1.0), row("mmsg", 2, 2.0, 0.5)];
+    let again = [row("std", 2, 1.0, 1.0), row("mmsg", 2, 4.5, 0.5)];
+    let ranking = rank(&[file(&once), file(&again)]);
+    let board = &ranking.boards[0];
+    let mmsg = &board.over_all[0].standing.places[0];
+    assert!((mmsg.reading.value() - 3.0).abs() < 1e-9);
+    let averaged = "2 cases were measured more than once and averaged".to_owned();
+    assert!(board.remarks.contains(&averaged), "{:?}", board.remarks);
+
+    let smaller = again.map(|row| Record {
+        rcvbuf_bytes: Some(1),
+        ..row
+    });
+    let ranking = rank(&[file(&once), file(&smaller)]);
+    assert_eq!(ranking.boards[0].settings.len(), 2);
+    let text = table::draw(&ranking, BOTH);
+    assert!(text.contains("v4, connected, granted 1 and 8192"), "{text}");
+}
+
+#[test]
+fn without_a_reference_the_speed_itself_is_ranked() {
+    let bare = |engine: &str, pps: f64| Record {
+        ratio_to_std: None,
+        cpu_ratio_to_std: None,
+        received_pps: Some(pps),
+        cv_pct: Some(1.0),
+        ..row(engine, 2, 1.0, 1.0)
+    };
+    let board = ranked(&[bare("nix", 1e5), bare("mmsg", 2e5)]);
+    let standing = &board.over_all[0].standing;
+    assert_eq!(standing.unit, Unit::Absolute);
+    assert_eq!(speed(standing), [("mmsg", Some(1)), ("nix", Some(2))]);
+    let text = board.recommendation(By::Speed);
+    assert!(
+        text.contains("it received 200.0 (197.4 to 202.6) thousand datagrams"),
+        "{text}"
+    );
+}
+
+#[test]
+fn without_intervals_there_is_an_order_but_no_places_and_no_advice() {
+    let once = |engine: &str, ratio: f64| Record {
+        ratio_pairs: Some(1),
+        ratio_sd_pct: None,
+        ratio_to_std_low: None,
+        ratio_to_std_high: None,
+        ..row(engine, 2, ratio, 1.0)
+    };
+    let board = ranked(&[once("std", 1.0), once("mmsg", 2.0)]);
+    assert_eq!(
+        speed(&board.over_all[0].standing),
+        [("mmsg", None), ("std", None)]
+    );
+    let text = board.recommendation(By::Speed);
+    assert!(text.starts_with("Nothing can be recommended"), "{text}");
+    let board = ranked(&[
+        once("mmsg", 2.0),
+        row("std", 2, 1.0, 1.0),
+        row("nix", 2, 0.5, 1.0),
+    ]);
+    let text = board.recommendation(By::Speed);
+    assert!(
+        text.starts_with("Use std") && text.contains("mmsg was better still"),
+        "{text}"
+    );
+}
+
+#[test]
+fn rows_of_older_versions_have_the_uncertainty_of_their_intervals() {
+    let older = Record {
+        ratio_pairs: None,
+        ratio_sd_pct: None,
+        ratio_to_std_low: Some(1.1),
+        ratio_to_std_high: Some(1.3),
+        ..row("mmsg", 2, 1.2, 1.0)
+    };
+    let board = ranked(&[row("std", 2, 1.0, 1.0), older]);
+    let interval = board.over_all[0].standing.places[0].reading.interval();
+    let (low, high) = interval.expect("it has one");
+    assert!(
+        1.0 < low && low < 1.12 && 1.28 < high && high < 1.32,
+        "{low} {high}"
+    );
+    assert!(
+        board
+            .remarks
+            .iter()
+            .any(|remark| remark.contains("1 of 2 rows without the scatter"))
+    );
+}
+
+#[test]
+fn nobody_is_told_to_use_what_loses_without_being_told_so() {
+    let lossy = Record {
+        loss_pct: Some(40.0),
+        ..row("gso", 2, 3.0, 0.3)
+    };
+    let board = ranked(&[row("std", 2, 1.0, 1.0), lossy]);
+    let text = board.recommendation(By::Both);
+    assert!(
+        text.ends_with("but gso lost up to 40.0 % of what was sent."),
+        "{text}"
+    );
+}
+
+#[test]
+fn what_cannot_be_ranked_is_counted_and_never_recommended() {
+    let fast = |engine| row(engine, 2, 100.0, 0.01);
+    let failed = Record {
+        status: Status::Failed,
+        ..fast("nix")
+    };
+    let starving = engines_that(|about| about.starves.is_some());
+    let mut rows = vec![
+        row("std", 2, 1.0, 1.0),
+        row("mmsg", 2, 1.1, 0.9),
+        failed,
+        fast("null"),
+    ];
+    rows.extend(starving.iter().map(|engine| fast(engine)));
+    let board = ranked(&rows);
+    assert_eq!(board.rows, 2);
+    assert!(board.recommendation(By::Both).starts_with("Use mmsg:"));
+    for remark in [
+        "1 row left out: failed",
+        "1 row left out: null moves no datagrams",
+    ] {
+        assert!(
+            board.remarks.iter().any(|one| one == remark),
+            "{remark}: {:?}",
+            board.remarks
+        );
+    }
+    assert!(!starving.is_empty());
+}
+
+fn engines_that(is_so: fn(&crate::engine::About) -> bool) -> Vec<&'static str> {
+    let all = crate::engines::ALL.iter();
+    let them = all.filter(|entry| is_so(entry.about));
+    them.map(crate::engine::Entry::name).collect()
+}
+
+#[test]
+fn a_reference_that_nobody_asked_for_is_no_setting() {
+    let unconnected = Record {
+        connection: Connection::Unconnected,
+        ..row("mmsg", 2, 1.1, 0.9)
+    };
+    let board = ranked(&[row("std", 2, 1.0, 1.0), unconnected]);
+    assert_eq!(board.settings.len(), 1);
+    let text = board.recommendation(By::Both);
+    assert_eq!(text, "Nothing can be recommended: only mmsg was measured.");
+    assert!(rank(&[file(&[row("std", 2, 1.0, 1.0)])]).is_empty());
+}
+
+#[test]
+fn the_ranking_says_who_is_ahead_and_how_sure_that_is() {
+    let mut rows = Vec::new();
+    for threads in [1, 2, 4] {
+        rows.push(row("std", threads, 1.0, 1.0));
+        rows.push(row("mmsg", threads, 1.2, 0.85));
+        rows.push(row("uring", threads, 1.19, 0.8));
+        rows.push(row("tokio", threads, 0.6, 1.8));
+    }
+    rows.push(row("quinn-udp", 2, 5.0, 0.2));
+    rows[11].throttled = "under-voltage".to_owned();
+    insta::assert_snapshot!(table::draw(&rank(&[file(&rows)]), BOTH));
+}
+
+proptest! {
+    #[test]
+    fn no_rows_are_too_strange_to_be_ranked(rows in proptest::collection::vec(strange(), 0..30)) {
+        let ranking = rank(&[file(&rows)]);
+        for by in [By::Speed, By::Cpu, By::Both] {
+            for line in table::draw(&ranking, View { by, top: 2 }).lines() {
+                prop_assert!(line.chars().count() <= 100, "{}", line);
+            }
+        }
+        for over_all in ranking.boards.iter().flat_map(|board| &board.over_all) {
+            prop_assert!(over_all.settings <= over_all.of);
+            let placed = over_all.standing.places.iter().filter_map(|place| place.place);
+            let places: Vec<usize> = placed.collect();
+            prop_assert!(places.is_empty() || places[0] == 1, "{places:?}");
+        }
+    }
+}
+
+/// Any number, and often one that could be.
+fn number() -> impl Strategy<Value = Option<f64>> {
+    let usual = (0.1_f64..10.0).prop_map(Some);
+    prop_oneof![4 => usual, 1 => proptest::num::f64::ANY.prop_map(Some), 1 => Just(None)]
+}
+
+fn strange() -> impl Strategy<Value = Record> {
+    let engine = "(std|mmsg|null|mio-once|x{90}|\u{6f22}{60})";
+    let numbers = proptest::collection::vec(number(), 12);
+    let counts = (1_u16..4, any::<u32>(), proptest::option::of(any::<usize>()));
+    (engine, counts, numbers, any::<bool>()).prop_map(
+        |(engine, (threads, rounds, ratio_pairs), numbers, connected)| Record {
+            connection: if connected {
+                Connection::Connected
+            } else {
+                Connection::Unconnected
+            },
+            rounds,
+            ratio_pairs,
+            left_out_windows: ratio_pairs,
+            ratio_to_std: numbers[0],
+            ratio_to_std_low: numbers[1],
+            ratio_to_std_high: numbers[2],
+            ratio_sd_pct: numbers[3],
+            cpu_ratio_to_std: numbers[4],
+            cpu_ratio_sd_pct: numbers[5],
+            received_pps: numbers[6],
+            received_mbps: numbers[7],
+            cv_pct: numbers[8],
+            received_pps_low: numbers[9],
+            cpu_ns_per_packet: numbers[10],
+            loss_pct: numbers[11],
+            cpu_model: "very long ".repeat(usize::from(threads) * 5),
+            ..row(&engine, threads, 1.0, 1.0)
+        },
+    )
+}

@@ -1,0 +1,91 @@
+//! `udpbench rank` on files: what it prints, and its exit code.
+
+mod common;
+
+use std::fs;
+use std::path::PathBuf;
+
+use common::{Place, rows, stderr, stdout};
+use udpbench::record::{Record, Status};
+
+/// The results of a run with plain and offloading engines that come with the program.
+fn kept() -> PathBuf {
+    let home = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    home.join("results/2026-11-20-x86-vm/offload.csv")
+}
+
+fn write(place: &Place, name: &str, rows: &[Record]) {
+    let mut writer = csv::Writer::from_path(place.path(name)).expect("writable");
+    for row in rows {
+        writer.serialize(row).expect("a row");
+    }
+    writer.flush().expect("writable");
+}
+
+#[test]
+fn it_ends_with_what_to_use() {
+    let place = Place::new();
+    let output = place.run(&format!("rank {}", kept().display()));
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let text = stdout(&output);
+    assert!(
+        text.starts_with("== generic, Intel(R) Xeon(R) Processor, x86_64: 12 rows in 3"),
+        "{text}"
+    );
+    let (_, advice) = text.rsplit_once("->").expect("advice");
+    assert!(advice.trim().starts_with("Use gso>gro"), "{advice}");
+    for line in text.lines() {
+        assert!(line.chars().count() <= 100, "{line}");
+    }
+}
+
+#[test]
+fn by_and_top_choose_what_is_shown() {
+    let place = Place::new();
+    let output = place.run(&format!("rank --by cpu --top 1 {}", kept().display()));
+    let text = stdout(&output);
+    assert!(text.contains("\nCPU         1  gso>gro"), "{text}");
+    assert!(!text.contains("\nspeed  "), "{text}");
+    assert_eq!(text.matches("and 3 more").count(), 3, "{text}");
+}
+
+#[test]
+fn nothing_to_rank_is_bad_input_with_the_reason() {
+    let place = Place::new();
+    let mut failed = rows(&kept());
+    for row in &mut failed {
+        row.status = Status::Failed;
+    }
+    write(&place, "failed.csv", &failed);
+    write(&place, "empty.csv", &[]);
+    for (file, reason) in [
+        (
+            "failed.csv",
+            "rank failed.csv: nothing to rank: 12 rows left out: failed",
+        ),
+        ("empty.csv", "empty.csv"),
+        ("absent.csv", "absent.csv"),
+    ] {
+        let output = place.run(&format!("rank {file}"));
+        assert_eq!(output.status.code(), Some(2), "{file}");
+        assert!(stderr(&output).contains(reason), "{}", stderr(&output));
+        assert_eq!(stdout(&output), "");
+    }
+}
+
+#[test]
+fn whoever_closes_the_pipe_gets_no_error() {
+    let place = Place::new();
+    fs::copy(kept(), place.path("kept.csv")).expect("readable");
+    let output = place.shell("$udpbench rank kept.csv | head -1");
+    assert_eq!(stdout(&output).lines().count(), 1);
+    assert_eq!(stderr(&output), "");
+}
+
+#[test]
+fn options_that_make_no_sense_are_refused() {
+    let place = Place::new();
+    for arguments in ["rank", "rank --top 0 x.csv", "rank --by luck x.csv"] {
+        assert_eq!(place.run(arguments).status.code(), Some(2), "{arguments}");
+    }
+}
