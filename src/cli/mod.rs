@@ -19,7 +19,7 @@ use crate::placement::Pin;
 
 pub use self::engine::EngineArg;
 use self::engine::engine;
-pub use self::results::{CompareArgs, RankArgs, ReportArgs, SummarizeArgs};
+pub use self::results::{CompareArgs, ComparisonFormat, RankArgs, ReportArgs, SummarizeArgs};
 
 /// How fast this board, this kernel and this way of writing the socket loop move UDP datagrams, where
 /// the lost ones died, and what each cost in CPU.
