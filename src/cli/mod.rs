@@ -264,6 +264,11 @@ pub struct RunArgs {
     /// Where /proc and /sys are found, for tests
     #[arg(long, hide = true, default_value = "/")]
     pub root: PathBuf,
+
+    /// Slows the senders of an engine down by so many operations per datagram
+    #[cfg(feature = "calibration")]
+    #[arg(long, hide = true, value_name = "ENGINE:ITERATIONS")]
+    pub delay: Option<crate::workload::delay::Delay>,
 }
 
 /// The options of `check`.

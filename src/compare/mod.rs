@@ -16,6 +16,7 @@ mod against;
 mod difference;
 mod engines;
 mod fitness;
+mod footnotes;
 mod pairs;
 pub mod rows;
 mod scatter;

@@ -1,15 +1,13 @@
 //! The answers for people, at most 100 columns wide.
 
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
-use super::{Against, By, CaseChange, Change, Comparison, EngineChange, Threshold, Verdict};
+use super::{Against, By, CaseChange, Change, Comparison, EngineChange, Verdict, footnotes};
 use crate::case::{BlockKey, Buffer, Connection};
-use crate::sink::table::WIDTH;
 
 /// Which cases are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,8 +25,11 @@ pub fn draw(comparison: &Comparison, detail: Detail) -> String {
         summary(&mut text, comparison, file);
         engines(&mut text, comparison.options.by, &file.engines);
         cases(&mut text, comparison.options.by, &file.cases, detail);
-        remarks(&mut text, comparison, file);
-        text.push('\n');
+        let _ = writeln!(
+            text,
+            "\n{}",
+            footnotes::draw(file, comparison.options.threshold)
+        );
     }
     legend(&mut text, comparison);
     text
@@ -47,7 +48,7 @@ fn summary(text: &mut String, comparison: &Comparison, file: &Against) {
         "{} against {}: {cases}; {engines}.",
         file.name, comparison.base
     );
-    text.push_str(&wrapped([sentence]));
+    text.push_str(&footnotes::wrapped([sentence]));
 }
 
 /// `2 of 96 cases slower, 1 faster, 80 same, 13 unclear`.
@@ -236,68 +237,6 @@ fn percent(fraction: f64) -> String {
         percent if percent.abs() >= 99.95 => format!("{percent:+.0}"),
         percent => format!("{percent:+.1}"),
     }
-}
-
-/// What the numbers cannot say, each once.
-fn remarks(text: &mut String, comparison: &Comparison, file: &Against) {
-    let mut reasons: BTreeMap<(&str, &str), usize> = BTreeMap::new();
-    let cases = file.cases.iter().map(|case| ("cases", &case.verdict));
-    let engines = file
-        .engines
-        .iter()
-        .map(|engine| ("engines", &engine.verdict));
-    for (kind, verdict) in cases.chain(engines) {
-        let what = match (verdict, kind) {
-            (Verdict::Broken(_), _) => "broken",
-            (_, "cases") => "not comparable",
-            _ => "engines not judged",
-        };
-        if let Some(reason) = verdict.reason() {
-            *reasons.entry((what, reason)).or_default() += 1;
-        }
-    }
-    let reasons = reasons.into_iter();
-    let mut lines: Vec<String> = reasons
-        .map(|((what, reason), count)| format!("{count} {what}: {reason}"))
-        .collect();
-    lines.extend(file.remarks.iter().cloned());
-    lines.extend(more_rounds(file, comparison.options.threshold));
-    if !lines.is_empty() {
-        let _ = write!(text, "\n{}", wrapped(lines));
-    }
-}
-
-/// What would help where it is unclear: an interval shrinks with the square root of the rounds.
-fn more_rounds(file: &Against, threshold: Threshold) -> Option<String> {
-    let is_unclear = |case: &&CaseChange| case.verdict == Verdict::Unclear;
-    let changes = file
-        .cases
-        .iter()
-        .filter(is_unclear)
-        .filter_map(|case| case.change);
-    let mut widths: Vec<f64> = changes
-        .map(|change| (change.high - change.low) / 2.0)
-        .collect();
-    widths.sort_unstable_by(f64::total_cmp);
-    let half = *widths.get(widths.len() / 2)?;
-    Some(format!(
-        "{} unclear: half of their intervals is {:.1} % in the median, and has to be below the {} % that \
-         matter; more --rounds in both runs make them narrower, four times as many by half",
-        super::pairs::cases_word(widths.len()),
-        100.0 * half,
-        threshold.percent()
-    ))
-}
-
-fn wrapped(lines: impl IntoIterator<Item = String>) -> String {
-    let mut table = Table::new();
-    table
-        .load_preset(presets::NOTHING)
-        .set_content_arrangement(ContentArrangement::Dynamic)
-        .set_width(WIDTH);
-    table.add_rows(lines.into_iter().map(|line| [line]));
-    let trimmed = table.lines().map(|line| line.trim_end().to_owned() + "\n");
-    trimmed.collect()
 }
 
 fn legend(text: &mut String, comparison: &Comparison) {
