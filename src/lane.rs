@@ -192,6 +192,8 @@ pub struct Control {
     pub gate: Gate,
     stop_sending: AtomicBool,
     stop_receiving: AtomicBool,
+    #[cfg(feature = "calibration")]
+    delay_iterations: AtomicU64,
 }
 
 impl Control {
@@ -203,6 +205,12 @@ impl Control {
     /// Asks the receivers to stop.
     pub fn stop_receiving(&self) {
         self.stop_receiving.store(true, Ordering::Relaxed);
+    }
+
+    /// Makes senders do so much more for each datagram. To be said before the gate opens.
+    #[cfg(feature = "calibration")]
+    pub fn delay_senders(&self, iterations: u64) {
+        self.delay_iterations.store(iterations, Ordering::Relaxed);
     }
 }
 
@@ -275,6 +283,14 @@ impl LaneContext {
     #[inline]
     pub fn receiving_stopped(&self) -> bool {
         self.control.stop_receiving.load(Ordering::Relaxed)
+    }
+
+    /// Does what [`Control::delay_senders`] asked for, for each datagram of the burst.
+    #[cfg(feature = "calibration")]
+    #[inline]
+    pub(crate) fn delay(&self, burst: Burst) {
+        let iterations = self.control.delay_iterations.load(Ordering::Relaxed);
+        crate::workload::delay::spend(iterations * burst.packets);
     }
 
     /// Says that this lane sends no more, so that its count is final.

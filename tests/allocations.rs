@@ -53,6 +53,8 @@ fn run(case: &Case, window: Duration) -> (u64, u64) {
         warmup: Duration::ZERO,
         window,
         root: Root::default(),
+        #[cfg(feature = "calibration")]
+        delay: None,
     };
     let interrupt = Interrupt::never().expect("a pair of sockets");
     let placement = Placement::unpinned(case.threads);

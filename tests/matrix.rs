@@ -33,6 +33,8 @@ fn measure(case: &Case) -> Sample {
         warmup: Duration::from_millis(1),
         window: Duration::from_millis(3),
         root: Root::default(),
+        #[cfg(feature = "calibration")]
+        delay: None,
     };
     let interrupt = Interrupt::never().expect("a pair of sockets");
     match runner::measure(

@@ -29,6 +29,8 @@ fn every_engine_delivers_what_was_sent() {
         warmup: Duration::ZERO,
         window: Duration::ZERO,
         root: Root::default(),
+        #[cfg(feature = "calibration")]
+        delay: None,
     };
     for payload in [LEAST_BYTES, 1460] {
         let mut cases = matrix(payload.try_into().expect("in range"));

@@ -21,7 +21,9 @@ use crate::sink::Format;
 
 pub use self::engine::EngineArg;
 use self::engine::engine;
-pub use self::results::{CompareArgs, RankArgs, ReportArgs, Shape, SummarizeArgs};
+pub use self::results::{
+    CompareArgs, ComparisonFormat, RankArgs, ReportArgs, Shape, SummarizeArgs,
+};
 
 /// How fast this board, this kernel and this way of writing the socket loop move UDP datagrams, where
 /// the lost ones died, and what each cost in CPU.
@@ -311,6 +313,11 @@ pub struct RunArgs {
     /// Where /proc and /sys are found, for tests
     #[arg(long, hide = true, default_value = "/")]
     pub root: PathBuf,
+
+    /// Slows the senders of an engine down by so many operations per datagram
+    #[cfg(feature = "calibration")]
+    #[arg(long, hide = true, value_name = "ENGINE:ITERATIONS")]
+    pub delay: Option<crate::workload::delay::Delay>,
 }
 
 /// The options of `check`.

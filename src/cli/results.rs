@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 
+use crate::compare::{self, Threshold};
+use crate::rank;
 use crate::sink::Format;
-
-use crate::rank::By;
 
 /// The options of `summarize`.
 #[derive(Args, Debug)]
@@ -53,6 +53,7 @@ impl ValueEnum for Shape {
 
 /// The options of `compare`.
 #[derive(Args, Debug)]
+#[command(after_help = COMPARE_AFTER_HELP)]
 pub struct CompareArgs {
     /// What is compared against: results (.csv) or raw samples (.jsonl)
     #[arg(value_name = "BASE")]
@@ -60,7 +61,56 @@ pub struct CompareArgs {
     /// What is compared, each against BASE
     #[arg(value_name = "NEW", required = true)]
     pub new: Vec<PathBuf>,
+    /// What matters: smaller changes are not reported, however sure they are
+    #[arg(
+        long,
+        value_name = "PCT",
+        default_value_t,
+        allow_negative_numbers = true
+    )]
+    pub threshold: Threshold,
+    /// What is compared
+    #[arg(long, value_enum, value_name = "WHAT", default_value_t)]
+    pub by: compare::By,
+    /// Show every case, not only those that changed
+    #[arg(long)]
+    pub all: bool,
+    /// How the answers are printed; csv and json have one row per engine and case
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+    pub format: ComparisonFormat,
 }
+
+/// How the answers of `compare` are printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum ComparisonFormat {
+    /// For people
+    #[default]
+    Table,
+    /// For spreadsheets
+    Csv,
+    /// For programs
+    Json,
+}
+
+const COMPARE_AFTER_HELP: &str = "\
+Examples:
+  udpbench compare before.csv after.csv                 what is faster, what is slower
+  udpbench compare before.csv after.csv --threshold 5%  only what changed by 5 % or more
+  udpbench compare before.csv after.csv --by cpu        what is cheaper, what is dearer
+  udpbench compare a.csv b.csv c.csv --format csv       b and c, each against a, as rows
+
+Verdicts:
+  faster, slower     by the threshold or more, and no accident (--by cpu: cheaper, dearer)
+  same               whatever changed is less than the threshold, at 95 %
+  unclear            it may have changed or not; more --rounds would tell
+  not comparable     another board, other buffers, throttled, ...; the reason is below the table
+  broken             it worked in BASE and failed in NEW
+
+Exit codes:
+  0    nothing slower
+  1    something broke
+  2    bad input, or nothing in it can be compared
+  3    something slower, dearer or broken";
 
 /// The options of `rank`.
 #[derive(Args, Debug)]
@@ -76,7 +126,7 @@ pub struct RankArgs {
         default_value = "both",
         hide_possible_values = true
     )]
-    pub by: By,
+    pub by: rank::By,
     /// How many engines to show of each setting; over all, it is all of them
     #[arg(long, value_name = "N", default_value = "3", value_parser = clap::value_parser!(u16).range(1..), allow_negative_numbers = true)]
     pub top: u16,

@@ -1,13 +1,69 @@
 //! `udpbench compare`: did it change.
 
+use std::io::{self, Write};
 use std::process::ExitCode;
 
-use crate::cli::CompareArgs;
+use anstream::AutoStream;
 
-/// Skeleton.
+use crate::cli::{CompareArgs, ComparisonFormat};
+use crate::compare::table::{self, Detail};
+use crate::compare::{Comparison, Options, compare, rows};
+use crate::error::UsageError;
+use crate::results::Results;
+
+/// Something is slower, dearer or broken.
+const WORSE: u8 = 3;
+
+/// Compares and prints the answers. Exit code 3: something is slower, dearer or broken.
 ///
 /// # Errors
-/// Always.
-pub fn run(_args: &CompareArgs) -> anyhow::Result<ExitCode> {
-    anyhow::bail!("not yet")
+/// Files that cannot be read, or of which nothing can be compared.
+pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
+    let base = Results::open(&args.base)?;
+    let new = args.new.iter().map(|path| Results::open(path));
+    let new = new.collect::<Result<Vec<Results>, UsageError>>()?;
+    let options = Options {
+        by: args.by,
+        threshold: args.threshold,
+    };
+    let comparison = compare(&base, &new, options);
+    refuse_nothing(&comparison)?;
+    let detail = if args.all {
+        Detail::All
+    } else {
+        Detail::Changes
+    };
+    show(&match args.format {
+        ComparisonFormat::Table => table::draw(&comparison, detail),
+        ComparisonFormat::Csv => rows::csv(&comparison)?,
+        ComparisonFormat::Json => rows::json(&comparison)?,
+    })?;
+    Ok(ExitCode::from(if comparison.is_worse() {
+        WORSE
+    } else {
+        0
+    }))
+}
+
+/// What compares nothing shall not look as if nothing were slower.
+fn refuse_nothing(comparison: &Comparison) -> Result<(), UsageError> {
+    for file in &comparison.files {
+        if let Some(why) = file.obstacle() {
+            let problem = format!(
+                "nothing of it can be compared with {}: {why}",
+                comparison.base
+            );
+            return Err(UsageError::flag("compare", &file.name, problem));
+        }
+    }
+    Ok(())
+}
+
+/// Whoever closed the pipe does not want the rest; what is slower is so all the same.
+fn show(text: &str) -> io::Result<()> {
+    let mut out = AutoStream::auto(io::stdout());
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error),
+        _ => Ok(()),
+    }
 }

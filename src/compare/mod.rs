@@ -1,1 +1,168 @@
-//! compare: skeleton.
+//! Did it change: one run held against another, case by case and engine by engine, at an error rate that is
+//! kept.
+//!
+//! | step | module |
+//! |---|---|
+//! | which rows belong together, and which must not be compared | `pairs`, `fitness` |
+//! | by how much two rows differ, and how sure their own rounds are of that | `difference` |
+//! | how much more the cases scatter from run to run than from round to round | `scatter` |
+//! | what all cases of an engine say together | `engines` |
+//! | what is no accident, over everything that was asked | `significance` |
+//! | what each is called | `verdict` |
+//!
+//! `docs/METHODOLOGY.md` says why it is so, and how often it errs.
+
+mod against;
+mod difference;
+mod engines;
+mod fitness;
+mod footnotes;
+mod pairs;
+pub mod rows;
+mod scatter;
+mod significance;
+pub mod table;
+mod threshold;
+mod verdict;
+
+use crate::case::{BlockKey, Connection};
+use crate::results::Results;
+
+pub use self::difference::Measure;
+pub use self::threshold::Threshold;
+pub use self::verdict::Verdict;
+
+/// What is asked.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// What is compared.
+    pub by: By,
+    /// What matters.
+    pub threshold: Threshold,
+}
+
+/// What is compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum By {
+    /// Datagrams received
+    #[default]
+    Speed,
+    /// CPU time per datagram
+    Cpu,
+}
+
+/// The answers.
+#[derive(Clone, Debug)]
+pub struct Comparison {
+    /// What was asked.
+    pub options: Options,
+    /// The name of the file that all others are held against.
+    pub base: String,
+    /// One per file that was held against it.
+    pub files: Vec<Against>,
+}
+
+/// One file against the base.
+#[derive(Clone, Debug)]
+pub struct Against {
+    /// The file.
+    pub name: String,
+    /// Each engine that has cases with a ratio in both, over all its blocks.
+    pub engines: Vec<EngineChange>,
+    /// Each case that both have, in the order of their blocks.
+    pub cases: Vec<CaseChange>,
+    /// What the numbers cannot say.
+    pub remarks: Vec<String>,
+}
+
+/// One case.
+#[derive(Clone, Debug)]
+pub struct CaseChange {
+    /// Its key.
+    pub case: String,
+    /// See [`crate::record::Record::label`].
+    pub label: String,
+    /// Whether its sockets are connected.
+    pub connection: Connection,
+    /// What it is held side by side with.
+    pub block: BlockKey,
+    /// What of it is compared. `None`: nothing.
+    pub measure: Option<Measure>,
+    /// Its value in the base.
+    pub base: Option<f64>,
+    /// Its value in the other file.
+    pub new: Option<f64>,
+    /// How far they are apart. `None`: not compared.
+    pub change: Option<Change>,
+    /// What that is called.
+    pub verdict: Verdict,
+}
+
+/// All cases of one label.
+#[derive(Clone, Debug)]
+pub struct EngineChange {
+    /// See [`crate::record::Record::label`].
+    pub label: String,
+    /// How many cases were compared.
+    pub cases: usize,
+    /// In how many blocks.
+    pub blocks: usize,
+    /// The geometric mean of their changes. `None`: too few blocks.
+    pub change: Option<Change>,
+    /// What that is called.
+    pub verdict: Verdict,
+}
+
+/// A change, as fractions of the value in the base: -0.03 is 3 % less.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Change {
+    /// The best guess.
+    pub estimate: f64,
+    /// Lower end of its own 95 % interval.
+    pub low: f64,
+    /// Upper end of its own 95 % interval.
+    pub high: f64,
+    /// How probable so large a value is if nothing changed.
+    pub p_value: f64,
+}
+
+/// Holds each of `new` against `base`. All of them share one false discovery rate.
+pub fn compare(base: &Results, new: &[Results], options: Options) -> Comparison {
+    let against = |new| Against::of(base, new, options.by);
+    let mut files: Vec<Against> = new.iter().map(against).collect();
+    verdict::judge(&mut files, options);
+    Comparison {
+        options,
+        base: base.name.clone(),
+        files,
+    }
+}
+
+impl Comparison {
+    /// Whether anything is slower, dearer or broken.
+    pub fn is_worse(&self) -> bool {
+        self.files.iter().any(Against::is_worse)
+    }
+}
+
+impl Against {
+    fn is_worse(&self) -> bool {
+        let bad = |verdict: &Verdict| matches!(verdict, Verdict::Worse | Verdict::Broken(_));
+        self.cases.iter().any(|case| bad(&case.verdict))
+            || self.engines.iter().any(|engine| bad(&engine.verdict))
+    }
+
+    /// Why no case was compared. `None`: some were.
+    pub fn obstacle(&self) -> Option<String> {
+        if self.cases.iter().any(|case| case.verdict.is_answer()) {
+            return None;
+        }
+        let reasons = self.cases.iter().filter_map(|case| case.verdict.reason());
+        let remarks = self.remarks.iter().map(String::as_str);
+        let first = reasons.chain(remarks).next();
+        Some(first.unwrap_or("there are no rows").to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -70,6 +70,8 @@ impl Request {
                 .unwrap_or(quick(board.timing.warmup, QUICK_WARMUP)),
             window: window(args, rounds)?,
             root,
+            #[cfg(feature = "calibration")]
+            delay: args.delay,
         };
         let plan = Plan::new(
             &axes,

@@ -118,6 +118,12 @@ impl Crew {
         self.control.gate.open();
     }
 
+    /// Makes the senders do so many operations more for each datagram.
+    #[cfg(feature = "calibration")]
+    pub(super) fn delay_senders(&self, iterations: u32) {
+        self.control.delay_senders(iterations.into());
+    }
+
     /// Stops the senders and waits until their counts are final.
     pub(super) fn stop_sending(&self) {
         self.control.stop_sending();

@@ -26,6 +26,8 @@ use crate::sys::interrupt::{Interrupt, Interrupted};
 use crate::sys::kernel;
 use crate::sys::sensors::Watch;
 use crate::verify::Ledger;
+#[cfg(feature = "calibration")]
+use crate::workload::delay::Delay;
 
 /// How every window of a sweep is run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -39,6 +41,9 @@ pub struct Settings {
     /// Where sensors are read.
     #[serde(skip, default)]
     pub root: Root,
+    /// What slows one engine down, to see whether that is found.
+    #[cfg(feature = "calibration")]
+    pub delay: Option<Delay>,
 }
 
 /// Why there is no sample.
@@ -118,6 +123,8 @@ fn run(
     interrupt.sleep(Duration::ZERO)?;
     let Endpoints { jobs, taps } = built?;
     let mut crew = Crew::assemble(case, jobs, placement)?;
+    #[cfg(feature = "calibration")]
+    crew.delay_senders(settings.delay.map_or(0, |delay| delay.of(case.sender)));
 
     crew.open_gate();
     sleep_watching(settings.warmup, &mut watch, interrupt)?;

@@ -28,6 +28,8 @@ pub(crate) async fn send_and_receive(
             match sender.transmit(&Unstamped).await {
                 Ok(burst) => {
                     under_way = burst.packets;
+                    #[cfg(feature = "calibration")]
+                    lane.delay(burst);
                     lane.meter.sent.publish(sent.add(burst));
                 }
                 Err(error) => lane.tolerate(error)?,

@@ -17,6 +17,8 @@ pub(crate) async fn send(
         match sender.transmit(stamp).await {
             Ok(burst) => {
                 stamp.sent(burst.packets);
+                #[cfg(feature = "calibration")]
+                lane.delay(burst);
                 lane.meter.sent.publish(sent.add(burst));
             }
             Err(error) => lane.tolerate(error)?,

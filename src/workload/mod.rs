@@ -4,6 +4,8 @@
 //! the gate and the stop.
 
 pub(crate) mod alone;
+#[cfg(feature = "calibration")]
+pub mod delay;
 pub(crate) mod flood;
 
 use std::future::Future;

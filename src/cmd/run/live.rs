@@ -7,8 +7,8 @@ mod screen;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-pub use self::glyphs::Glyphs;
-pub use self::screen::Screen;
+pub(crate) use self::glyphs::Glyphs;
+pub(crate) use self::screen::Screen;
 use crate::case::{BlockKey, Case, Connection};
 use crate::record::{Record, Status};
 use crate::sample::Sample;
@@ -16,7 +16,7 @@ use crate::stats::{self, Estimate};
 
 /// What is known so far.
 #[derive(Clone, Debug)]
-pub struct Live {
+pub(crate) struct Live {
     glyphs: Glyphs,
     heading: String,
     rivals: Vec<Rival>,
@@ -36,7 +36,7 @@ struct Rival {
 
 impl Live {
     /// Nothing is known yet.
-    pub fn new(glyphs: Glyphs) -> Self {
+    pub(crate) fn new(glyphs: Glyphs) -> Self {
         Self {
             glyphs,
             heading: String::new(),
@@ -46,7 +46,11 @@ impl Live {
     }
 
     /// A block begins, with these cases.
-    pub fn block<'a>(&mut self, block: &BlockKey, cases: impl IntoIterator<Item = &'a Case>) {
+    pub(crate) fn block<'a>(
+        &mut self,
+        block: &BlockKey,
+        cases: impl IntoIterator<Item = &'a Case>,
+    ) {
         let rival = |case: &Case| Rival {
             key: case.key(),
             label: case.label(),
@@ -58,7 +62,7 @@ impl Live {
     }
 
     /// A window of a case of this block is over.
-    pub fn window(&mut self, sample: &Sample) {
+    pub(crate) fn window(&mut self, sample: &Sample) {
         let mut rivals = self.rivals.iter_mut();
         if let Some(rival) = rivals.find(|rival| rival.key == sample.case) {
             rival.windows_pps.extend(received_pps(sample));
@@ -66,7 +70,7 @@ impl Live {
     }
 
     /// These rows are final.
-    pub fn rows(&mut self, rows: &[Record]) {
+    pub(crate) fn rows(&mut self, rows: &[Record]) {
         for row in rows.iter().filter(|row| row.status == Status::Ok) {
             if let Some(ratio) = row.ratio_to_std.filter(|&ratio| ratio > 0.0) {
                 self.done.entry(row.label()).or_default().push(ratio.ln());
@@ -76,7 +80,7 @@ impl Live {
 
     /// The lines: at most `height` of them, none longer than `width`. The block in hand has two thirds of
     /// them or more.
-    pub fn draw(&self, width: u16, height: u16) -> Vec<String> {
+    pub(crate) fn draw(&self, width: u16, height: u16) -> Vec<String> {
         let (width, height) = (usize::from(width), usize::from(height));
         let (in_hand, done) = (self.in_hand(width), self.done());
         let for_done = done

@@ -4,7 +4,7 @@ use std::env;
 
 /// Which characters the terminal shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Glyphs {
+pub(crate) enum Glyphs {
     /// Block elements, an eighth of a cell apart.
     Unicode,
     /// What every terminal has, a serial console, too.
@@ -13,7 +13,7 @@ pub enum Glyphs {
 
 impl Glyphs {
     /// As the locale says: the first of the variables that is set counts (setlocale(3)).
-    pub fn of_locale() -> Self {
+    pub(crate) fn of_locale() -> Self {
         let set = |name| env::var(name).ok().filter(|value| !value.is_empty());
         let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(set);
         Self::of(&locale.unwrap_or_default())

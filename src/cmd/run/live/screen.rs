@@ -12,7 +12,7 @@ use super::Live;
 /// Nothing draws by itself: a window is open while the main thread sleeps, and must not be disturbed. So
 /// call [`Screen::show`] between windows, and let no bar tick.
 #[derive(Debug)]
-pub struct Screen {
+pub(crate) struct Screen {
     all: MultiProgress,
     /// All lines are the message of one bar: one per line would be drawn one by one, and the last of them
     /// late, as indicatif draws 20 times a second at most.
@@ -22,7 +22,7 @@ pub struct Screen {
 
 impl Screen {
     /// On standard error, below `progress`.
-    pub fn new(progress: ProgressBar) -> (Self, ProgressBar) {
+    pub(crate) fn new(progress: ProgressBar) -> (Self, ProgressBar) {
         Self::on(ProgressDrawTarget::stderr(), progress)
     }
 
@@ -41,7 +41,7 @@ impl Screen {
     }
 
     /// Draws the table, unless it was drawn just now or nobody sees it.
-    pub fn show(&mut self, live: &Live) {
+    pub(crate) fn show(&mut self, live: &Live) {
         let is_fresh = |shown_at: Instant| shown_at.elapsed() < PERIOD;
         if self.all.is_hidden() || self.shown_at.is_some_and(is_fresh) {
             return;
@@ -53,14 +53,8 @@ impl Screen {
         self.shown_at = Some(Instant::now());
     }
 
-    /// Says a line above the table.
-    pub fn say(&self, line: &str) {
-        // Whoever closed standard error does not want to read it.
-        let _ = self.all.println(line);
-    }
-
     /// Takes everything away.
-    pub fn clear(&self) {
+    pub(crate) fn clear(&self) {
         self.table.finish_and_clear();
         let _ = self.all.clear();
     }

@@ -1,0 +1,195 @@
+//! By how much two rows differ, and how sure their own rounds are of that.
+
+use super::By;
+use crate::record::Record;
+
+/// What of a case is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Measure {
+    /// Against the reference of the same rounds: what drifts meets both, and cancels.
+    Ratio,
+    /// Datagrams received per second, as one run of them has no reference.
+    Absolute,
+}
+
+/// Two values of one case. Logarithms, as a ratio is as far above 1 as its inverse is below.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Difference {
+    pub(super) measure: Measure,
+    pub(super) base: f64,
+    pub(super) new: f64,
+    /// Of new over base.
+    pub(super) log: f64,
+    /// Standard error of `log`, by the scatter within the two runs.
+    pub(super) error: f64,
+    /// Degrees of freedom of `error`.
+    pub(super) freedom: f64,
+}
+
+/// The median of one row, and what its rounds say about it.
+struct Middle {
+    value: f64,
+    /// Of the logarithm of the value.
+    variance: f64,
+    freedom: f64,
+}
+
+impl Difference {
+    /// # Errors
+    /// Why the two cannot be compared.
+    pub(super) fn between(base: &Record, new: &Record, by: By) -> Result<Self, String> {
+        let have_ratios = ratio(base, by).is_some() && ratio(new, by).is_some();
+        let measure = match by {
+            _ if have_ratios => Measure::Ratio,
+            By::Speed => Measure::Absolute,
+            By::Cpu => return Err("CPU time is compared by its ratio to the reference".to_owned()),
+        };
+        let middle = |row, name: &str| {
+            let middle = match measure {
+                Measure::Ratio => middle_of_ratios(row, by),
+                Measure::Absolute => middle_of_speeds(row),
+            };
+            middle.map_err(|problem| format!("{problem} in {name}"))
+        };
+        let (base, new) = (middle(base, "BASE")?, middle(new, "NEW")?);
+        let variance = base.variance + new.variance;
+        // Welch, Biometrika 34 (1947) 28-35.
+        let freedom = variance.powi(2)
+            / (base.variance.powi(2) / base.freedom + new.variance.powi(2) / new.freedom);
+        let difference = Self {
+            measure,
+            base: base.value,
+            new: new.value,
+            log: new.value.ln() - base.value.ln(),
+            error: variance.sqrt(),
+            freedom,
+        };
+        let numbers = [difference.log, difference.error, freedom];
+        if numbers.iter().all(|number| number.is_finite()) {
+            Ok(difference)
+        } else {
+            Err("its scatter is too large to reckon with".to_owned())
+        }
+    }
+}
+
+pub(super) fn ratio(row: &Record, by: By) -> Option<f64> {
+    match by {
+        By::Speed => row.ratio_to_std,
+        By::Cpu => row.cpu_ratio_to_std,
+    }
+}
+
+fn middle_of_ratios(row: &Record, by: By) -> Result<Middle, String> {
+    let deviation_pct = match by {
+        By::Speed => row.ratio_sd_pct,
+        By::Cpu => row.cpu_ratio_sd_pct,
+    };
+    let Some(pairs) = row.ratio_pairs else {
+        return Err(
+            "the scatter of the ratios is missing (an older file: summarize it again \
+                    from its raw samples)"
+                .to_owned(),
+        );
+    };
+    if pairs < 2 {
+        return Err("fewer than 2 pairs with the reference".to_owned());
+    }
+    let deviation_pct = deviation_pct.ok_or("a window without datagrams")?;
+    let value = ratio(row, by).ok_or("no ratio")?;
+    Middle::new(value, deviation_pct, pairs as f64, RATIO_STEP)
+}
+
+fn middle_of_speeds(row: &Record) -> Result<Middle, String> {
+    if row.rounds < 2 {
+        return Err("fewer than 2 rounds".to_owned());
+    }
+    let value = row.received_pps.ok_or("no speed")?;
+    let deviation_pct = row.cv_pct.ok_or("no scatter")?;
+    Middle::new(value, deviation_pct, f64::from(row.rounds), SPEED_STEP)
+}
+
+/// What rows are rounded to: no value is surer than that.
+const RATIO_STEP: f64 = 1e-4;
+const SPEED_STEP: f64 = 1.0;
+
+/// The standard error of a median of n values, over s / sqrt(n): sqrt(pi / 2), for many values of a normal
+/// distribution (Kendall & Stuart, *The Advanced Theory of Statistics*, volume 1, section 10.10).
+const MEDIAN_OVER_MEAN: f64 = 1.2533;
+
+impl Middle {
+    fn new(value: f64, deviation_pct: f64, count: f64, step: f64) -> Result<Self, String> {
+        if !(value.is_finite() && value > 0.0) {
+            return Err(format!("{value} is no speed to compare"));
+        }
+        if !(deviation_pct.is_finite() && deviation_pct >= 0.0) {
+            return Err(format!("{deviation_pct} is no scatter"));
+        }
+        let of_rounds = MEDIAN_OVER_MEAN * deviation_pct / 100.0 / count.sqrt();
+        let of_rounding = step / value / 12_f64.sqrt();
+        Ok(Self {
+            value,
+            variance: of_rounds.powi(2) + of_rounding.powi(2),
+            freedom: count - 1.0,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::tests::row;
+
+    #[test]
+    fn the_error_is_that_of_two_medians() {
+        let (base, new) = (row("mio-level", 0.9), row("mio-level", 1.0));
+        let found = Difference::between(&base, &new, By::Speed).expect("comparable");
+        assert!((found.log - (1.0_f64 / 0.9).ln()).abs() < 1e-12);
+        // Six rounds that scatter by 3 % in both: 1.2533 x 3 % / sqrt(6) x sqrt(2).
+        assert!((found.error - 0.021_708).abs() < 1e-5, "{}", found.error);
+        assert!((found.freedom - 10.0).abs() < 0.01, "{}", found.freedom);
+        assert_eq!(found.measure, Measure::Ratio);
+    }
+
+    #[test]
+    fn what_has_no_scatter_or_no_value_says_so() {
+        let base = row("mio-level", 0.9);
+        let refused =
+            |new: Record| Difference::between(&base, &new, By::Speed).expect_err("not comparable");
+        let older = Record {
+            ratio_pairs: None,
+            ..base.clone()
+        };
+        assert!(refused(older).contains("summarize it again"));
+        let one = Record {
+            ratio_pairs: Some(1),
+            ..base.clone()
+        };
+        assert_eq!(refused(one), "fewer than 2 pairs with the reference in NEW");
+        for value in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            let new = Record {
+                ratio_to_std: Some(value),
+                ..base.clone()
+            };
+            assert!(refused(new).contains("no speed to compare"));
+        }
+        let wild = Record {
+            ratio_sd_pct: Some(1e300),
+            ..base.clone()
+        };
+        assert!(refused(wild).contains("too large"));
+    }
+
+    #[test]
+    fn without_a_reference_speeds_are_compared_but_not_cpu_time() {
+        let base = Record {
+            ratio_to_std: None,
+            cpu_ratio_to_std: None,
+            cv_pct: Some(2.0),
+            ..row("mio-level", 0.9)
+        };
+        let found = Difference::between(&base, &base, By::Speed).expect("comparable");
+        assert_eq!((found.measure, found.log), (Measure::Absolute, 0.0));
+        assert!(Difference::between(&base, &base, By::Cpu).is_err());
+    }
+}

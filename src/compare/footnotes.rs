@@ -1,0 +1,70 @@
+//! What stands below the table: what its numbers cannot say.
+
+use std::collections::BTreeMap;
+
+use comfy_table::{ContentArrangement, Table, presets};
+
+use super::pairs::cases_word;
+use super::{Against, CaseChange, Threshold, Verdict};
+use crate::sink::table::WIDTH;
+
+/// Each remark once, wrapped.
+pub(super) fn draw(file: &Against, threshold: Threshold) -> String {
+    let mut reasons: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    let cases = file.cases.iter().map(|case| ("cases", &case.verdict));
+    let engines = file
+        .engines
+        .iter()
+        .map(|engine| ("engines", &engine.verdict));
+    for (kind, verdict) in cases.chain(engines) {
+        let what = match (verdict, kind) {
+            (Verdict::Broken(_), _) => "broken",
+            (_, "cases") => "not comparable",
+            _ => "engines not judged",
+        };
+        if let Some(reason) = verdict.reason() {
+            *reasons.entry((what, reason)).or_default() += 1;
+        }
+    }
+    let reasons = reasons.into_iter();
+    let mut lines: Vec<String> = reasons
+        .map(|((what, reason), count)| format!("{count} {what}: {reason}"))
+        .collect();
+    lines.extend(file.remarks.iter().cloned());
+    lines.extend(more_rounds(file, threshold));
+    wrapped(lines)
+}
+
+/// What would help where it is unclear: an interval shrinks with the square root of the rounds.
+fn more_rounds(file: &Against, threshold: Threshold) -> Option<String> {
+    let is_unclear = |case: &&CaseChange| case.verdict == Verdict::Unclear;
+    let changes = file
+        .cases
+        .iter()
+        .filter(is_unclear)
+        .filter_map(|case| case.change);
+    let mut widths: Vec<f64> = changes
+        .map(|change| (change.high - change.low) / 2.0)
+        .collect();
+    widths.sort_unstable_by(f64::total_cmp);
+    let half = *widths.get(widths.len() / 2)?;
+    Some(format!(
+        "{} unclear: half of their intervals is {:.1} % in the median, and has to be below the {} % that \
+         matter; more --rounds in both runs make them narrower, four times as many by half",
+        cases_word(widths.len()),
+        100.0 * half,
+        threshold.percent()
+    ))
+}
+
+/// Each line as several of at most 100 columns.
+pub(super) fn wrapped(lines: impl IntoIterator<Item = String>) -> String {
+    let mut table = Table::new();
+    table
+        .load_preset(presets::NOTHING)
+        .set_content_arrangement(ContentArrangement::Dynamic)
+        .set_width(WIDTH);
+    table.add_rows(lines.into_iter().map(|line| [line]));
+    let trimmed = table.lines().map(|line| line.trim_end().to_owned() + "\n");
+    trimmed.collect()
+}

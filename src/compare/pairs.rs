@@ -1,0 +1,93 @@
+//! Which rows of two files belong together.
+
+use std::collections::BTreeMap;
+
+use crate::record::{Record, Status};
+use crate::results::Results;
+
+/// The rows of two files, by case.
+pub(super) struct Pairs<'a> {
+    /// Measured in both, once each; or what became of them in the new file.
+    pub(super) cases: Vec<Pair<'a>>,
+    /// What has no partner, or none that was measured: how, and how many.
+    pub(super) left_out: Vec<String>,
+}
+
+/// One case that the base has a speed of.
+pub(super) enum Pair<'a> {
+    /// Measured in both.
+    Measured(&'a Record, &'a Record),
+    /// Measured in the base, failed now.
+    Broken(&'a Record, &'a Record),
+    /// Several rows of one case: nobody knows which is meant. The first, and why not.
+    Several(&'a Record, String),
+}
+
+impl<'a> Pairs<'a> {
+    pub(super) fn of(base: &'a Results, new: &'a Results) -> Self {
+        let mut by_case: BTreeMap<&str, [Vec<&Record>; 2]> = BTreeMap::new();
+        for (side, results) in [base, new].into_iter().enumerate() {
+            for row in &results.rows {
+                by_case.entry(&row.case).or_default()[side].push(row);
+            }
+        }
+        let mut cases = Vec::new();
+        let mut left_out: BTreeMap<String, usize> = BTreeMap::new();
+        for [base, new] in by_case.values() {
+            match pair(base, new) {
+                Ok(pair) => cases.push(pair),
+                Err(how) => *left_out.entry(how).or_default() += 1,
+            }
+        }
+        cases.sort_by_cached_key(|pair| {
+            let row = pair.row();
+            (row.block(), row.label(), row.connection)
+        });
+        let left_out = left_out
+            .iter()
+            .map(|(how, count)| format!("{} {how}", cases_word(*count)));
+        Self {
+            cases,
+            left_out: left_out.collect(),
+        }
+    }
+}
+
+impl<'a> Pair<'a> {
+    /// What it is called by.
+    pub(super) fn row(&self) -> &'a Record {
+        match self {
+            Self::Measured(row, _) | Self::Broken(row, _) | Self::Several(row, _) => row,
+        }
+    }
+}
+
+/// # Errors
+/// How it comes that there is nothing to compare.
+fn pair<'a>(base: &[&'a Record], new: &[&'a Record]) -> Result<Pair<'a>, String> {
+    let (base, new) = match (base, new) {
+        ([base], [new]) => (*base, *new),
+        (_, []) => return Err("only in BASE".to_owned()),
+        ([], _) => return Err("only in NEW".to_owned()),
+        ([first, ..], _) => {
+            let (file, rows) = if base.len() > 1 {
+                ("BASE", base.len())
+            } else {
+                ("NEW", new.len())
+            };
+            let why = format!("{rows} rows of this case in {file}: take one run at a time");
+            return Ok(Pair::Several(first, why));
+        }
+    };
+    match (base.status, new.status) {
+        (Status::Ok, Status::Ok) => Ok(Pair::Measured(base, new)),
+        (Status::Ok, Status::Failed) => Ok(Pair::Broken(base, new)),
+        (before, now) if before == now => Err(format!("{now} in both")),
+        (Status::Ok, now) => Err(format!("{now} in NEW")),
+        (before, _) => Err(format!("{before} in BASE")),
+    }
+}
+
+pub(super) fn cases_word(count: usize) -> String {
+    format!("{count} case{}", if count == 1 { "" } else { "s" })
+}

@@ -1,0 +1,101 @@
+//! The answers for programs: one row per engine and case.
+
+use serde::Serialize;
+
+use super::{Against, By, Change, Comparison, Measure, Verdict};
+
+/// One row. Empty: not known, or not of this kind.
+#[derive(Debug, Default, Serialize)]
+struct Row<'a> {
+    base: &'a str,
+    new: &'a str,
+    kind: &'static str,
+    label: &'a str,
+    case: &'a str,
+    cases: usize,
+    blocks: usize,
+    by: &'static str,
+    measure: &'static str,
+    base_value: Option<f64>,
+    new_value: Option<f64>,
+    change_pct: Option<f64>,
+    change_pct_low: Option<f64>,
+    change_pct_high: Option<f64>,
+    p_value: Option<f64>,
+    threshold_pct: f64,
+    verdict: &'static str,
+    reason: &'a str,
+}
+
+/// As CSV, with a header.
+///
+/// # Errors
+/// None that is known: it is written to memory.
+pub fn csv(comparison: &Comparison) -> anyhow::Result<String> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    for row in rows(comparison) {
+        writer.serialize(row)?;
+    }
+    Ok(String::from_utf8(writer.into_inner()?)?)
+}
+
+/// As a JSON array.
+///
+/// # Errors
+/// None that is known: it is written to memory.
+pub fn json(comparison: &Comparison) -> anyhow::Result<String> {
+    Ok(serde_json::to_string_pretty(&rows(comparison))? + "\n")
+}
+
+fn rows(comparison: &Comparison) -> Vec<Row<'_>> {
+    let files = comparison.files.iter();
+    files.flat_map(|file| rows_of(comparison, file)).collect()
+}
+
+fn rows_of<'a>(comparison: &'a Comparison, file: &'a Against) -> Vec<Row<'a>> {
+    let by = comparison.options.by;
+    let row = |change: Option<Change>, verdict: &'a Verdict| Row {
+        base: &comparison.base,
+        new: &file.name,
+        by: match by {
+            By::Speed => "speed",
+            By::Cpu => "cpu",
+        },
+        change_pct: change.map(|change| percent(change.estimate)),
+        change_pct_low: change.map(|change| percent(change.low)),
+        change_pct_high: change.map(|change| percent(change.high)),
+        p_value: change.map(|change| change.p_value),
+        threshold_pct: comparison.options.threshold.percent(),
+        verdict: verdict.word(by),
+        reason: verdict.reason().unwrap_or_default(),
+        ..Row::default()
+    };
+    let engines = file.engines.iter().map(|engine| Row {
+        kind: "engine",
+        label: &engine.label,
+        cases: engine.cases,
+        blocks: engine.blocks,
+        measure: "ratio",
+        ..row(engine.change, &engine.verdict)
+    });
+    let cases = file.cases.iter().map(|case| Row {
+        kind: "case",
+        label: &case.label,
+        case: &case.case,
+        cases: 1,
+        blocks: 1,
+        measure: match case.measure {
+            Some(Measure::Ratio) => "ratio",
+            Some(Measure::Absolute) => "pps",
+            None => "",
+        },
+        base_value: case.base,
+        new_value: case.new,
+        ..row(case.change, &case.verdict)
+    });
+    engines.chain(cases).collect()
+}
+
+fn percent(fraction: f64) -> f64 {
+    (fraction * 1e5).round() / 1e3
+}

@@ -1,0 +1,261 @@
+//! The answers for people, at most 100 columns wide.
+
+use std::cmp::Ordering;
+use std::fmt::Write as _;
+
+use anstyle::{AnsiColor, Style};
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+
+use super::{Against, By, CaseChange, Change, Comparison, EngineChange, Verdict, footnotes};
+use crate::case::{BlockKey, Buffer, Connection};
+
+/// Which cases are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Detail {
+    /// Those that changed or broke.
+    Changes,
+    /// All of them.
+    All,
+}
+
+/// Draws it, with escape sequences for colours: whoever shows it takes them away where they do not belong.
+pub fn draw(comparison: &Comparison, detail: Detail) -> String {
+    let mut text = String::new();
+    for file in &comparison.files {
+        summary(&mut text, comparison, file);
+        engines(&mut text, comparison.options.by, &file.engines);
+        cases(&mut text, comparison.options.by, &file.cases, detail);
+        let _ = writeln!(
+            text,
+            "\n{}",
+            footnotes::draw(file, comparison.options.threshold)
+        );
+    }
+    legend(&mut text, comparison);
+    text
+}
+
+/// What came of it, in a sentence.
+fn summary(text: &mut String, comparison: &Comparison, file: &Against) {
+    let by = comparison.options.by;
+    let cases = count(by, file.cases.iter().map(|case| &case.verdict), "case");
+    let engines = count(
+        by,
+        file.engines.iter().map(|engine| &engine.verdict),
+        "engine",
+    );
+    let sentence = format!(
+        "{} against {}: {cases}; {engines}.",
+        file.name, comparison.base
+    );
+    text.push_str(&footnotes::wrapped([sentence]));
+}
+
+/// `2 of 96 cases slower, 1 faster, 80 same, 13 unclear`.
+fn count<'a>(by: By, verdicts: impl Iterator<Item = &'a Verdict>, what: &str) -> String {
+    let answers: Vec<_> = verdicts.filter(|verdict| verdict.is_answer()).collect();
+    let of = |kind: &Verdict| {
+        let kind = kind.word(by);
+        let alike = answers.iter().filter(|verdict| verdict.word(by) == kind);
+        (alike.count(), kind)
+    };
+    let (worse, word) = of(&Verdict::Worse);
+    let plural = if answers.len() == 1 { "" } else { "s" };
+    let mut text = format!("{worse} of {} {what}{plural} {word}", answers.len());
+    let others = [
+        Verdict::Broken(String::new()),
+        Verdict::Better,
+        Verdict::Same,
+        Verdict::Unclear,
+    ];
+    for (count, word) in others.iter().map(of).filter(|(count, _)| *count > 0) {
+        let _ = write!(text, ", {count} {word}");
+    }
+    text
+}
+
+fn engines(text: &mut String, by: By, engines: &[EngineChange]) {
+    let judged = engines.iter().filter(|engine| engine.change.is_some());
+    let lines: Vec<Line> = judged
+        .map(|engine| Line {
+            label: &engine.label,
+            cells: vec![
+                engine.cases.to_string(),
+                engine.blocks.to_string(),
+                change(engine.change),
+                interval(engine.change),
+            ],
+            verdict: &engine.verdict,
+        })
+        .collect();
+    let header = ["engine", "cases", "blocks", "change %", "95 % interval"];
+    lines_below(text, by, &header, 1, &lines);
+}
+
+/// Largest first; without a change, after those that have one.
+fn cases(text: &mut String, by: By, cases: &[CaseChange], detail: Detail) {
+    let has_news = |case: &&CaseChange| match case.verdict {
+        Verdict::Better | Verdict::Worse | Verdict::Broken(_) => true,
+        _ => detail == Detail::All,
+    };
+    let mut shown: Vec<&CaseChange> = cases.iter().filter(has_news).collect();
+    let size = |case: &CaseChange| case.change.map_or(-1.0, |change| change.estimate.abs());
+    shown.sort_by(|a, b| size(b).partial_cmp(&size(a)).unwrap_or(Ordering::Equal));
+    let lines: Vec<Line> = shown
+        .into_iter()
+        .map(|case| Line {
+            label: &case.label,
+            cells: vec![
+                connection(case.connection).to_owned(),
+                block(&case.block),
+                value(case.base),
+                value(case.new),
+                change(case.change),
+                interval(case.change),
+            ],
+            verdict: &case.verdict,
+        })
+        .collect();
+    let header = [
+        "case",
+        "conn",
+        "block",
+        "base",
+        "new",
+        "change %",
+        "95 % interval",
+    ];
+    lines_below(text, by, &header, 3, &lines);
+}
+
+struct Line<'a> {
+    label: &'a str,
+    cells: Vec<String>,
+    verdict: &'a Verdict,
+}
+
+/// The longest label and block that leave the table within 100 columns; longer ones get a line of their own.
+const MAX_LABEL: usize = 18;
+const MAX_BLOCK: usize = 14;
+
+/// Columns from number `numbers` on are right-aligned. The verdict stands last, where colour moves nothing.
+fn lines_below(text: &mut String, by: By, header: &[&str], numbers: usize, lines: &[Line]) {
+    if lines.is_empty() {
+        return;
+    }
+    let mut table = Table::new();
+    table
+        .load_preset(presets::NOTHING)
+        .set_content_arrangement(ContentArrangement::Disabled)
+        .set_header(header.iter().copied());
+    for column in table.column_iter_mut().skip(numbers) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    for line in lines {
+        let label = if line.is_long() { "" } else { line.label };
+        let cells = line.cells.iter().map(|cell| match cell.len() {
+            0..=MAX_BLOCK => cell.as_str(),
+            _ => "",
+        });
+        table.add_row(std::iter::once(label).chain(cells));
+    }
+    let mut drawn = table.lines();
+    let _ = writeln!(text, "\n{} verdict", drawn.next().unwrap_or_default());
+    for (line, drawn) in lines.iter().zip(drawn) {
+        if line.is_long() {
+            let long = line.cells.iter().filter(|cell| cell.len() > MAX_BLOCK);
+            let own: Vec<&str> = std::iter::once(line.label)
+                .chain(long.map(String::as_str))
+                .collect();
+            let _ = writeln!(text, " {}", own.join(" "));
+        }
+        let style = style(line.verdict);
+        let _ = writeln!(text, "{drawn} {style}{}{style:#}", line.verdict.word(by));
+    }
+}
+
+impl Line<'_> {
+    fn is_long(&self) -> bool {
+        self.label.len() > MAX_LABEL || self.cells.iter().any(|cell| cell.len() > MAX_BLOCK)
+    }
+}
+
+fn style(verdict: &Verdict) -> Style {
+    match verdict {
+        Verdict::Worse | Verdict::Broken(_) => AnsiColor::Red.on_default().bold(),
+        Verdict::Better => AnsiColor::Green.on_default().bold(),
+        Verdict::Unclear | Verdict::NotComparable(_) => AnsiColor::Yellow.on_default(),
+        Verdict::Same | Verdict::Reference => Style::new(),
+    }
+}
+
+fn connection(connection: Connection) -> &'static str {
+    match connection {
+        Connection::Connected => "conn",
+        Connection::Unconnected => "unconn",
+    }
+}
+
+/// As in the key of a case, where it is shortest.
+fn block(block: &BlockKey) -> String {
+    let mut text = format!("{}t/{}B/{}", block.threads, block.payload, block.ip);
+    if block.rcvbuf != Buffer::DEFAULT {
+        let _ = write!(text, "/rcvbuf{}", block.rcvbuf);
+    }
+    if let Some(sndbuf) = block.sndbuf {
+        let _ = write!(text, "/sndbuf{sndbuf}");
+    }
+    text
+}
+
+/// A ratio, or datagrams per second.
+fn value(value: Option<f64>) -> String {
+    match value {
+        None => String::new(),
+        // A damaged file may hold anything.
+        Some(value) if value.abs() >= 1e9 => "huge".to_owned(),
+        Some(value) if value >= 1e6 => format!("{:.1}M", value / 1e6),
+        Some(value) if value >= 1e3 => format!("{:.1}k", value / 1e3),
+        Some(value) => format!("{value:.3}"),
+    }
+}
+
+fn change(change: Option<Change>) -> String {
+    change.map_or_else(String::new, |change| percent(change.estimate))
+}
+
+fn interval(change: Option<Change>) -> String {
+    let text = |change: Change| format!("{}..{}", percent(change.low), percent(change.high));
+    change.map_or_else(String::new, text)
+}
+
+/// With few digits: what is ten times as much needs no decimals.
+fn percent(fraction: f64) -> String {
+    // Adding 0 takes the sign from a zero.
+    match (1000.0 * fraction).round() / 10.0 + 0.0 {
+        percent if percent > 999.0 => ">999".to_owned(),
+        percent if percent.abs() >= 99.95 => format!("{percent:+.0}"),
+        percent => format!("{percent:+.1}"),
+    }
+}
+
+fn legend(text: &mut String, comparison: &Comparison) {
+    let (what, base, better, worse) = match comparison.options.by {
+        By::Speed => ("datagrams received", "ratio_to_std", "faster", "slower"),
+        By::Cpu => (
+            "CPU time per datagram",
+            "cpu_ratio_to_std",
+            "cheaper",
+            "dearer",
+        ),
+    };
+    let threshold = comparison.options.threshold.percent();
+    let _ = write!(
+        text,
+        "\
+change %: {what}, by {base}. Each interval, taken alone, holds it at 95 %.
+{better}, {worse}: by {threshold} % or more, and no accident; of what is called so, 1 % may be one.
+same: within {threshold} %, at 95 %. unclear: the interval is too wide to say.
+"
+    );
+}

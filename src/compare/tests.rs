@@ -1,0 +1,447 @@
+//! Verdicts of rows made by hand.
+
+use super::*;
+use crate::compare::table::Detail;
+use crate::record::{Record, Status};
+
+/// Two threads of 300 B, six rounds that scatter by 3 %.
+pub(super) fn row(engine: &str, ratio: f64) -> Record {
+    case_of(engine, Connection::Unconnected, 300, ratio)
+}
+
+pub(super) fn case_of(engine: &str, connection: Connection, payload: u32, ratio: f64) -> Record {
+    Record {
+        case: format!("{engine}:{engine}/2t/{payload}B/{connection}/v4"),
+        sender: engine.to_owned(),
+        receiver: engine.to_owned(),
+        connection,
+        payload_bytes: payload.try_into().expect("in range"),
+        ratio_to_std: Some(ratio),
+        ratio_pairs: Some(6),
+        ratio_sd_pct: Some(3.0),
+        cpu_ratio_to_std: Some(1.0 / ratio),
+        cpu_ratio_sd_pct: Some(3.0),
+        cv_pct: Some(3.0),
+        received_pps: Some(200_000.0 * ratio),
+        board: "generic".to_owned(),
+        model: "a model".to_owned(),
+        cpu_model: "a CPU".to_owned(),
+        arch: "x86_64".to_owned(),
+        kernel: "6.12.0".to_owned(),
+        version: "0.1.0".to_owned(),
+        throttled: "no".to_owned(),
+        ..crate::record::tests::record()
+    }
+}
+
+/// As from a file.
+pub(super) fn results(name: &str, rows: Vec<Record>) -> Results {
+    Results {
+        name: name.to_owned(),
+        rows,
+        windows: Vec::new(),
+        host: None,
+    }
+}
+
+/// Two engines and the reference, over so many blocks, with these ratios.
+fn sweep(blocks: u32, ratio_of: impl Fn(&str, u32) -> f64) -> Vec<Record> {
+    let mut rows = Vec::new();
+    for block in 1..=blocks {
+        let mut add = |engine: &str, connection, ratio| {
+            rows.push(case_of(engine, connection, block, ratio));
+        };
+        add("std", Connection::Connected, 1.0);
+        for engine in ["mio-level", "mio-exhaustive"] {
+            add(engine, Connection::Connected, ratio_of(engine, block));
+            add(engine, Connection::Unconnected, ratio_of(engine, block));
+        }
+    }
+    rows
+}
+
+/// What different blocks say differs a little.
+fn wobble(block: u32) -> f64 {
+    1.0 + 0.004 * (f64::from(block % 5) - 2.0)
+}
+
+fn plain() -> Results {
+    results("base.csv", sweep(10, |_, _| 0.9))
+}
+
+fn slower_by(fraction: f64) -> Results {
+    let ratio = |engine: &str, block| match engine {
+        "mio-level" => 0.9 * (1.0 - fraction) * wobble(block),
+        _ => 0.9 * wobble(block),
+    };
+    results("new.csv", sweep(10, ratio))
+}
+
+fn against(base: &Results, new: Results) -> Against {
+    let mut found = compare(base, &[new], Options::default());
+    found.files.remove(0)
+}
+
+/// The verdict on the only case.
+fn verdict_of(base: Record, new: Record) -> Verdict {
+    let found = against(&results("a", vec![base]), results("b", vec![new]));
+    assert_eq!(found.cases.len(), 1);
+    found.cases[0].verdict.clone()
+}
+
+fn engine(found: &Against, label: &str) -> EngineChange {
+    let mut engines = found.engines.iter();
+    engines
+        .find(|engine| engine.label == label)
+        .expect("judged")
+        .clone()
+}
+
+#[test]
+fn a_change_too_small_for_any_case_is_found_in_the_engine() {
+    let found = against(&plain(), slower_by(0.03));
+    assert!(
+        found
+            .cases
+            .iter()
+            .all(|case| case.verdict != Verdict::Worse)
+    );
+    let level = engine(&found, "mio-level");
+    assert_eq!((level.cases, level.blocks), (20, 10));
+    assert_eq!(level.verdict, Verdict::Worse);
+    let change = level.change.expect("ten blocks");
+    assert!((change.estimate + 0.03).abs() < 0.002, "{change:?}");
+    assert!(change.low < -0.03 && -0.03 < change.high);
+    assert_eq!(engine(&found, "mio-exhaustive").verdict, Verdict::Same);
+}
+
+#[test]
+fn a_large_change_is_found_in_its_case_and_in_no_other() {
+    let base = plain();
+    let mut new = slower_by(0.0);
+    new.rows[7].ratio_to_std = Some(0.45);
+    let found = against(&base, new.clone());
+    let slower = found
+        .cases
+        .iter()
+        .filter(|case| case.verdict == Verdict::Worse);
+    assert_eq!(
+        slower.map(|case| &case.case).collect::<Vec<_>>(),
+        [&new.rows[7].case]
+    );
+    new.rows[7].ratio_to_std = Some(1.8);
+    let found = against(&base, new);
+    let faster = found
+        .cases
+        .iter()
+        .filter(|case| case.verdict == Verdict::Better);
+    assert_eq!(faster.count(), 1);
+}
+
+#[test]
+fn below_the_threshold_nothing_is_a_change_however_sure_it_is() {
+    let found = against(&plain(), slower_by(0.015));
+    let level = engine(&found, "mio-level");
+    assert!(level.change.expect("ten blocks").p_value < 1e-3);
+    assert_eq!(level.verdict, Verdict::Same);
+}
+
+#[test]
+fn cpu_time_is_the_dearer_the_higher() {
+    let options = Options {
+        by: By::Cpu,
+        ..Options::default()
+    };
+    let found = compare(&plain(), &[slower_by(0.05)], options);
+    assert_eq!(engine(&found.files[0], "mio-level").verdict, Verdict::Worse);
+    assert_eq!(Verdict::Worse.word(By::Cpu), "dearer");
+    assert!(found.is_worse());
+}
+
+#[test]
+fn the_reference_is_not_judged_and_said_to_be_it() {
+    let found = against(&plain(), slower_by(0.0));
+    let references = found
+        .cases
+        .iter()
+        .filter(|case| case.verdict == Verdict::Reference);
+    assert_eq!(references.count(), 10);
+    assert!(found.remarks[0].starts_with("10 cases of std on connected sockets, the reference"));
+}
+
+#[test]
+fn few_rounds_of_a_noisy_case_are_unclear_and_what_helps_is_said() {
+    let noisy = |ratio| Record {
+        ratio_sd_pct: Some(20.0),
+        ..row("mio-level", ratio)
+    };
+    assert_eq!(verdict_of(noisy(0.9), noisy(0.92)), Verdict::Unclear);
+    let found = compare(
+        &results("a", vec![noisy(0.9)]),
+        &[results("b", vec![noisy(0.92)])],
+        Options::default(),
+    );
+    assert!(table::draw(&found, Detail::Changes).contains("more --rounds"));
+}
+
+#[test]
+fn what_worked_and_fails_now_is_broken() {
+    let failed = Record {
+        status: Status::Failed,
+        reason: "the sender failed".to_owned(),
+        ..row("mio-level", 0.9)
+    };
+    let broken = Verdict::Broken("the sender failed".to_owned());
+    assert_eq!(verdict_of(row("mio-level", 0.9), failed.clone()), broken);
+    let both = [row("std", 0.9), row("mio-level", 0.9)];
+    let new = results("b", vec![both[0].clone(), failed]);
+    assert!(compare(&results("a", both.to_vec()), &[new], Options::default()).is_worse());
+}
+
+#[test]
+fn other_buffers_and_other_boards_are_not_comparable() {
+    let base = row("mio-level", 0.9);
+    let new = Record {
+        rcvbuf_bytes: Some(1),
+        ..base.clone()
+    };
+    assert!(matches!(
+        verdict_of(base.clone(), new),
+        Verdict::NotComparable(_)
+    ));
+    let new = Record {
+        board: "rpi-4b".to_owned(),
+        ..base.clone()
+    };
+    let found = against(&results("a", vec![base]), results("b", vec![new]));
+    assert_eq!(
+        found.obstacle().as_deref(),
+        Some("other board: generic, now rpi-4b")
+    );
+}
+
+#[test]
+fn several_rows_of_a_case_are_not_comparable() {
+    let base = row("mio-level", 0.9);
+    let found = against(
+        &results("a", vec![base.clone()]),
+        results("b", vec![base.clone(), base]),
+    );
+    let why = found.cases[0].verdict.reason().expect("a reason");
+    assert_eq!(why, "2 rows of this case in NEW: take one run at a time");
+}
+
+#[test]
+fn rows_without_a_partner_are_counted() {
+    let skipped = |engine| Record {
+        status: Status::Skipped,
+        ..row(engine, 0.9)
+    };
+    let common = row("std", 0.9);
+    let base = vec![
+        common.clone(),
+        row("nix", 0.9),
+        skipped("null"),
+        skipped("gso"),
+        row("spin", 0.9),
+    ];
+    let new = vec![
+        common,
+        row("smol", 0.9),
+        skipped("null"),
+        row("gso", 0.9),
+        skipped("spin"),
+    ];
+    let found = against(&results("a", base), results("b", new));
+    assert_eq!(
+        found.remarks[..5],
+        [
+            "1 case only in BASE",
+            "1 case only in NEW",
+            "1 case skipped in BASE",
+            "1 case skipped in NEW",
+            "1 case skipped in both",
+        ]
+    );
+}
+
+#[test]
+fn without_a_reference_speeds_are_compared_and_it_is_said_that_drift_shows() {
+    let alone = |pps| Record {
+        ratio_to_std: None,
+        received_pps: Some(pps),
+        ..row("mio-level", 1.0)
+    };
+    assert_eq!(
+        verdict_of(alone(200_000.0), alone(100_000.0)),
+        Verdict::Worse
+    );
+    let found = against(
+        &results("a", vec![alone(200_000.0)]),
+        results("b", vec![alone(200_000.0)]),
+    );
+    assert!(found.remarks[0].contains("drift of the machine does not cancel"));
+    assert!(found.engines.is_empty());
+}
+
+#[test]
+fn three_blocks_are_too_few_for_an_engine() {
+    let base = results("a", sweep(3, |_, _| 0.9));
+    let found = against(&base, base.clone());
+    assert_eq!(engine(&found, "mio-level").change, None);
+    let found = compare(&base, std::slice::from_ref(&base), Options::default());
+    let text = table::draw(&found, Detail::Changes);
+    assert!(
+        text.contains("2 engines not judged: 3 of the 4 blocks"),
+        "{text}"
+    );
+}
+
+#[test]
+fn what_changed_little_loosens_nothing_for_the_others() {
+    // A case on the edge: its chance is just above the limit of the first of so many questions.
+    let base = plain();
+    let mut new = slower_by(0.015);
+    new.rows[7].ratio_to_std = Some(0.9 * 0.9);
+    let case = new.rows[7].case.clone();
+    let found = against(&base, new);
+    let case = found
+        .cases
+        .iter()
+        .find(|found| found.case == case)
+        .expect("compared");
+    let p_value = case.change.expect("compared").p_value;
+    let questions = 40.0 + 2.0;
+    let limit = 0.01 / questions * (questions / (2.0 * 40.0));
+    assert_eq!(
+        case.verdict == Verdict::Worse,
+        p_value <= limit,
+        "{p_value}"
+    );
+}
+
+#[test]
+fn the_table_is_this() {
+    let mut new = slower_by(0.03);
+    new.rows[7].ratio_to_std = Some(0.45);
+    new.rows[8].status = Status::Failed;
+    new.rows[8].reason = "the receiver starved".to_owned();
+    new.rows[12].kernel = "6.13.0".to_owned();
+    new.rows[13].sndbuf_bytes = Some(1);
+    new.rows.pop();
+    let found = compare(&plain(), &[new], Options::default());
+    let text = anstream::adapter::strip_str(&table::draw(&found, Detail::Changes)).to_string();
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn the_widest_table_fits_the_terminal() {
+    let mut base = row("mio-exhaustive", 123_456_789.0);
+    base.receiver = "tokio-exhaustive".to_owned();
+    base.threads = 256.try_into().expect("in range");
+    base.payload_bytes = 65_507.try_into().expect("in range");
+    base.sndbuf_asked_bytes = Some(crate::case::Buffer::DEFAULT);
+    base.ratio_sd_pct = Some(900.0);
+    let mut new = base.clone();
+    new.ratio_to_std = Some(0.1);
+    let odd = |rows: &[Record]| {
+        let mut other = rows[0].clone();
+        (other.case, other.sndbuf_asked_bytes) = ("other".to_owned(), None);
+        other.sender = other.receiver.clone();
+        results(&"a-long-name/".repeat(20), vec![rows[0].clone(), other])
+    };
+    let found = compare(&odd(&[base]), &[odd(&[new])], Options::default());
+    let text = anstream::adapter::strip_str(&table::draw(&found, Detail::All)).to_string();
+    assert!(text.contains("unclear"), "{text}");
+    for line in text.lines() {
+        assert!(
+            line.chars().count() <= usize::from(crate::sink::table::WIDTH),
+            "{line}"
+        );
+    }
+}
+
+mod simulation;
+
+mod whatever_the_rows_hold {
+    use proptest::option::of;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn number() -> impl Strategy<Value = Option<f64>> {
+        let special = [
+            0.0,
+            -0.0,
+            1e-300,
+            1e300,
+            f64::NAN,
+            f64::INFINITY,
+            f64::NEG_INFINITY,
+            -1.0,
+        ];
+        of(prop_oneof![
+            4 => 0.1..10.0,
+            1 => proptest::sample::select(special.to_vec()),
+            1 => any::<f64>(),
+        ])
+    }
+
+    fn any_row() -> impl Strategy<Value = Record> {
+        let words = proptest::sample::select(vec!["", "no", "a", "b-debug"]);
+        let engine = proptest::sample::select(vec!["std", "nix", "mio-level"]);
+        let status = proptest::sample::select(vec![
+            Status::Ok,
+            Status::Ok,
+            Status::Failed,
+            Status::Skipped,
+            Status::Interrupted,
+        ]);
+        let numbers = (number(), number(), number(), number(), number(), number());
+        let counts = (of(any::<usize>()), any::<u32>(), of(0..3_u64));
+        (engine, 1..6_u32, words, status, numbers, counts).prop_map(
+            |(engine, payload, word, status, numbers, (pairs, rounds, rcvbuf))| Record {
+                status,
+                version: word.to_owned(),
+                throttled: word.to_owned(),
+                ratio_to_std: numbers.0,
+                ratio_sd_pct: numbers.1,
+                cpu_ratio_to_std: numbers.2,
+                cpu_ratio_sd_pct: numbers.3,
+                received_pps: numbers.4,
+                cv_pct: numbers.5,
+                window_ms: numbers.0,
+                ratio_pairs: pairs,
+                rounds,
+                rcvbuf_bytes: rcvbuf,
+                ..case_of(engine, Connection::Connected, payload, 1.0)
+            },
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn it_is_compared_drawn_and_written_without_a_panic(
+            base in proptest::collection::vec(any_row(), 0..40),
+            new in proptest::collection::vec(any_row(), 0..40),
+        ) {
+            for by in [By::Speed, By::Cpu] {
+                let options = Options { by, ..Options::default() };
+                let (base, new) = (results("a", base.clone()), results("b", new.clone()));
+                let found = compare(&base, &[new.clone(), new], options);
+                let text = table::draw(&found, Detail::All);
+                for line in anstream::adapter::strip_str(&text).to_string().lines() {
+                    prop_assert!(line.chars().count() <= 100, "{}", line);
+                }
+                prop_assert!(rows::csv(&found).is_ok() && rows::json(&found).is_ok());
+                for case in found.files.iter().flat_map(|file| &file.cases) {
+                    if let Some(change) = case.change {
+                        prop_assert!((0.0..=1.0).contains(&change.p_value), "{:?}", change);
+                        prop_assert!(change.low <= change.estimate, "{:?}", change);
+                        prop_assert!(change.estimate <= change.high, "{:?}", change);
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! What matters: changes below it are of no interest, however sure they are.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// A part of the value in the base.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub struct Threshold(f64);
+
+impl Threshold {
+    const MAX_PCT: f64 = 50.0;
+
+    /// As a fraction.
+    pub fn fraction(self) -> f64 {
+        self.0
+    }
+
+    /// In percent.
+    pub fn percent(self) -> f64 {
+        // What was read as 0.7 shall not be shown as 0.7000000000000001.
+        (self.0 * 1e8).round() / 1e6
+    }
+}
+
+impl Default for Threshold {
+    fn default() -> Self {
+        Self(0.02)
+    }
+}
+
+impl FromStr for Threshold {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = |text: &str| text.trim().parse::<f64>().ok();
+        match text.strip_suffix('%').map(number) {
+            None if number(text).is_some() => {
+                Err(format!("{text:?} has no unit: write {}%", text.trim()))
+            }
+            Some(Some(percent)) if (0.0..=Self::MAX_PCT).contains(&percent) => {
+                Ok(Self(percent / 100.0))
+            }
+            Some(Some(_)) => Err(format!(
+                "{text:?} is out of range: write something from 0% to {}%",
+                Self::MAX_PCT
+            )),
+            _ => Err(format!("{text:?} is no percentage: write 2% or 0.5%")),
+        }
+    }
+}
+
+impl fmt::Display for Threshold {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}%", self.percent())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_threshold_is_a_percentage_with_its_sign() {
+        let read = |text: &str| text.parse::<Threshold>();
+        assert_eq!(read("2%"), Ok(Threshold::default()));
+        for text in ["0%", "0.5%", "0.7%", "50%"] {
+            assert_eq!(read(text).map(|read| read.to_string()), Ok(text.to_owned()));
+        }
+        let cure = |text: &str| read(text).expect_err("refused");
+        assert_eq!(cure("2"), "\"2\" has no unit: write 2%");
+        for text in ["51%", "-1%", "inf%"] {
+            assert!(cure(text).ends_with("from 0% to 50%"), "{}", cure(text));
+        }
+        for text in ["", "%", "x%", "2%%", "two", "NaN%"] {
+            assert!(read(text).is_err(), "{text}");
+        }
+    }
+}
