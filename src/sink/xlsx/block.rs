@@ -135,7 +135,7 @@ impl<'a> Block<'a> {
         // The first line on top, as in the sheet.
         chart.y_axis().set_reverse();
         chart.x_axis().set_num_format("#,##0");
-        for (n, payload) in self.payloads.iter().enumerate() {
+        for (n, payload) in self.payloads.iter().enumerate().take(MOST_SERIES) {
             let series = chart.add_series();
             series.set_name(format!("{payload} B").as_str());
             series.set_categories(&self.range(0)?);
@@ -171,9 +171,13 @@ impl<'a> Block<'a> {
 
 const WIDTH_PX: u32 = 760;
 
+/// Of a chart, as Excel has it.
+const MOST_SERIES: usize = 255;
+
+/// Short enough for what describes a chart, which spreadsheets end after 255 characters.
 fn title(row: &Record) -> String {
     format!(
-        "{}, {}{}, {}",
+        "{}, {}{}, {:.60}",
         table::threads_in_words(row),
         row.ip,
         table::buffers_in_words(row),

@@ -111,6 +111,7 @@ mod tests {
     fn what_no_cell_can_hold_is_cut_and_what_no_calendar_has_is_no_date() {
         let row = Record {
             reason: "é".repeat(40_000),
+            board: "Sheet!$A$1".repeat(4_000),
             started_at: "99999-99-99T".to_owned(),
             ..record()
         };
