@@ -130,6 +130,6 @@ fn bash_completes_options_and_subcommands() {
         return;
     }
     assert_eq!(complete("--thr"), "--threads\n");
-    assert_eq!(complete("comp"), "completions\n");
+    assert_eq!(complete("compl"), "completions\n");
     assert_eq!(complete("plan --pay"), "--payload\n");
 }
