@@ -64,8 +64,7 @@ impl Difference {
             error: variance.sqrt(),
             freedom,
         };
-        let numbers = [difference.log, difference.error, freedom];
-        if numbers.iter().all(|number| number.is_finite()) {
+        if difference.log.is_finite() && freedom.is_finite() && difference.error < MOST_ERROR {
             Ok(difference)
         } else {
             Err("its scatter is too large to reckon with".to_owned())
@@ -109,6 +108,8 @@ fn middle_of_speeds(row: &Record) -> Result<Middle, String> {
     Middle::new(value, deviation_pct, f64::from(row.rounds), SPEED_STEP)
 }
 
+/// Of a logarithm: whatever scatters more says nothing at all.
+const MOST_ERROR: f64 = 100.0;
 /// What rows are rounded to: no value is surer than that.
 const RATIO_STEP: f64 = 1e-4;
 const SPEED_STEP: f64 = 1.0;

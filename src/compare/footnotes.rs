@@ -49,8 +49,8 @@ fn more_rounds(file: &Against, threshold: Threshold) -> Option<String> {
     widths.sort_unstable_by(f64::total_cmp);
     let half = *widths.get(widths.len() / 2)?;
     Some(format!(
-        "{} unclear: half of their intervals is {:.1} % in the median, and has to be below the {} % that \
-         matter; more --rounds in both runs make them narrower, four times as many by half",
+        "{} unclear: their intervals are +-{:.1} % wide in the median, and {} % is what matters; four times \
+         the --rounds, in both runs, would make them half as wide",
         cases_word(widths.len()),
         100.0 * half,
         threshold.percent()

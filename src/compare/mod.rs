@@ -107,7 +107,7 @@ pub struct EngineChange {
     pub cases: usize,
     /// In how many blocks.
     pub blocks: usize,
-    /// The geometric mean of their changes. `None`: too few blocks.
+    /// The geometric mean of their changes, in which noisy blocks weigh less. `None`: too few blocks.
     pub change: Option<Change>,
     /// What that is called.
     pub verdict: Verdict,

@@ -59,10 +59,13 @@ pub(super) enum Kind {
 /// Wasserman, Biometrika 93 (2006) 509-524: weights whose mean is 1 keep the rate): else what an engine says
 /// would have to be as sure as any of a hundred cases.
 pub(super) fn discoveries(asked: &[Asked]) -> Vec<bool> {
-    let weighted: Vec<f64> = asked
-        .iter()
-        .map(|question| question.p_value / weight(question.kind, asked))
-        .collect();
+    let of_case = weight(Kind::Case, asked);
+    let of_engine = weight(Kind::Engine, asked);
+    let weighted = asked.iter().map(|question| match question.kind {
+        Kind::Case => question.p_value / of_case,
+        Kind::Engine => question.p_value / of_engine,
+    });
+    let weighted: Vec<f64> = weighted.collect();
     let mut sorted = weighted.clone();
     sorted.sort_unstable_by(f64::total_cmp);
     let step = FALSE_DISCOVERY_RATE / asked.len().max(1) as f64;
@@ -107,7 +110,7 @@ mod tests {
             p_value,
             kind: Kind::Engine,
         }));
-        let sum: f64 = asked.iter().map(|asked_| weight(asked_.kind, &asked)).sum();
+        let sum = 96.0 * weight(Kind::Case, &asked) + 3.0 * weight(Kind::Engine, &asked);
         assert!((sum / 99.0 - 1.0).abs() < 1e-12);
         // One engine in three at a chance of 1 in 1000, which none of a hundred cases could have.
         asked[98].p_value = 0.001;

@@ -181,7 +181,7 @@ fn few_rounds_of_a_noisy_case_are_unclear_and_what_helps_is_said() {
         &[results("b", vec![noisy(0.92)])],
         Options::default(),
     );
-    assert!(table::draw(&found, Detail::Changes).contains("more --rounds"));
+    assert!(table::draw(&found, Detail::Changes).contains("the --rounds"));
 }
 
 #[test]
@@ -297,27 +297,40 @@ fn three_blocks_are_too_few_for_an_engine() {
     );
 }
 
-#[test]
-fn what_changed_little_loosens_nothing_for_the_others() {
-    // A case on the edge: its chance is just above the limit of the first of so many questions.
-    let base = plain();
-    let mut new = slower_by(0.015);
-    new.rows[7].ratio_to_std = Some(0.9 * 0.9);
-    let case = new.rows[7].case.clone();
-    let found = against(&base, new);
-    let case = found
+/// A file of cases with these changes.
+fn judged(changes: &[(f64, f64)]) -> Vec<Verdict> {
+    let template = against(&plain(), plain()).cases.remove(1);
+    let case = |&(estimate, p_value): &(f64, f64)| CaseChange {
+        change: Some(Change {
+            estimate,
+            low: estimate - 0.05,
+            high: estimate + 0.05,
+            p_value,
+        }),
+        ..template.clone()
+    };
+    let mut file = against(&plain(), plain());
+    file.engines.clear();
+    file.cases = changes.iter().map(case).collect();
+    let mut files = [file];
+    verdict::judge(&mut files, Options::default());
+    files[0]
         .cases
         .iter()
-        .find(|found| found.case == case)
-        .expect("compared");
-    let p_value = case.change.expect("compared").p_value;
-    let questions = 40.0 + 2.0;
-    let limit = 0.01 / questions * (questions / (2.0 * 40.0));
-    assert_eq!(
-        case.verdict == Verdict::Worse,
-        p_value <= limit,
-        "{p_value}"
-    );
+        .map(|case| case.verdict.clone())
+        .collect()
+}
+
+#[test]
+fn what_changed_too_little_does_not_loosen_the_limit_for_the_others() {
+    // By itself, 0.004 is too much for the first of eleven questions; after ten that are sure it is not.
+    let mut changes = vec![(-0.03, 0.004)];
+    changes.extend([(-0.03, 1e-9); 10]);
+    assert_eq!(judged(&changes), vec![Verdict::Worse; 11]);
+    for (estimate, _) in &mut changes[1..] {
+        *estimate = -0.01;
+    }
+    assert_eq!(judged(&changes), vec![Verdict::Unclear; 11]);
 }
 
 #[test]
