@@ -270,6 +270,10 @@ impl Reckoning {
             Verdict::Skip(_) => (String::new(), Vec::new()),
         };
         warnings.extend_from_slice(of_block);
+        #[cfg(feature = "calibration")]
+        if schedule.settings.delay.is_some() {
+            warnings.push("one engine was slowed down on purpose (--delay)".to_owned());
+        }
         let unverified = verify::refusal(&planned.case).filter(|_| schedule.verify);
         warnings.extend(unverified.map(|reason| format!("not verified: {reason}")));
         let findings = Findings {

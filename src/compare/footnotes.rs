@@ -20,7 +20,7 @@ pub(super) fn draw(file: &Against, threshold: Threshold) -> String {
         let what = match (verdict, kind) {
             (Verdict::Broken(_), _) => "broken",
             (_, "cases") => "not comparable",
-            _ => "engines not judged",
+            _ => "of the engines not judged",
         };
         if let Some(reason) = verdict.reason() {
             *reasons.entry((what, reason)).or_default() += 1;

@@ -292,7 +292,7 @@ fn three_blocks_are_too_few_for_an_engine() {
     let found = compare(&base, std::slice::from_ref(&base), Options::default());
     let text = table::draw(&found, Detail::Changes);
     assert!(
-        text.contains("2 engines not judged: 3 of the 4 blocks"),
+        text.contains("2 of the engines not judged: 3 of the 4 blocks"),
         "{text}"
     );
 }

@@ -4,12 +4,15 @@
 use std::hint::black_box;
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+
 use crate::engine::Entry;
 use crate::engines;
 
 /// What the senders of an engine do beside sending.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Delay {
+    #[serde(with = "engines::by_name")]
     engine: &'static Entry,
     /// Dependent operations per datagram, each of about a nanosecond.
     iterations: u32,
