@@ -45,7 +45,7 @@ def first_row(csv_file):
 
 def header(jsonl_file):
     try:
-        return json.loads(jsonl_file.readline())["environment"]["board"]
+        return json.loads(jsonl_file.readline())["header"]["environment"]["board"]
     except (ValueError, KeyError):
         return None
 

@@ -222,9 +222,10 @@ def tidy_up(conditions):
 
 
 def samples(raw):
-    """The windows in a file of raw samples, after its first line, which is about the run."""
-    lines = raw.read_text().splitlines(keepends=True)[1:] if raw.exists() else []
-    return [json.loads(line) for line in lines if line.endswith("\n")]
+    """The windows in a file of raw samples, whose other lines are about the run."""
+    lines = raw.read_text().splitlines(keepends=True) if raw.exists() else []
+    happened = [json.loads(line) for line in lines if line.endswith("\n")]
+    return [line["window"] for line in happened if "window" in line]
 
 
 def number(pattern, text):
