@@ -19,9 +19,13 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
 /// # Errors
 /// Always.
 #[cfg(not(feature = "report"))]
-pub fn run(_args: &ReportArgs) -> anyhow::Result<ExitCode> {
+pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
+    let file = args
+        .files
+        .first()
+        .map_or_else(String::new, |file| file.display().to_string());
     let cure = "this udpbench was built without the feature report; use one that was built with it";
-    Err(crate::error::UsageError::flag("report", "", cure).into())
+    Err(crate::error::UsageError::flag("report", &file, cure).into())
 }
 
 #[cfg(feature = "report")]
@@ -129,5 +133,28 @@ mod writing {
             let _ = fs::remove_file(&unfinished);
         }
         written
+    }
+}
+
+#[cfg(all(test, not(feature = "report")))]
+mod tests {
+    use super::*;
+    use crate::error::UsageError;
+
+    #[test]
+    fn a_program_without_reports_says_so_and_that_another_has_them() {
+        let args = ReportArgs {
+            files: vec!["run.csv".into()],
+            output: "r.html".into(),
+            force: false,
+        };
+        let error = run(&args).expect_err("there is none");
+        assert!(error.is::<UsageError>());
+        assert!(
+            error
+                .to_string()
+                .starts_with("report run.csv: this udpbench was built without"),
+            "{error}"
+        );
     }
 }

@@ -98,10 +98,7 @@ fn machine(rows: &[Record]) -> Vec<(&'static str, String)> {
             "Emulated or virtualised by",
             texts(&|row| row.virtualization.clone()),
         ),
-        (
-            "Kernel",
-            texts(&|row| spaced(&[&row.kernel, &row.machine, &row.preemption])),
-        ),
+        ("Kernel", texts(&|row| kernel(row))),
         (
             "Governor",
             texts(&|row| spaced(&[&row.governor, &row.cpufreq_driver])),
@@ -151,6 +148,12 @@ fn spaced(parts: &[&String]) -> String {
         .map(|part| part.as_str())
         .filter(|part| !part.is_empty());
     parts.collect::<Vec<&str>>().join(", ")
+}
+
+fn kernel(row: &Record) -> String {
+    let preemption = Some(&row.preemption).filter(|preemption| !preemption.is_empty());
+    let preemption = preemption.map_or_else(String::new, |flavour| format!("preemption {flavour}"));
+    spaced(&[&row.kernel, &row.machine, &preemption])
 }
 
 fn clock(row: &Record) -> String {

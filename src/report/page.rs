@@ -95,12 +95,25 @@ fn each(files: &[Results], part: impl Fn(&Results) -> Markup) -> Markup {
     }
 }
 
+/// Every machine once. One that is not real says so at once: its numbers are not those of the board.
 fn title(files: &[Results]) -> String {
-    let row = files.iter().find_map(|file| file.rows.first());
-    let names = row.map(|row| [&row.model, &row.cpu_model, &row.board]);
-    let name = names.and_then(|names| names.into_iter().find(|name| !name.is_empty()));
-    name.map_or_else(
-        || "UDP, measured".to_owned(),
-        |name| format!("UDP on {name}"),
-    )
+    let mut machines: Vec<String> = Vec::new();
+    for row in files.iter().flat_map(|file| &file.rows) {
+        let names = [&row.model, &row.cpu_model, &row.board];
+        let Some(name) = names.into_iter().find(|name| !name.is_empty()) else {
+            continue;
+        };
+        let machine = match row.virtualization.as_str() {
+            "" => name.clone(),
+            by => format!("{name} (emulated or virtualised: {by})"),
+        };
+        if !machines.contains(&machine) {
+            machines.push(machine);
+        }
+    }
+    match machines.len() {
+        0 => "UDP, measured".to_owned(),
+        1..=3 => format!("UDP on {}", machines.join(" and ")),
+        many => format!("UDP on {many} machines"),
+    }
 }

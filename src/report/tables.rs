@@ -66,9 +66,10 @@ struct Cells {
     rows: Vec<csv::StringRecord>,
 }
 
-/// What the first column, the key of the case, says already.
-const IN_THE_KEY: [&str; 14] = [
+/// What the first column, the key of the case, says already; and the reasons, which have a section.
+const SAID_ELSEWHERE: [&str; 15] = [
     "case",
+    "reason",
     "sender",
     "receiver",
     "threads",
@@ -113,11 +114,11 @@ impl Cells {
         (0..self.header.len()).filter(same).collect()
     }
 
-    /// The columns that tell rows apart and are not in the key.
+    /// The columns that tell rows apart and are not said elsewhere.
     fn varying(&self) -> Vec<usize> {
         let constant = self.constant();
         let tells = |column: &usize| {
-            !constant.contains(column) && !IN_THE_KEY.contains(&self.name(*column))
+            !constant.contains(column) && !SAID_ELSEWHERE.contains(&self.name(*column))
         };
         (0..self.header.len()).filter(tells).collect()
     }
@@ -139,9 +140,9 @@ fn differing(cells: &Cells) -> Markup {
         details {
             summary { "What differs: " (rows) ", " (number::counted(columns.len(), "column")) }
             .scroll tabindex="0" role="region" aria-label="All rows" {
-                table {
+                table .rows {
                     caption {
-                        "Every case, by threads, payload and ip. Warnings are counted; the CSV has their words."
+                        "Every case, by threads, payload and ip. Of warnings their number; the CSV has all."
                     }
                     thead {
                         tr {

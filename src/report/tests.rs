@@ -185,7 +185,8 @@ fn window(n: u64, received: u64) -> Sample {
         "opened_unix_ms": 1_000_000 + 500 * n, "window_ns": 10_000_000,
         "lanes": [{
             "side": "alone", "cpu": 0, "sent_packets": received, "sent_bytes": 0,
-            "received_packets": received, "received_bytes": 0, "would_blocks": 0, "errors": 0, "cpu_ns": 1, "voluntary_switches": 0,
+            "received_packets": received, "received_bytes": 0, "would_blocks": 0,
+            "errors": 0, "cpu_ns": 1, "voluntary_switches": 0,
             "involuntary_switches": 0, "pace": null, "remark": null,
         }],
         "books": {
@@ -218,6 +219,21 @@ fn files_of_one_name_are_told_apart_by_their_directories() {
     ] {
         assert!(page.contains(name), "{name}");
     }
+}
+
+#[test]
+fn a_board_that_is_emulated_is_not_taken_for_a_real_one() {
+    let real = Record {
+        model: "Raspberry Pi 4".to_owned(),
+        ..record()
+    };
+    let emulated = Record {
+        virtualization: "qemu".to_owned(),
+        ..real.clone()
+    };
+    assert!(page_of(vec![real.clone(), real.clone()]).contains("<h1>UDP on Raspberry Pi 4</h1>"));
+    let title = "<h1>UDP on Raspberry Pi 4 and Raspberry Pi 4 (emulated or virtualised: qemu)</h1>";
+    assert!(page_of(vec![real, emulated]).contains(title));
 }
 
 #[test]
