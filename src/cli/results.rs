@@ -148,7 +148,10 @@ pub struct ReportArgs {
     /// Results (.csv) or raw samples (.jsonl); with several, the first is what the others are compared against
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
-    /// The page
+    /// The page, or - for standard output
     #[arg(short, long, value_name = "FILE", default_value = "report.html")]
     pub output: PathBuf,
+    /// Overwrites FILE even if it is no earlier report
+    #[arg(long)]
+    pub force: bool,
 }

@@ -1,1 +1,31 @@
-//! report: skeleton.
+//! The report: results as one page for a browser. A file of its own, without network and without scripts that
+//! are needed to read it.
+//!
+//! | part | says |
+//! |---|---|
+//! | [`page`] | what is on it, in which order |
+//! | `board`, `fitness` | what was measured on, and whether the numbers can be believed |
+//! | `speed`, `cost`, `drift`, `shares`, `reasons`, `tables` | a section each |
+//! | `chart` | pictures: drawn by plotters, dressed in classes so that the page's style colours them |
+//! | `cases` | which rows go into one picture |
+//!
+//! The same results always make the same page, to the byte.
+#![cfg(feature = "report")]
+
+mod board;
+mod cases;
+mod chart;
+mod cost;
+mod drift;
+mod fitness;
+mod number;
+mod page;
+mod reasons;
+mod shares;
+mod speed;
+mod tables;
+
+pub use self::page::{MARK, page};
+
+#[cfg(test)]
+mod tests;

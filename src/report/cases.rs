@@ -1,0 +1,91 @@
+//! Which rows go into one picture.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use crate::case::{BlockKey, Buffer, Connection, Ip, Threads};
+use crate::record::Record;
+
+/// What all points of a line have in common: all but payload and engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Setting {
+    threads: Threads,
+    ip: Ip,
+    rcvbuf: Buffer,
+    sndbuf: Option<Buffer>,
+    connection: Connection,
+}
+
+impl Setting {
+    fn of(row: &Record) -> Self {
+        let block = row.block();
+        Self {
+            threads: block.threads,
+            ip: block.ip,
+            rcvbuf: block.rcvbuf,
+            sndbuf: block.sndbuf,
+            connection: row.connection,
+        }
+    }
+}
+
+impl fmt::Display for Setting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let plural = if self.threads.is_alone() { "" } else { "s" };
+        let (threads, ip, connection) = (self.threads, self.ip, self.connection);
+        write!(f, "{threads} thread{plural}, {ip}, {connection}")?;
+        if self.rcvbuf != Buffer::DEFAULT {
+            write!(f, ", rcvbuf {}", self.rcvbuf)?;
+        }
+        self.sndbuf
+            .map_or(Ok(()), |sndbuf| write!(f, ", sndbuf {sndbuf}"))
+    }
+}
+
+/// The rows by block, those without the value left out.
+pub(super) fn by_block(
+    rows: &[Record],
+    value: impl Fn(&Record) -> Option<f64>,
+) -> BTreeMap<BlockKey, Vec<&Record>> {
+    grouped(rows, value, Record::block)
+}
+
+/// The rows by setting, those without the value left out.
+pub(super) fn by_setting(
+    rows: &[Record],
+    value: impl Fn(&Record) -> Option<f64>,
+) -> BTreeMap<Setting, Vec<&Record>> {
+    grouped(rows, value, Setting::of)
+}
+
+/// The rows by whatever `key` says, those without the value left out.
+pub(super) fn grouped<K: Ord>(
+    rows: &[Record],
+    value: impl Fn(&Record) -> Option<f64>,
+    key: impl Fn(&Record) -> K,
+) -> BTreeMap<K, Vec<&Record>> {
+    let mut groups: BTreeMap<K, Vec<&Record>> = BTreeMap::new();
+    for row in rows
+        .iter()
+        .filter(|row| value(row).and_then(drawable).is_some())
+    {
+        groups.entry(key(row)).or_default().push(row);
+    }
+    groups
+}
+
+/// The labels of the rows, each once, in the order of the file.
+pub(super) fn labels(rows: &[&Record]) -> Vec<String> {
+    let mut labels: Vec<String> = Vec::new();
+    for label in rows.iter().map(|row| row.label()) {
+        if !labels.contains(&label) {
+            labels.push(label);
+        }
+    }
+    labels
+}
+
+/// What has a place on an axis. A file may say anything; its table has it all.
+pub(super) fn drawable(value: f64) -> Option<f64> {
+    (0.0..=1e15).contains(&value).then_some(value)
+}

@@ -1,0 +1,191 @@
+//! Engines one below the other, a dot for each value: readable however many there are.
+
+use maud::{Markup, html};
+use plotters::style::text_anchor::HPos;
+
+use super::axis::Axis;
+use super::frame::{Edges, Frame};
+use super::scale::Scale;
+use super::svg::{Canvas, Failure, Ink, picture};
+use super::{Mark, WIDTH};
+use crate::report::number;
+
+/// A picture of values, an engine per row.
+#[derive(Clone, Debug)]
+pub(in crate::report) struct Dots<'a> {
+    /// What the values are, with their unit.
+    pub(in crate::report) axis: &'a str,
+    /// The same in another unit, at the upper edge: by what a value is to be multiplied.
+    pub(in crate::report) second: Option<(&'a str, f64)>,
+    /// Where a dashed line is to be.
+    pub(in crate::report) reference: Option<f64>,
+    /// What the values are of.
+    pub(in crate::report) caption: &'a str,
+    /// Which rows come first.
+    pub(in crate::report) first: First,
+}
+
+/// Which rows come first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::report) enum First {
+    /// The largest values, on an axis that fits the values.
+    Largest,
+    /// The smallest values, on the same.
+    Smallest,
+    /// The largest values, on an axis from 0: shares of a whole.
+    LargestShare,
+}
+
+/// An engine and its values.
+#[derive(Clone, Debug)]
+pub(in crate::report) struct Row {
+    pub(in crate::report) label: String,
+    pub(in crate::report) marks: Vec<Mark>,
+}
+
+impl Row {
+    fn most(&self) -> f64 {
+        self.marks.iter().map(|mark| mark.value).fold(0.0, f64::max)
+    }
+}
+
+/// More are several pictures.
+const MOST_ROWS: usize = 40;
+/// An interval that reaches further than this many times beyond all values ends at the edge.
+const BEYOND: f64 = 1.5;
+const ROW_HEIGHT: u32 = 22;
+/// In characters; the rest of a longer label is in the tables.
+const LONGEST_LABEL: usize = 24;
+
+impl Dots<'_> {
+    /// Draws the rows.
+    pub(in crate::report) fn draw(&self, mut rows: Vec<Row>) -> Markup {
+        rows.retain(|row| !row.marks.is_empty());
+        rows.sort_by(|one, other| other.most().total_cmp(&one.most()));
+        if self.first == First::Smallest {
+            rows.reverse();
+        }
+        let extent = self.extent(&rows);
+        let scale = if self.first == First::LargestShare {
+            Scale::linear(extent)
+        } else {
+            Scale::fitting(extent)
+        };
+        html! {
+            @for rows in rows.chunks(MOST_ROWS) {
+                (super::figure(self.caption, &self.picture(rows, &scale)))
+            }
+        }
+    }
+
+    /// What has to be on the axis: every value, and of intervals as much as leaves the values readable.
+    fn extent(&self, rows: &[Row]) -> Vec<f64> {
+        let marks = || rows.iter().flat_map(|row| &row.marks);
+        let values = || marks().map(|mark| mark.value).chain(self.reference);
+        let least = values().fold(f64::INFINITY, f64::min) / BEYOND;
+        let most = values().fold(0.0, f64::max) * BEYOND;
+        let ends = marks().filter_map(Mark::interval);
+        let ends = ends.flat_map(|(low, high)| [low.max(least), high.min(most)]);
+        values().chain(ends).collect()
+    }
+
+    fn picture(&self, rows: &[Row], scale: &Scale) -> Markup {
+        let top = if self.second.is_some() { 38 } else { 8 };
+        let count = u32::try_from(rows.len()).unwrap_or(0);
+        let size = (WIDTH, top + count * ROW_HEIGHT + Frame::LABELS);
+        picture(size, &self.about(rows), |canvas| {
+            self.draw_on(canvas, top, rows, scale)
+        })
+    }
+
+    fn draw_on(
+        &self,
+        canvas: &Canvas,
+        top: u32,
+        rows: &[Row],
+        scale: &Scale,
+    ) -> Result<(), Failure> {
+        let names = axis_of(rows);
+        let longest = names
+            .ticks
+            .iter()
+            .map(|(_, name)| name.chars().count())
+            .max();
+        let left = u32::try_from(longest.unwrap_or(0)).unwrap_or(0) * 15 / 2 + 8;
+        let edges = Edges {
+            top,
+            right: 16,
+            bottom: 0,
+            left,
+        };
+        let frame = Frame::draw(canvas, edges, scale.axis(), names)?;
+        let log = if scale.is_log { ", log scale" } else { "" };
+        frame.name_below(&format!("{}{log}", self.axis))?;
+        self.second_axis(&frame, scale)?;
+        if let Some(value) = self.reference {
+            let x = frame.at(scale.place(value), 0.0).0;
+            let (upper, lower) = frame.height();
+            frame.line(vec![(x, upper), (x, lower)], Ink::Reference)?;
+        }
+        let mut marks = rows.iter().flat_map(|row| &row.marks);
+        let is_mixed =
+            marks.clone().any(|mark| mark.look.filled) && marks.any(|mark| !mark.look.filled);
+        for (n, row) in rows.iter().enumerate() {
+            for mark in &row.marks {
+                // Full ones above, empty ones below: they would hide each other.
+                let aside = if mark.look.filled { -4 } else { 4 };
+                let aside = if is_mixed { aside } else { 0 };
+                frame.mark(mark, |value| {
+                    let (x, y) = frame.at(scale.place(value), -(n as f64));
+                    (x, y + aside)
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The same ticks in the other unit, above.
+    fn second_axis(&self, frame: &Frame, scale: &Scale) -> Result<(), Failure> {
+        let Some((name, factor)) = self.second else {
+            return Ok(());
+        };
+        frame.write(name, (frame.middle(), 9), HPos::Center)?;
+        for &tick in &scale.ticks {
+            let text = number::short(scale.value(tick) * factor);
+            frame.write(&text, (frame.at(tick, 0.0).0, 27), HPos::Center)?;
+        }
+        Ok(())
+    }
+
+    /// What it says to those who do not see it.
+    fn about(&self, rows: &[Row]) -> String {
+        let said = |row: &Row| format!("{} {}", row.label, number::short(row.most()));
+        let (first, last) = (rows.first().map(said), rows.last().map(said));
+        format!(
+            "Dots: {} of {}, {}. First: {}; last: {}. All values are in the tables.",
+            self.axis,
+            number::counted(rows.len(), "engine"),
+            self.caption,
+            first.unwrap_or_default(),
+            last.unwrap_or_default()
+        )
+    }
+}
+
+/// Row n is at -n, so that the first is above.
+fn axis_of(rows: &[Row]) -> Axis {
+    let names = rows.iter().enumerate();
+    let ticks = names.map(|(n, row)| (-(n as f64), shortened(&row.label)));
+    Axis {
+        range: 0.5 - rows.len() as f64..0.5,
+        ticks: ticks.collect(),
+    }
+}
+
+fn shortened(label: &str) -> String {
+    if label.chars().count() <= LONGEST_LABEL {
+        return label.to_owned();
+    }
+    let kept: String = label.chars().take(LONGEST_LABEL - 1).collect();
+    kept + "…"
+}

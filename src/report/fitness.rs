@@ -1,0 +1,82 @@
+//! Whether the numbers can be believed: the books, and what may mislead.
+
+use std::collections::BTreeMap;
+
+use maud::{Markup, html};
+
+use super::number;
+use crate::record::Record;
+
+/// Where all datagrams of all cases ended.
+pub(super) fn books(rows: &[Record]) -> Markup {
+    let sum = |count: fn(&Record) -> Option<u64>| -> i128 {
+        rows.iter().filter_map(count).map(i128::from).sum()
+    };
+    let unaccounted: i128 = rows
+        .iter()
+        .filter_map(|row| row.unaccounted_packets)
+        .map(i128::from)
+        .sum();
+    let unread = sum(|row| row.unread_packets);
+    let faulty = rows
+        .iter()
+        .filter(|row| row.unaccounted_packets.is_some_and(|count| count != 0))
+        .count();
+    let entries = [
+        ("sent", sum(|row| row.sent_packets)),
+        ("received", sum(|row| row.received_packets)),
+        ("dropped at sockets", sum(|row| row.dropped_socket_packets)),
+        (
+            "dropped in the kernel",
+            sum(|row| row.dropped_kernel_packets),
+        ),
+        ("left unread", unread),
+        ("unaccounted for", unaccounted),
+    ];
+    html! {
+        p { @if faulty == 0 { "The books of all cases close: every datagram is accounted for." }
+            @else { strong { "The books of " (number::counted(faulty, "case")) " do not close." } } }
+        .scroll tabindex="0" role="region" aria-label="Books" {
+            table {
+                caption { "Where the datagrams of all cases ended" }
+                thead { tr { th scope="col" { "fate" } th scope="col" { "datagrams" } } }
+                tbody {
+                    @for (name, count) in entries {
+                        tr { th scope="row" { (name) } td { (number::grouped(count)) } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What may mislead, each once.
+pub(super) fn warnings(rows: &[Record]) -> Markup {
+    let mut warnings: BTreeMap<&str, usize> = BTreeMap::new();
+    for warning in rows.iter().flat_map(|row| &row.warnings) {
+        *warnings.entry(warning).or_default() += 1;
+    }
+    let mut warnings: Vec<(&str, usize)> = warnings.into_iter().collect();
+    warnings.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let warned = rows.iter().filter(|row| !row.warnings.is_empty()).count();
+    html! {
+        @if warnings.is_empty() { p { "No case has a warning: nothing was found that misleads." } }
+        @else {
+            p {
+                strong { (number::counted(warned, "case")) " of " (number::grouped(rows.len() as i128)) }
+                " with a warning."
+            }
+            .scroll tabindex="0" role="region" aria-label="Warnings" {
+                table .words {
+                    caption { "Warnings: what may mislead" }
+                    thead { tr { th scope="col" { "cases" } th scope="col" { "warning" } } }
+                    tbody {
+                        @for (warning, count) in warnings {
+                            tr { th scope="row" { (number::grouped(count as i128)) } td { (warning) } }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Numbers as people read them.
+
+/// Three digits and a letter for thousands: `1.23M`.
+pub(super) fn short(value: f64) -> String {
+    const STEPS: [(f64, &str); 4] = [(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")];
+    let found = STEPS.iter().find(|(step, _)| value.abs() >= *step * 0.9995);
+    let (step, letter) = found.copied().unwrap_or((1.0, ""));
+    let scaled = value / step;
+    let decimals = match scaled.abs() {
+        size if size >= 99.95 => 0,
+        size if size >= 9.995 => 1,
+        size if size >= 0.1 || size == 0.0 => 2,
+        _ => return format!("{scaled:.1e}"),
+    };
+    let text = format!("{scaled:.decimals$}");
+    let text = if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.')
+    } else {
+        &text
+    };
+    format!("{text}{letter}")
+}
+
+/// Digits in groups of three: `1,234,567`.
+pub(super) fn grouped(value: i128) -> String {
+    let digits = value.unsigned_abs().to_string();
+    let mut text = String::from(if value < 0 { "-" } else { "" });
+    for (n, digit) in digits.chars().enumerate() {
+        if n > 0 && (digits.len() - n) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// `1 case`, `2 cases`.
+pub(super) fn counted(count: usize, what: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{} {what}{plural}", grouped(count as i128))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_three_digits_and_a_letter() {
+        let all = [
+            0.0,
+            0.25,
+            7.0,
+            12.34,
+            999.6,
+            1000.0,
+            250_000.0,
+            1_234_567.0,
+            2e9,
+        ];
+        let texts = all.map(short).join(" ");
+        assert_eq!(texts, "0 0.25 7 12.3 1k 1k 250k 1.23M 2G");
+        assert_eq!(short(-1500.0), "-1.5k");
+        assert_eq!(short(1e-5), "1.0e-5");
+    }
+
+    #[test]
+    fn digits_come_in_groups_of_three() {
+        assert_eq!(
+            [0, 999, 1000, -1_234_567].map(grouped).join(" "),
+            "0 999 1,000 -1,234,567"
+        );
+        assert_eq!(
+            counted(1, "case") + ", " + &counted(1000, "case"),
+            "1 case, 1,000 cases"
+        );
+    }
+}

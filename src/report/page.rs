@@ -1,0 +1,119 @@
+//! What is on the page, in which order.
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+use super::{board, cost, drift, reasons, shares, speed, tables};
+use crate::VERSION;
+use crate::results::Results;
+
+/// How a report begins: what does not begin so is not ours to overwrite.
+pub const MARK: &str = "<!DOCTYPE html><!-- a report of udpbench -->";
+
+/// The whole page. With several files, the first is what the others are compared against.
+pub fn page(files: &[Results]) -> String {
+    let sections = sections(files);
+    let title = title(files);
+    let page = html! {
+        (DOCTYPE) (PreEscaped("<!-- a report of udpbench -->"))
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(POLICY);
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { (title) }
+                style { (PreEscaped(include_str!("page.css"))) }
+            }
+            body {
+                a .skip href="#content" { "Skip to the content" }
+                header {
+                    h1 { (title) }
+                    p { (board::lead(files)) }
+                }
+                nav aria-label="Sections" {
+                    ul {
+                        @for section in &sections {
+                            li { a href={ "#" (section.id) } { (section.title) } }
+                        }
+                    }
+                }
+                main #content {
+                    @for section in &sections {
+                        section aria-labelledby=(section.id) {
+                            h2 id=(section.id) { (section.title) }
+                            (section.body)
+                        }
+                    }
+                }
+                footer {
+                    p { "Made by udpbench " (VERSION) ". UDP over loopback, not over a network." }
+                }
+                (tables::data(files))
+                script { (PreEscaped(include_str!("page.js"))) }
+            }
+        }
+    };
+    page.into_string()
+}
+
+/// Nothing from elsewhere, whatever may stand in the results.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; \
+                      img-src data:; base-uri 'none'; form-action 'none'";
+
+struct Section {
+    id: &'static str,
+    title: &'static str,
+    body: Markup,
+}
+
+/// The sections in their order. Ranking and comparison belong after the first.
+fn sections(files: &[Results]) -> Vec<Section> {
+    let section = |id, title, body| Section { id, title, body };
+    vec![
+        section("board", "Board and fitness", each(files, board::facts)),
+        section("speed", "Throughput", each(files, speed::charts)),
+        section("cpu", "CPU time per datagram", each(files, cost::cpu)),
+        section("loss", "Loss", each(files, cost::loss)),
+        section("drift", "Over time", each(files, drift::charts)),
+        section(
+            "shares",
+            "Shares of the receivers",
+            each(files, shares::charts),
+        ),
+        section("reasons", "Skipped and failed", each(files, reasons::table)),
+        section("rows", "All numbers", tables::tables(files)),
+    ]
+}
+
+/// The part of each file; with several files, under its name.
+fn each(files: &[Results], part: impl Fn(&Results) -> Markup) -> Markup {
+    html! {
+        @for file in files {
+            @if files.len() > 1 { h3 { (board::shown(file, files)) } }
+            (part(file))
+        }
+    }
+}
+
+/// Every machine once. One that is not real says so at once: its numbers are not those of the board.
+fn title(files: &[Results]) -> String {
+    let mut machines: Vec<String> = Vec::new();
+    for row in files.iter().flat_map(|file| &file.rows) {
+        let names = [&row.model, &row.cpu_model, &row.board];
+        let Some(name) = names.into_iter().find(|name| !name.is_empty()) else {
+            continue;
+        };
+        let machine = match row.virtualization.as_str() {
+            "" => name.clone(),
+            by => format!("{name} (emulated or virtualised: {by})"),
+        };
+        if !machines.contains(&machine) {
+            machines.push(machine);
+        }
+    }
+    match machines.len() {
+        0 => "UDP, measured".to_owned(),
+        1..=3 => format!("UDP on {}", machines.join(" and ")),
+        many => format!("UDP on {many} machines"),
+    }
+}

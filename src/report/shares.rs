@@ -1,0 +1,46 @@
+//! Whether several receivers got the same.
+
+use maud::{Markup, html};
+
+use super::cases::{drawable, grouped};
+use super::chart::{Dots, First, Mark, key};
+use super::speed::{connections, look, per_engine};
+use crate::record::Record;
+use crate::results::Results;
+
+/// The smallest share that one receiver got, for each number of receivers.
+pub(super) fn charts(file: &Results) -> Markup {
+    let share = |row: &Record| row.receiver_share_min_pct.filter(|_| row.receivers > 1);
+    let counts = grouped(&file.rows, share, |row| row.receivers);
+    if counts.is_empty() {
+        return html! { p { "No case has several receivers." } };
+    }
+    html! {
+        p .legend {
+            "The smallest share of what was received that one receiver got, of every case. "
+            (connections()) (key("r", "┆", "what each gets if all get the same"))
+        }
+        .charts {
+            @for (receivers, rows) in counts {
+                (Dots {
+                    axis: "% of what was received",
+                    second: None,
+                    reference: Some(100.0 / receivers as f64),
+                    caption: &format!("{receivers} receivers"),
+                    first: First::LargestShare,
+                }.draw(per_engine(&rows, smallest)))
+            }
+        }
+    }
+}
+
+fn smallest(row: &Record) -> Vec<Mark> {
+    let value = row.receiver_share_min_pct.and_then(drawable);
+    let mark = value.map(|value| Mark {
+        value,
+        low: None,
+        high: None,
+        look: look(row.connection),
+    });
+    mark.into_iter().collect()
+}

@@ -1,0 +1,165 @@
+//! What was received: over payload, or engine by engine.
+
+use std::collections::BTreeSet;
+
+use maud::{Markup, html};
+
+use super::cases::{by_block, by_setting, drawable, labels};
+use super::chart::{Dots, First, LOOKS, Line, Lines, Look, Mark, Row, Shape, figure, key};
+use crate::case::Connection;
+use crate::record::Record;
+use crate::results::Results;
+
+/// Lines over payload where there are few engines and several payloads; otherwise dots, block by block.
+pub(super) fn charts(file: &Results) -> Markup {
+    let measured: Vec<&Record> = file
+        .rows
+        .iter()
+        .filter(|row| received(row).is_some())
+        .collect();
+    if measured.is_empty() {
+        return html! { p { "No case has a speed." } };
+    }
+    let payloads: BTreeSet<usize> = measured
+        .iter()
+        .map(|row| row.payload_bytes.bytes())
+        .collect();
+    let is_few = labels(&measured).len() <= LOOKS;
+    if payloads.len() >= 3 && is_few {
+        let payloads: Vec<usize> = payloads.into_iter().collect();
+        lines(file, &payloads)
+    } else {
+        dots(file)
+    }
+}
+
+fn received(row: &Record) -> Option<f64> {
+    row.received_pps.and_then(drawable)
+}
+
+fn lines(file: &Results, payloads: &[usize]) -> Markup {
+    let settings = by_setting(&file.rows, received);
+    let all: Vec<&Record> = file
+        .rows
+        .iter()
+        .filter(|row| received(row).is_some())
+        .collect();
+    let labels = labels(&all);
+    html! {
+        p {
+            "Each point is the median of the windows, the line through it its interval. "
+            "Payloads are at equal distances."
+        }
+        .charts {
+            @for (setting, rows) in &settings {
+                @let caption = setting.to_string();
+                @let picture = |axis| Lines { axis, payloads, caption: &caption };
+                @let megabits = picture("Mb/s").draw(&of_engines(&labels, rows, payloads, mbps));
+                @let packets = picture("packets/s").draw(&of_engines(&labels, rows, payloads, pps));
+                (figure(&caption, &html! { (megabits) (packets) }))
+            }
+        }
+    }
+}
+
+/// A line for each engine, in the same colour in every picture.
+fn of_engines(
+    labels: &[String],
+    rows: &[&Record],
+    payloads: &[usize],
+    mark: impl Fn(&Record, Look) -> Option<Mark>,
+) -> Vec<Line> {
+    let line = |(n, label): (usize, &String)| {
+        let own = rows.iter().filter(|row| row.label() == *label);
+        let point = |row: &&Record| {
+            let step = payloads.binary_search(&row.payload_bytes.bytes()).ok()?;
+            Some((step, mark(row, Look::nth(n))?))
+        };
+        let mut marks: Vec<(usize, Mark)> = own.filter_map(point).collect();
+        marks.sort_by_key(|(step, _)| *step);
+        Line {
+            label: label.clone(),
+            marks,
+        }
+    };
+    let lines = labels.iter().enumerate().map(line);
+    lines.filter(|line| !line.marks.is_empty()).collect()
+}
+
+fn pps(row: &Record, look: Look) -> Option<Mark> {
+    let value = row.received_pps.and_then(drawable)?;
+    Some(Mark {
+        value,
+        low: row.received_pps_low,
+        high: row.received_pps_high,
+        look,
+    })
+}
+
+fn mbps(row: &Record, look: Look) -> Option<Mark> {
+    let value = row.received_mbps.and_then(drawable)?;
+    Some(Mark {
+        value,
+        low: row.received_mbps_low,
+        high: row.received_mbps_high,
+        look,
+    })
+}
+
+fn dots(file: &Results) -> Markup {
+    html! {
+        p .legend {
+            "Each dot is the median of the windows, the line through it its interval; one that reaches the "
+            "edge goes on beyond it. "
+            (connections()) (key("r", "┆", "std, connected"))
+        }
+        .charts {
+            @for (block, rows) in by_block(&file.rows, received) {
+                @let caption = block.to_string();
+                @let megabits = block.payload.bytes() as f64 * 8.0 / 1e6;
+                (Dots {
+                    axis: "packets/s",
+                    second: (megabits > 0.0).then_some(("Mb/s", megabits)),
+                    reference: reference(&rows, received),
+                    caption: &caption,
+                    first: First::Largest,
+                }.draw(per_engine(&rows, |row| pps(row, look(row.connection)).into_iter().collect())))
+            }
+        }
+    }
+}
+
+/// What full and empty marks are.
+pub(super) fn connections() -> Markup {
+    html! {
+        (key("c1", "●", "connected")) (key("c2", "○", "unconnected"))
+    }
+}
+
+/// How a connection looks where each engine has a row.
+pub(super) fn look(connection: Connection) -> Look {
+    let is_connected = connection == Connection::Connected;
+    Look {
+        colour: if is_connected { 1 } else { 2 },
+        shape: Shape::Circle,
+        filled: is_connected,
+    }
+}
+
+/// A row for each engine.
+pub(super) fn per_engine(rows: &[&Record], marks: impl Fn(&Record) -> Vec<Mark>) -> Vec<Row> {
+    let row = |label: String| {
+        let own = rows.iter().filter(|row| row.label() == label);
+        Row {
+            marks: own.flat_map(|row| marks(row)).collect(),
+            label,
+        }
+    };
+    labels(rows).into_iter().map(row).collect()
+}
+
+/// The value that the others are held against.
+pub(super) fn reference(rows: &[&Record], value: impl Fn(&Record) -> Option<f64>) -> Option<f64> {
+    let reference = rows.iter().find(|row| row.is_reference());
+    reference.and_then(|row| value(row)).and_then(drawable)
+}

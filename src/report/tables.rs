@@ -1,0 +1,191 @@
+//! Every number: as tables, and as the CSV that they came from.
+
+use maud::{Markup, PreEscaped, html};
+
+use super::number;
+use crate::record::Record;
+use crate::results::Results;
+
+/// The tables of each file.
+pub(super) fn tables(files: &[Results]) -> Markup {
+    html! {
+        p {
+            "Columns are named as in the CSV, and explained in docs/RESULTS.md. An empty cell says that "
+            "there is no such number."
+        }
+        @for (n, file) in files.iter().enumerate() {
+            @if files.len() > 1 { h3 { (super::board::shown(file, files)) } }
+            (buttons(n, file))
+            @let cells = Cells::of(&file.rows);
+            (differing(&cells))
+            (common(&cells))
+        }
+    }
+}
+
+/// Appears where scripts run.
+fn buttons(n: usize, file: &Results) -> Markup {
+    let name = std::path::Path::new(&file.name).file_stem();
+    let name = name.map_or_else(|| "results".into(), std::ffi::OsStr::to_string_lossy);
+    html! {
+        p {
+            button type="button" hidden data-rows=(n) data-name={ (name) ".csv" } {
+                "Download the rows as CSV"
+            }
+        }
+    }
+}
+
+/// The rows of each file as CSV, once, for the buttons. As a JSON string without `<`: whatever is in the
+/// rows, it does not end the block.
+pub(super) fn data(files: &[Results]) -> Markup {
+    html! {
+        @for (n, file) in files.iter().enumerate() {
+            @let text = serde_json::to_string(&csv(&file.rows)).unwrap_or_default();
+            script type="application/json" id={ "rows-" (n) } {
+                (PreEscaped(text.replace('<', "\\u003c")))
+            }
+        }
+    }
+}
+
+/// As the sweep writes them.
+fn csv<'a>(rows: impl IntoIterator<Item = &'a Record>) -> String {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    for row in rows {
+        // To memory, and every row has the same columns: nothing can fail.
+        let _ = writer.serialize(row);
+    }
+    let bytes = writer.into_inner().unwrap_or_default();
+    String::from_utf8(bytes).unwrap_or_default()
+}
+
+/// The rows as they stand in the CSV.
+struct Cells {
+    header: csv::StringRecord,
+    rows: Vec<csv::StringRecord>,
+}
+
+/// What the first column, the key of the case, says already; and the reasons, which have a section.
+const SAID_ELSEWHERE: [&str; 15] = [
+    "case",
+    "reason",
+    "sender",
+    "receiver",
+    "threads",
+    "senders",
+    "receivers",
+    "payload_bytes",
+    "connection",
+    "ip",
+    "batch",
+    "tokio_workers",
+    "rcvbuf_asked_bytes",
+    "sndbuf_asked_bytes",
+    "sharing",
+];
+
+impl Cells {
+    /// Ordered as people compare; the CSV keeps the order of the file.
+    fn of(rows: &[Record]) -> Self {
+        let mut rows: Vec<&Record> = rows.iter().collect();
+        rows.sort_by_cached_key(|row| (row.block(), row.label(), row.connection));
+        let text = csv(rows);
+        let mut reader = csv::Reader::from_reader(text.as_bytes());
+        Self {
+            header: reader.headers().cloned().unwrap_or_default(),
+            rows: reader.into_records().flatten().collect(),
+        }
+    }
+
+    fn name(&self, column: usize) -> &str {
+        self.header.get(column).unwrap_or_default()
+    }
+
+    /// The columns in which all rows say the same.
+    fn constant(&self) -> Vec<usize> {
+        let first = self.rows.first();
+        let cell = |column| first.and_then(|row| row.get(column));
+        let same = |column: &usize| {
+            self.rows
+                .iter()
+                .all(|row| row.get(*column) == cell(*column))
+        };
+        (0..self.header.len()).filter(same).collect()
+    }
+
+    /// The columns that tell rows apart and are not said elsewhere.
+    fn varying(&self) -> Vec<usize> {
+        let constant = self.constant();
+        let tells = |column: &usize| {
+            !constant.contains(column) && !SAID_ELSEWHERE.contains(&self.name(*column))
+        };
+        (0..self.header.len()).filter(tells).collect()
+    }
+
+    /// What stands in a table: texts of a sentence or more are counted.
+    fn shown(&self, row: &csv::StringRecord, column: usize) -> String {
+        let text = row.get(column).unwrap_or_default();
+        if self.name(column) == "warnings" && !text.is_empty() {
+            return text.split("; ").count().to_string();
+        }
+        text.to_owned()
+    }
+}
+
+fn differing(cells: &Cells) -> Markup {
+    let columns = cells.varying();
+    let rows = number::counted(cells.rows.len(), "row");
+    html! {
+        details {
+            summary { "What differs: " (rows) ", " (number::counted(columns.len(), "column")) }
+            .scroll tabindex="0" role="region" aria-label="All rows" {
+                table .rows {
+                    caption {
+                        "Every case, by threads, payload and ip. Of warnings their number; the CSV has all."
+                    }
+                    thead {
+                        tr {
+                            th scope="col" { "case" }
+                            @for &column in &columns { th scope="col" { (cells.name(column)) } }
+                        }
+                    }
+                    tbody {
+                        @for row in &cells.rows {
+                            // Without end tags, which HTML does not need: large sweeps have 20,000 cells.
+                            tr;
+                            th scope="row" { (row.get(0).unwrap_or_default()) }
+                            @for &column in &columns { td; (cells.shown(row, column)) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn common(cells: &Cells) -> Markup {
+    let columns = cells.constant();
+    let Some(row) = cells.rows.first().filter(|_| cells.rows.len() > 1) else {
+        return html! {};
+    };
+    html! {
+        details {
+            summary { "What all rows have in common: " (number::counted(columns.len(), "column")) }
+            .scroll tabindex="0" role="region" aria-label="What all rows have in common" {
+                table .words {
+                    caption { "The same in every row" }
+                    thead { tr { th scope="col" { "column" } th scope="col" { "value" } } }
+                    tbody {
+                        @for column in columns {
+                            tr {
+                                th scope="row" { (cells.name(column)) }
+                                td { (row.get(column).unwrap_or_default()) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,303 @@
+//! Pages of rows that are ordinary, hostile, odd or many.
+
+use proptest::prelude::*;
+
+use super::page;
+use crate::case::{Connection, Ip};
+use crate::record::tests::record;
+use crate::record::{Record, Status};
+use crate::results::Results;
+use crate::sample::Sample;
+
+fn results(rows: Vec<Record>) -> Results {
+    Results {
+        name: "here/run.csv".to_owned(),
+        rows,
+        windows: Vec::new(),
+        host: None,
+    }
+}
+
+fn page_of(rows: Vec<Record>) -> String {
+    page(&[results(rows)])
+}
+
+/// All cases of these engines, payloads and thread counts.
+fn sweep(engines: &[String], payloads: &[u32]) -> Vec<Record> {
+    let mut rows = Vec::new();
+    for engine in engines {
+        for &payload in payloads {
+            for threads in [1_u16, 2, 4] {
+                for (ip, connection) in [
+                    (Ip::V4, Connection::Connected),
+                    (Ip::V4, Connection::Unconnected),
+                    (Ip::V6, Connection::Connected),
+                    (Ip::V6, Connection::Unconnected),
+                ] {
+                    rows.push(Record {
+                        case: format!("{engine}:{engine}/{threads}t/{payload}B/{connection}/{ip}"),
+                        sender: engine.clone(),
+                        receiver: engine.clone(),
+                        threads: threads.try_into().expect("in range"),
+                        receivers: usize::from(threads / 2).max(1),
+                        payload_bytes: payload.try_into().expect("in range"),
+                        received_pps: Some(1000.0 + rows.len() as f64),
+                        ip,
+                        connection,
+                        ..record()
+                    });
+                }
+            }
+        }
+    }
+    rows
+}
+
+fn engines(count: usize) -> Vec<String> {
+    let more = (1..count).map(|n| format!("engine-{n}"));
+    std::iter::once("std".to_owned()).chain(more).collect()
+}
+
+fn count(page: &str, what: &str) -> usize {
+    page.matches(what).count()
+}
+
+/// The part of the page from one section to the next.
+fn section<'a>(page: &'a str, id: &str) -> &'a str {
+    let (_, rest) = page
+        .split_once(&format!("<h2 id=\"{id}\">"))
+        .expect("the section");
+    rest.split("</section>").next().unwrap_or_default()
+}
+
+#[test]
+fn few_engines_over_several_payloads_are_lines_and_many_engines_are_dots() {
+    let few = page_of(sweep(&engines(3), &[26, 300, 1460]));
+    // A figure for each setting, Mb/s and packets/s in it.
+    assert_eq!(count(section(&few, "speed"), "<figure>"), 12);
+    assert_eq!(count(section(&few, "speed"), "aria-label=\"Lines: "), 24);
+    for many in [
+        sweep(&engines(9), &[26, 300, 1460]),
+        sweep(&engines(3), &[26, 300]),
+    ] {
+        let blocks = if many.len() > 100 { 18 } else { 12 };
+        let page = page_of(many);
+        assert_eq!(
+            count(section(&page, "speed"), "aria-label=\"Dots: "),
+            blocks
+        );
+        assert_eq!(count(section(&page, "speed"), "aria-label=\"Lines: "), 0);
+    }
+}
+
+#[test]
+fn what_stands_in_the_rows_is_never_markup() {
+    let hostile = "</script><script>alert(1)</script><!--\"'&";
+    let row = |status| Record {
+        status,
+        case: hostile.to_owned(),
+        sender: hostile.to_owned(),
+        reason: hostile.to_owned(),
+        board: hostile.to_owned(),
+        model: hostile.to_owned(),
+        cpu_model: hostile.to_owned(),
+        warnings: vec![hostile.to_owned()],
+        ..record()
+    };
+    let ours = page_of(vec![record()]);
+    let file = Results {
+        name: hostile.to_owned(),
+        ..results(vec![row(Status::Ok), row(Status::Failed)])
+    };
+    let page = page(&[file.clone(), file]);
+    assert!(page.contains("alert(1)"), "it is shown");
+    // A second file has a second block of data, and nothing else may begin or end a script or a comment.
+    assert_eq!(count(&page, "<script"), count(&ours, "<script") + 1);
+    assert_eq!(count(&page, "</script"), count(&ours, "</script") + 1);
+    assert_eq!(count(&page, "<!--"), count(&ours, "<!--"));
+}
+
+#[test]
+fn the_rows_in_the_page_are_the_csv() {
+    let rows = vec![
+        record(),
+        Record {
+            reason: "a \"b\", <c>\n\\".to_owned(),
+            ..record()
+        },
+    ];
+    let page = page_of(rows.clone());
+    let (_, data) = page.split_once("id=\"rows-0\">").expect("a block of data");
+    let data = data.split("</script>").next().unwrap_or_default();
+    let text: String = serde_json::from_str(data).expect("JSON");
+    let read = Results::from_csv("page", text.as_bytes()).expect("a CSV");
+    assert_eq!(read.rows, rows);
+}
+
+#[test]
+fn a_number_that_is_not_ok_is_seen_at_once() {
+    let open = Record {
+        unaccounted_packets: Some(-3),
+        status: Status::Failed,
+        ..record()
+    };
+    let page = page_of(vec![record(), open]);
+    assert!(section(&page, "board").contains("The books of 1 case do not close."));
+    assert!(section(&page, "board").contains("<li class=\"bad\"><b>1</b> failed</li>"));
+    let sound = page_of(vec![record()]);
+    assert!(section(&sound, "board").contains("The books of all cases close"));
+}
+
+#[test]
+fn a_warning_is_said_once_with_its_cases() {
+    let warned = Record {
+        warnings: vec!["too hot".to_owned()],
+        ..record()
+    };
+    let page = page_of(vec![warned.clone(), warned, record()]);
+    assert!(section(&page, "board").contains("<th scope=\"row\">2</th><td>too hot</td>"));
+    assert_eq!(count(section(&page, "board"), "too hot"), 1);
+}
+
+#[test]
+fn windows_become_points_over_time() {
+    let windows: Vec<Sample> = (0..40).map(|n| window(n, 1000 + n % 3)).collect();
+    let file = Results {
+        windows,
+        ..results(vec![record()])
+    };
+    let with = page(&[file]);
+    assert!(
+        section(&with, "drift").contains("<path class=\"lp\" d=\"M"),
+        "{}",
+        section(&with, "drift")
+    );
+    assert!(section(&with, "drift").contains("Hottest thermal zone"));
+    let without = page_of(vec![record()]);
+    assert!(section(&without, "drift").contains(".jsonl"));
+    assert_eq!(count(section(&without, "drift"), "<svg"), 0);
+}
+
+/// A window of 10 ms, half a second after the one before it.
+fn window(n: u64, received: u64) -> Sample {
+    let text = serde_json::json!({
+        "case": "std:std/1t/300B/connected/v4", "round": 1, "position": 1,
+        "opened_unix_ms": 1_000_000 + 500 * n, "window_ns": 10_000_000,
+        "lanes": [{
+            "side": "alone", "cpu": 0, "sent_packets": received, "sent_bytes": 0,
+            "received_packets": received, "received_bytes": 0, "would_blocks": 0,
+            "errors": 0, "cpu_ns": 1, "voluntary_switches": 0,
+            "involuntary_switches": 0, "pace": null, "remark": null,
+        }],
+        "books": {
+            "at_opening": {"sent": 0, "received": 0, "dropped_socket": 0},
+            "at_closing": {"sent": 0, "received": 0, "dropped_socket": 0},
+            "at_end": {"sent": 0, "received": 0, "dropped_socket": 0},
+            "unread": 0, "kernel_discards": 0, "dropped_in_pieces": false,
+        },
+        "rcvbuf_bytes": 0, "sndbuf_bytes": 0,
+        "climate": {
+            "first_millic": 50_000, "last_millic": 50_000, "hottest_millic": 50_000 + n,
+            "throttle_bits": null, "under_voltage": null, "cooling": null, "lowest_khz": null,
+        },
+        "verified": null,
+    });
+    serde_json::from_value(text).expect("a sample")
+}
+
+#[test]
+fn files_of_one_name_are_told_apart_by_their_directories() {
+    let file = |name: &str| Results {
+        name: name.to_owned(),
+        ..results(vec![record()])
+    };
+    let page = page(&[file("a/run.csv"), file("b/run.csv"), file("c/other.csv")]);
+    for name in [
+        "<h3>a/run.csv</h3>",
+        "<h3>b/run.csv</h3>",
+        "<h3>other.csv</h3>",
+    ] {
+        assert!(page.contains(name), "{name}");
+    }
+}
+
+#[test]
+fn a_board_that_is_emulated_is_not_taken_for_a_real_one() {
+    let real = Record {
+        model: "Raspberry Pi 4".to_owned(),
+        ..record()
+    };
+    let emulated = Record {
+        virtualization: "qemu".to_owned(),
+        ..real.clone()
+    };
+    assert!(page_of(vec![real.clone(), real.clone()]).contains("<h1>UDP on Raspberry Pi 4</h1>"));
+    let title = "<h1>UDP on Raspberry Pi 4 and Raspberry Pi 4 (emulated or virtualised: qemu)</h1>";
+    assert!(page_of(vec![real, emulated]).contains(title));
+}
+
+#[test]
+fn no_rows_are_a_page_too() {
+    let page = page(&[results(Vec::new())]);
+    assert_eq!(count(&page, "<svg"), 0);
+    assert_eq!(count(&page, "<h2 "), 8);
+}
+
+fn odd() -> impl Strategy<Value = Option<f64>> {
+    let special = [
+        f64::NAN,
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+        0.0,
+        -1.0,
+        f64::MAX,
+        f64::MIN_POSITIVE,
+    ];
+    proptest::option::of(prop_oneof![
+        proptest::sample::select(special.to_vec()),
+        proptest::num::f64::ANY,
+        0.0..1e7,
+    ])
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn any_rows_are_a_page_without_numbers_that_are_none(
+        values in proptest::collection::vec((odd(), odd(), odd(), any::<u8>(), ".{0,30}"), 0..20),
+    ) {
+        let row = |(value, low, high, n, text): (Option<f64>, Option<f64>, Option<f64>, u8, String)| Record {
+            sender: text.clone(),
+            receiver: text,
+            threads: u16::from(n % 4 + 1).try_into().expect("in range"),
+            receivers: usize::from(n % 3),
+            payload_bytes: u32::from(n % 5 * 60).try_into().expect("in range"),
+            received_pps: value,
+            received_pps_low: low,
+            received_pps_high: high,
+            received_mbps: value,
+            loss_pct: low,
+            cpu_ns_per_packet: high,
+            sender_cpu_ns_per_packet: low,
+            receiver_share_min_pct: value,
+            window_ms: low,
+            temp_c_max: high,
+            clock_min_pct: low,
+            sent_packets: Some(u64::MAX),
+            unaccounted_packets: Some(i64::MIN),
+            ..record()
+        };
+        let page = page_of(values.into_iter().map(row).collect());
+        for svg in page.split("<svg ").skip(1) {
+            // plotters would write them, and browsers complain.
+            let picture = svg.split("</svg>").next().unwrap_or_default();
+            let pixels = picture.split('"').skip(1).step_by(2);
+            for pixel in pixels.filter(|text| text.starts_with(|c: char| c.is_ascii_digit() || c == '-')) {
+                prop_assert!(!pixel.contains("NaN") && !pixel.contains("inf"), "{pixel}");
+            }
+            prop_assert!(!picture.contains("#FEF"), "a colour has no class: {picture}");
+        }
+        prop_assert!(!page.contains("could not be drawn"));
+    }
+}

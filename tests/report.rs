@@ -1,0 +1,195 @@
+//! `udpbench report`: one page that needs nothing else, and what may stand where it goes.
+#![cfg(feature = "report")]
+
+mod common;
+
+use std::fs;
+
+use common::{Place, stderr, stdout};
+
+/// A place with the results of a short sweep: `run.csv`.
+fn measured() -> Place {
+    let place = Place::new();
+    let output = place.run(
+        "--engine null --no-reference --threads 1,2 --payload 26,300 --duration 30ms --warmup 1ms --soak 0s \
+         --board generic --pin none -o run.csv",
+    );
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    place
+}
+
+fn page(place: &Place) -> String {
+    fs::read_to_string(place.path("report.html")).expect("a page")
+}
+
+#[test]
+fn the_page_is_one_file_that_asks_nobody_for_anything() {
+    let place = measured();
+    let output = place.run("report run.csv");
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(place.files(), ["report.html", "run.csv", "run.jsonl"]);
+    let page = page(&place);
+    for foreign in [
+        "http:", "https:", "<link", "<img", "@import", "url(", " src=",
+    ] {
+        assert!(!page.contains(foreign), "{foreign}");
+    }
+    assert!(page.contains("default-src 'none'"));
+    let sections = [
+        "board", "speed", "cpu", "loss", "drift", "shares", "reasons", "rows",
+    ];
+    for section in sections {
+        assert!(
+            page.contains(&format!("<h2 id=\"{section}\">")),
+            "{section}"
+        );
+        assert!(page.contains(&format!("href=\"#{section}\"")), "{section}");
+    }
+    assert_eq!(page.matches("<h1>").count(), 1);
+    assert_eq!(
+        page.matches("<svg ").count(),
+        page.matches("role=\"img\"").count()
+    );
+    assert!(page.matches("<svg ").count() >= 4);
+}
+
+#[test]
+fn a_sweep_of_all_engines_is_below_a_megabyte() {
+    let place = measured();
+    let text = fs::read_to_string(place.path("run.csv")).expect("written");
+    let rows = common::rows_of(&text);
+    let mut writer = csv::Writer::from_path(place.path("all.csv")).expect("made");
+    // 20 engines, and numbers as long as those of real ones.
+    for n in 0..456_u32 {
+        let mut row = rows[n as usize % rows.len()].clone();
+        row.sender = format!("tokio-exhaustive-{}", n / 24);
+        row.receiver.clone_from(&row.sender);
+        row.case = format!("{0}:{0}/{n}t/1460B/unconnected/v6", row.sender);
+        let value = Some(f64::from(n) * 997.123 + 1e5);
+        row.received_pps_low = value;
+        row.received_pps_high = value.map(|value| value * 1.5);
+        row.loss_pct = Some(f64::from(n) / 10.0);
+        row.cpu_ns_per_packet = value;
+        row.ratio_to_std = value;
+        row.cpu_ratio_to_std = value;
+        row.warnings = vec!["w".repeat(200)];
+        writer.serialize(row).expect("written");
+    }
+    drop(writer);
+    let output = place.run("report all.csv");
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(page(&place).contains("456 cases"));
+    let bytes = fs::metadata(place.path("report.html"))
+        .expect("written")
+        .len();
+    assert!(bytes < 1_000_000, "{bytes} B");
+}
+
+#[test]
+fn the_same_results_are_the_same_page() {
+    let place = measured();
+    let one = stdout(&place.run("report run.csv -o -"));
+    assert_eq!(place.run("report run.csv").status.code(), Some(0));
+    assert_eq!(one, page(&place));
+}
+
+#[test]
+fn a_report_is_replaced_and_nothing_else_is() {
+    let place = measured();
+    for _ in 0..2 {
+        assert_eq!(place.run("report run.csv").status.code(), Some(0));
+    }
+    for (name, problem) in [
+        ("mine.html", "no report; choose another name, or --force"),
+        ("empty.html", "no report; choose another name, or --force"),
+        ("run.csv", "one of the files it is made from"),
+    ] {
+        if name != "run.csv" {
+            fs::write(
+                place.path(name),
+                if name == "mine.html" {
+                    "<!DOCTYPE html><p>"
+                } else {
+                    ""
+                },
+            )
+            .expect("written");
+        }
+        let before = fs::read(place.path(name)).expect("there");
+        let output = place.run(&format!("report run.csv -o {name}"));
+        assert_eq!(output.status.code(), Some(2), "{name}");
+        assert!(stderr(&output).contains(problem), "{}", stderr(&output));
+        assert_eq!(fs::read(place.path(name)).expect("there"), before);
+    }
+    assert_eq!(
+        place
+            .run("report run.csv -o mine.html --force")
+            .status
+            .code(),
+        Some(0)
+    );
+    assert!(
+        fs::read_to_string(place.path("mine.html"))
+            .expect("there")
+            .contains("</html>")
+    );
+    assert_eq!(
+        place.run("report run.csv -o run.csv --force").status.code(),
+        Some(2)
+    );
+}
+
+#[test]
+fn bad_names_are_refused_with_their_cure_and_leave_nothing() {
+    let place = measured();
+    let before = place.files();
+    for (arguments, problem) in [
+        (
+            "report run.csv -o nowhere/r.html",
+            "no directory nowhere; make it first",
+        ),
+        ("report run.csv -o .", "it exists and is no file"),
+        ("report missing.csv", "missing.csv"),
+        ("report", "<FILE>"),
+    ] {
+        let output = place.run(arguments);
+        assert_eq!(
+            output.status.code(),
+            Some(2),
+            "{arguments}: {}",
+            stderr(&output)
+        );
+        assert!(
+            stderr(&output).contains(problem),
+            "{arguments}: {}",
+            stderr(&output)
+        );
+        assert_eq!(place.files(), before, "{arguments}");
+    }
+}
+
+#[test]
+fn a_full_disk_leaves_the_earlier_page_and_no_half_of_a_new_one() {
+    let place = measured();
+    assert_eq!(place.run("report run.csv").status.code(), Some(0));
+    let earlier = page(&place);
+    // No file may grow beyond a block: what a full disk does, without one.
+    let output = place.shell("trap '' XFSZ; ulimit -f 1; exec $udpbench report run.csv");
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("--output report.html"),
+        "{}",
+        stderr(&output)
+    );
+    assert_eq!(page(&place), earlier);
+    assert_eq!(place.files(), ["report.html", "run.csv", "run.jsonl"]);
+}
+
+#[test]
+fn a_reader_that_has_enough_is_no_error() {
+    let place = measured();
+    let output = place.shell("{ $udpbench report run.csv -o -; echo $? >code; } | head -c 20");
+    assert_eq!(stdout(&output), "<!DOCTYPE html><!-- ");
+    let code = fs::read_to_string(place.path("code")).expect("written");
+    assert_eq!((code.trim(), stderr(&output).as_str()), ("0", ""));
+}
