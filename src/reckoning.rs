@@ -42,6 +42,8 @@ enum Stage {
 #[derive(Clone, Debug, Default)]
 struct Measured {
     samples: Vec<Sample>,
+    /// What all their counters come to.
+    counted: u64,
     verified: Option<Verified>,
     failure: Option<String>,
 }
@@ -126,17 +128,7 @@ impl Reckoning {
                 measured.verified = sample.verified;
                 measured.failure = sample.verified.and_then(|found| found.fault());
             }
-            Line::Window(sample) => {
-                let measured = self.begun(sample)?;
-                let round = sample.round;
-                if round == 0 || measured.samples.iter().any(|other| other.round == round) {
-                    return Err(format!(
-                        "round {round} of {} twice, or round 0",
-                        sample.case
-                    ));
-                }
-                measured.samples.push(Sample::clone(sample));
-            }
+            Line::Window(sample) => self.begun(sample)?.add(sample)?,
             Line::Failed { case, reason, .. } => self.running(case)?.failure = Some(reason.clone()),
             Line::BlockEnded { block, by } => {
                 if self.block_mut(*block)?.stage != Stage::Begun {
@@ -294,6 +286,21 @@ impl Reckoning {
     }
 }
 
+impl Measured {
+    fn add(&mut self, sample: &Sample) -> Result<(), String> {
+        let (case, round) = (&sample.case, sample.round);
+        if round == 0 || self.samples.iter().any(|other| other.round == round) {
+            return Err(format!("round {round} of {case} twice, or round 0"));
+        }
+        let counted = sample.added_to(self.counted);
+        self.counted = counted.ok_or_else(|| {
+            format!("the windows of {case} counted more than can be: 2^60 or more in all")
+        })?;
+        self.samples.push(sample.clone());
+        Ok(())
+    }
+}
+
 const IN_TWO_PARTS: &str = "the sweep was interrupted and resumed within this block: one round may have its windows far apart";
 
 impl Progress {
@@ -307,3 +314,6 @@ impl Progress {
 fn runnable(block: &Block) -> impl Iterator<Item = &Planned> {
     block.cases.iter().filter(|planned| planned.runs())
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,7 +7,7 @@ use crate::sys::pace::Pace;
 use crate::sys::sensors::Climate;
 
 /// A window of 100 ms: 30,000 of 300 B sent, of which 20,000 received; 10,000 dropped.
-fn window(round: u32) -> Sample {
+pub(crate) fn window(round: u32) -> Sample {
     let lane = |side, sent, received, cpu_ns| LaneSample {
         side,
         cpu: Some(u32::from(side == Side::Receiver)),

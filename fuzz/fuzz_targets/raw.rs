@@ -1,0 +1,16 @@
+//! Raw samples of any bytes are reckoned and drawn, or refused.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use udpbench::raw::Log;
+use udpbench::results::Results;
+use udpbench::sink::table;
+
+fuzz_target!(|bytes: &[u8]| {
+    let Ok(log) = Log::parse("any.jsonl", bytes) else {
+        return;
+    };
+    if let Ok(results) = Results::from_raw(&log) {
+        table::draw(&results.rows);
+    }
+});

@@ -1,0 +1,108 @@
+//! What cannot have happened is refused, before anything is computed from it.
+
+use std::time::Duration;
+
+use super::*;
+use crate::case;
+use crate::host::Host;
+use crate::placement::Placement;
+use crate::plan::Plan;
+use crate::raw::FORMAT;
+use crate::record::Environment;
+use crate::record::tests::window;
+use crate::runner::Settings;
+use crate::sample::LaneSample;
+use crate::sweep::Schedule;
+use crate::sys::files::Root;
+
+/// A block of one case, of which nothing has been measured.
+fn begun() -> Reckoning {
+    let case = case::tests::case();
+    let settings = Settings {
+        warmup: Duration::ZERO,
+        window: Duration::from_millis(100),
+        root: Root::default(),
+    };
+    let planned = Planned {
+        case,
+        verdict: Verdict::Run(Placement::unpinned(case.threads), Vec::new()),
+    };
+    let block = Block {
+        key: case.block(),
+        cases: vec![planned],
+    };
+    let mut reckoning = Reckoning::new(Header {
+        format: FORMAT,
+        command_line: Vec::new(),
+        started_at: String::new(),
+        board_asked: "auto".to_owned(),
+        pin_asked: String::new(),
+        schedule: Schedule {
+            settings,
+            rounds: 5,
+            until: None,
+            verify: true,
+            soak: Duration::ZERO,
+            cooldown: None,
+            seed: 1,
+        },
+        plan: Plan {
+            blocks: vec![block],
+        },
+        environment: Environment::default(),
+        host: Host::default(),
+    });
+    let begun = Line::BlockBegun {
+        block: 0,
+        warning: None,
+    };
+    reckoning.take(&begun).expect("it may begin");
+    reckoning
+}
+
+const MOST: u64 = (1 << 53) - 1;
+
+#[test]
+fn windows_whose_sums_would_overflow_are_refused() {
+    let mut reckoning = begun();
+    let take = |reckoning: &mut Reckoning, round| {
+        let mut sample = window(round);
+        sample.lanes[0].sent_bytes = MOST;
+        reckoning.take(&Line::Window(Box::new(sample)))
+    };
+    let refused = (1..).find_map(|round| Some((round, take(&mut reckoning, round).err()?)));
+    let (round, problem) = refused.expect("there is an end");
+    assert!(round > 100, "{round}: as many are possible");
+    let expected =
+        "the windows of std:std/2t/300B/connected/v4 counted more than can be: 2^60 or more in all";
+    assert_eq!(problem, expected);
+    assert_eq!(reckoning.unfinished().len(), 1, "what came before is kept");
+}
+
+#[test]
+fn a_window_of_many_lanes_whose_sum_would_overflow_is_refused() {
+    let mut sample = window(1);
+    let lane = LaneSample {
+        received_packets: MOST,
+        ..sample.lanes[1].clone()
+    };
+    sample.lanes = vec![lane; 4096];
+    let problem = begun().take(&Line::Window(Box::new(sample)));
+    assert!(problem.is_err_and(|problem| problem.contains("2^60")));
+}
+
+#[test]
+fn counts_of_what_was_verified_have_the_limit_of_all_counts() {
+    let mut sample = window(0);
+    let mut take = |duplicated, truncated| {
+        sample.verified = Some(Verified {
+            duplicated,
+            truncated,
+            ..Verified::default()
+        });
+        begun().take(&Line::Verified(Box::new(sample.clone())))
+    };
+    assert_eq!(take(MOST, MOST), Ok(Vec::new()));
+    let problem = take(1 << 53, u64::MAX).expect_err("their sum would overflow");
+    assert!(problem.ends_with("a count of 2^53 or more"), "{problem}");
+}
