@@ -54,6 +54,10 @@ struct Measured {
 /// The line that cannot follow on those before it.
 pub fn replay(log: &Log) -> Result<(Reckoning, Vec<Record>), UsageError> {
     let mut reckoning = Reckoning::new(log.header.clone());
+    if reckoning.places.len() != log.header.plan.runnable().count() {
+        let problem = "the plan has a case twice";
+        return Err(UsageError::file(&log.name, 1, problem));
+    }
     let mut rows = reckoning.skipped();
     for (number, line) in (2..).zip(&log.lines) {
         let refused = |problem: String| UsageError::file(&log.name, number, &problem);

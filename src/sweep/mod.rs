@@ -234,7 +234,8 @@ impl Sweep<'_> {
             round,
             reason,
         })?;
-        let lost = (self.header.schedule.rounds + 1).saturating_sub(round.max(1));
+        let lost = self.header.schedule.rounds.saturating_add(1);
+        let lost = lost.saturating_sub(round.max(1));
         self.journal.windows_to_come(-i64::from(lost));
         Ok(())
     }

@@ -55,13 +55,15 @@ impl Schedule {
 
     /// About how long one of them takes, with all that belongs to it.
     pub fn time_per_window(&self) -> Duration {
-        self.settings.warmup + self.settings.window + BETWEEN_WINDOWS
+        let traffic = self.settings.warmup.saturating_add(self.settings.window);
+        traffic.saturating_add(BETWEEN_WINDOWS)
     }
 
     /// About how long a plan takes, without cool-downs and `--until`.
     pub fn expected_time(&self, plan: &Plan) -> Duration {
         let windows = u32::try_from(self.windows(plan)).unwrap_or(u32::MAX);
-        self.soak + self.time_per_window().saturating_mul(windows)
+        let measuring = self.time_per_window().saturating_mul(windows);
+        self.soak.saturating_add(measuring)
     }
 
     /// The blocks in which something runs, by their place in the plan, in the order in which they are measured.
