@@ -362,7 +362,7 @@ fn more_rounds_are_measured_until_intervals_are_narrow_or_the_time_is_over() {
         (plain.ended_by.as_str(), plain.until_pct, plain.rounds),
         ("rounds", None, 6)
     );
-    let wide = row("--until 100%");
+    let wide = row("--until 100% --max-time 1m");
     assert_eq!(
         (wide.ended_by.as_str(), wide.until_pct),
         ("until", Some(100.0))
