@@ -36,13 +36,10 @@ fn the_page_is_one_file_that_asks_nobody_for_anything() {
     }
     assert!(page.contains("default-src 'none'"));
     let sections = [
-        "board", "speed", "cpu", "loss", "drift", "shares", "reasons", "rows",
+        "board", "ranking", "speed", "cpu", "loss", "drift", "shares", "reasons", "rows",
     ];
+    assert_eq!(sections_of(&page), sections);
     for section in sections {
-        assert!(
-            page.contains(&format!("<h2 id=\"{section}\">")),
-            "{section}"
-        );
         assert!(page.contains(&format!("href=\"#{section}\"")), "{section}");
     }
     assert_eq!(page.matches("<h1>").count(), 1);
@@ -51,6 +48,31 @@ fn the_page_is_one_file_that_asks_nobody_for_anything() {
         page.matches("role=\"img\"").count()
     );
     assert!(page.matches("<svg ").count() >= 4);
+}
+
+/// Their ids, in the order of the page.
+fn sections_of(page: &str) -> Vec<&str> {
+    let headings = page.split("<h2 id=\"").skip(1);
+    headings
+        .filter_map(|heading| heading.split('"').next())
+        .collect()
+}
+
+#[test]
+fn a_second_file_is_compared_with_the_first_and_raw_samples_serve_as_well() {
+    let place = measured();
+    for names in ["run.csv run.jsonl", "run.jsonl run.csv"] {
+        let output = place.run(&format!("report {names}"));
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        let page = page(&place);
+        assert_eq!(
+            sections_of(&page)[..4],
+            ["board", "ranking", "comparison", "speed"]
+        );
+        let (new, base) = names.split_once(' ').map(|(a, b)| (b, a)).expect("two");
+        assert!(page.contains(&format!("<h3>{new} against {base}</h3>")));
+        assert!(page.contains("href=\"#comparison\""));
+    }
 }
 
 #[test]
@@ -72,6 +94,9 @@ fn a_sweep_of_all_engines_is_below_a_megabyte() {
         row.cpu_ns_per_packet = value;
         row.ratio_to_std = value;
         row.cpu_ratio_to_std = value;
+        row.ratio_pairs = Some(6);
+        row.ratio_sd_pct = Some(1.0);
+        row.cpu_ratio_sd_pct = Some(1.0);
         row.warnings = vec!["w".repeat(200)];
         writer.serialize(row).expect("written");
     }

@@ -10,6 +10,11 @@ use crate::sink::table::WIDTH;
 
 /// Each remark once, wrapped.
 pub(super) fn draw(file: &Against, threshold: Threshold) -> String {
+    wrapped(lines(file, threshold))
+}
+
+/// Each remark once.
+pub(crate) fn lines(file: &Against, threshold: Threshold) -> Vec<String> {
     let mut reasons: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     let cases = file.cases.iter().map(|case| ("cases", &case.verdict));
     let engines = file
@@ -32,7 +37,7 @@ pub(super) fn draw(file: &Against, threshold: Threshold) -> String {
         .collect();
     lines.extend(file.remarks.iter().cloned());
     lines.extend(more_rounds(file, threshold));
-    wrapped(lines)
+    lines
 }
 
 /// What would help where it is unclear: an interval shrinks with the square root of the rounds.

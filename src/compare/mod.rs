@@ -16,7 +16,7 @@ mod against;
 mod difference;
 mod engines;
 mod fitness;
-mod footnotes;
+pub(crate) mod footnotes;
 mod pairs;
 pub mod rows;
 mod scatter;
@@ -146,7 +146,7 @@ impl Comparison {
 }
 
 impl Against {
-    fn is_worse(&self) -> bool {
+    pub(crate) fn is_worse(&self) -> bool {
         let bad = |verdict: &Verdict| matches!(verdict, Verdict::Worse | Verdict::Broken(_));
         self.cases.iter().any(|case| bad(&case.verdict))
             || self.engines.iter().any(|engine| bad(&engine.verdict))

@@ -52,7 +52,7 @@ fn summary(text: &mut String, comparison: &Comparison, file: &Against) {
 }
 
 /// `2 of 96 cases slower, 1 faster, 80 same, 13 unclear`.
-fn count<'a>(by: By, verdicts: impl Iterator<Item = &'a Verdict>, what: &str) -> String {
+pub(crate) fn count<'a>(by: By, verdicts: impl Iterator<Item = &'a Verdict>, what: &str) -> String {
     let answers: Vec<_> = verdicts.filter(|verdict| verdict.is_answer()).collect();
     let of = |kind: &Verdict| {
         let kind = kind.word(by);
@@ -189,7 +189,7 @@ fn style(verdict: &Verdict) -> Style {
     }
 }
 
-fn connection(connection: Connection) -> &'static str {
+pub(crate) fn connection(connection: Connection) -> &'static str {
     match connection {
         Connection::Connected => "conn",
         Connection::Unconnected => "unconn",
@@ -197,7 +197,7 @@ fn connection(connection: Connection) -> &'static str {
 }
 
 /// As in the key of a case, where it is shortest.
-fn block(block: &BlockKey) -> String {
+pub(crate) fn block(block: &BlockKey) -> String {
     let mut text = format!("{}t/{}B/{}", block.threads, block.payload, block.ip);
     if block.rcvbuf != Buffer::DEFAULT {
         let _ = write!(text, "/rcvbuf{}", block.rcvbuf);
@@ -209,7 +209,7 @@ fn block(block: &BlockKey) -> String {
 }
 
 /// A ratio, or datagrams per second.
-fn value(value: Option<f64>) -> String {
+pub(crate) fn value(value: Option<f64>) -> String {
     match value {
         None => String::new(),
         // A damaged file may hold anything.
@@ -220,11 +220,11 @@ fn value(value: Option<f64>) -> String {
     }
 }
 
-fn change(change: Option<Change>) -> String {
+pub(crate) fn change(change: Option<Change>) -> String {
     change.map_or_else(String::new, |change| percent(change.estimate))
 }
 
-fn interval(change: Option<Change>) -> String {
+pub(crate) fn interval(change: Option<Change>) -> String {
     let text = |change: Change| format!("{}..{}", percent(change.low), percent(change.high));
     change.map_or_else(String::new, text)
 }
@@ -239,7 +239,7 @@ fn percent(fraction: f64) -> String {
     }
 }
 
-fn legend(text: &mut String, comparison: &Comparison) {
+pub(crate) fn legend(text: &mut String, comparison: &Comparison) {
     let (what, base, better, worse) = match comparison.options.by {
         By::Speed => ("datagrams received", "ratio_to_std", "faster", "slower"),
         By::Cpu => (

@@ -24,7 +24,8 @@ pub fn draw(ranking: &Ranking, view: View) -> String {
     boards.collect::<Vec<String>>().join("\n")
 }
 
-const LEGEND: &str = "
+/// What the columns say.
+pub(crate) const LEGEND: &str = "
 speed: datagrams received per second, CPU: CPU time per datagram received, both over those of std on
 connected sockets in the same rounds; kpps and CPU ns: where std was not measured. The order is that
 of the values. Place: one more than the number of engines whose whole 95 % interval is better, so
@@ -76,7 +77,7 @@ fn of_board(board: &BoardRanking, view: View) -> String {
 }
 
 /// The setting; what was granted only where that is what tells it from another.
-fn heading_of(setting: &Setting, board: &BoardRanking) -> String {
+pub(crate) fn heading_of(setting: &Setting, board: &BoardRanking) -> String {
     let alike =
         |other: &Setting| (other.block, other.connection) == (setting.block, setting.connection);
     let settings = board.settings.iter().map(|ranking| &ranking.setting);
@@ -176,7 +177,7 @@ impl Standing {
     }
 
     /// A value as people read it: a ratio, thousands of datagrams per second, or nanoseconds.
-    pub(super) fn figure(&self, value: f64) -> String {
+    pub(crate) fn figure(&self, value: f64) -> String {
         let (value, decimals) = match (self.unit, self.measure) {
             (Unit::TimesStd, _) => (value, 3),
             (Unit::Absolute, Measure::Speed) => (value / 1000.0, 1),

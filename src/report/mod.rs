@@ -5,6 +5,8 @@
 //! |---|---|
 //! | [`page`] | what is on it, in which order |
 //! | `board`, `fitness` | what was measured on, and whether the numbers can be believed |
+//! | `ranking` | what to use, as [`crate::rank`] has it |
+//! | `comparison` | what differs between the files, as [`crate::compare`] has it |
 //! | `speed`, `cost`, `drift`, `shares`, `reasons`, `tables` | a section each |
 //! | `chart` | pictures: drawn by plotters, dressed in classes so that the page's style colours them |
 //! | `cases` | which rows go into one picture |
@@ -15,11 +17,13 @@
 mod board;
 mod cases;
 mod chart;
+mod comparison;
 mod cost;
 mod drift;
 mod fitness;
 mod number;
 mod page;
+mod ranking;
 mod reasons;
 mod shares;
 mod speed;

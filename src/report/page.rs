@@ -2,7 +2,7 @@
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use super::{board, cost, drift, reasons, shares, speed, tables};
+use super::{board, comparison, cost, drift, ranking, reasons, shares, speed, tables};
 use crate::VERSION;
 use crate::results::Results;
 
@@ -66,11 +66,16 @@ struct Section {
     body: Markup,
 }
 
-/// The sections in their order. Ranking and comparison belong after the first.
+/// The sections in their order. A single file has nothing that it could differ from.
 fn sections(files: &[Results]) -> Vec<Section> {
     let section = |id, title, body| Section { id, title, body };
-    vec![
+    let changes = comparison::changes(files);
+    let mut sections = vec![
         section("board", "Board and fitness", each(files, board::facts)),
+        section("ranking", "What to use", ranking::places(files)),
+    ];
+    sections.extend(changes.map(|changes| section("comparison", "What changed", changes)));
+    sections.extend([
         section("speed", "Throughput", each(files, speed::charts)),
         section("cpu", "CPU time per datagram", each(files, cost::cpu)),
         section("loss", "Loss", each(files, cost::loss)),
@@ -82,7 +87,8 @@ fn sections(files: &[Results]) -> Vec<Section> {
         ),
         section("reasons", "Skipped and failed", each(files, reasons::table)),
         section("rows", "All numbers", tables::tables(files)),
-    ]
+    ]);
+    sections
 }
 
 /// The part of each file; with several files, under its name.

@@ -97,6 +97,9 @@ fn what_stands_in_the_rows_is_never_markup() {
         status,
         case: hostile.to_owned(),
         sender: hostile.to_owned(),
+        ratio_to_std: Some(1.1),
+        ratio_pairs: Some(6),
+        ratio_sd_pct: Some(1.0),
         reason: hostile.to_owned(),
         board: hostile.to_owned(),
         model: hostile.to_owned(),
@@ -110,11 +113,119 @@ fn what_stands_in_the_rows_is_never_markup() {
         ..results(vec![row(Status::Ok), row(Status::Failed)])
     };
     let page = page(&[file.clone(), file]);
-    assert!(page.contains("alert(1)"), "it is shown");
+    for id in ["board", "ranking", "comparison", "reasons"] {
+        assert!(
+            section(&page, id).contains("alert(1)"),
+            "it is shown in {id}"
+        );
+    }
     // A second file has a second block of data, and nothing else may begin or end a script or a comment.
     assert_eq!(count(&page, "<script"), count(&ours, "<script") + 1);
     assert_eq!(count(&page, "</script"), count(&ours, "</script") + 1);
     assert_eq!(count(&page, "<!--"), count(&ours, "<!--"));
+}
+
+/// A sweep of four engines in 12 blocks whose ratios scatter by 1 %; the last of them this much faster.
+fn ratios(factor: f64) -> Results {
+    let speeds = [
+        ("std", 1.0),
+        ("mmsg", 1.2),
+        ("uring", 1.2),
+        ("tokio", 0.5 * factor),
+    ];
+    let names = speeds.map(|(name, _)| name.to_owned());
+    let mut rows = sweep(&names, &[26, 300]);
+    for row in &mut rows {
+        let found = speeds.iter().find(|(name, _)| *name == row.sender);
+        let (_, speed) = found.expect("one of them");
+        row.ratio_to_std = Some(*speed);
+        row.cpu_ratio_to_std = Some(1.0 / speed);
+        row.ratio_pairs = Some(6);
+        row.ratio_sd_pct = Some(1.0);
+        row.cpu_ratio_sd_pct = Some(1.0);
+    }
+    Results {
+        name: format!("{factor}.csv"),
+        ..results(rows)
+    }
+}
+
+#[test]
+fn what_to_use_is_said_first_with_places_that_show_ties() {
+    let page = page(&[ratios(1.0)]);
+    let ranking = section(&page, "ranking");
+    let (_, body) = ranking.split_once("</h2>").expect("a heading");
+    assert!(
+        body.starts_with("<p class=\"advice\"><b>Use mmsg or uring, which cannot be told apart</b>: over 24 settings"),
+        "{body}"
+    );
+    assert_eq!(count(ranking, "aria-label=\"Dots: "), 2);
+    for label in [
+        ">\n1 mmsg\n<",
+        ">\n1 uring\n<",
+        ">\n3 std\n<",
+        ">\n4 tokio\n<",
+    ] {
+        assert_eq!(count(ranking, label), 2, "{label}: {ranking}");
+    }
+    assert!(ranking.contains("<td>1</td><th scope=\"row\">mmsg</th><td>1.200</td>"));
+    assert!(ranking.contains("<summary>Setting by setting: 24 settings</summary>"));
+    assert!(!ranking.contains("Of all files together"));
+}
+
+#[test]
+fn a_single_file_has_nothing_to_be_compared_with() {
+    assert_eq!(count(&page(&[ratios(1.0)]), "\"comparison\""), 0);
+}
+
+#[test]
+fn each_other_file_is_compared_with_the_first_in_the_words_of_compare() {
+    let files = [ratios(1.0), ratios(0.8), ratios(1.0)];
+    let page = page(&files);
+    let changes = section(&page, "comparison");
+    let (worse, same) = changes
+        .split_once("<h3>1.csv against 1.csv</h3>")
+        .expect("the other file");
+    assert!(
+        worse.starts_with("What changed</h2><h3>0.8.csv against 1.csv</h3>"),
+        "{worse}"
+    );
+    for said in [
+        "24 of 84 cases slower",
+        "1 of 4 engines slower, 3 same.",
+        "24 of 84 cases dearer",
+        "<p class=\"advice worse\">",
+        "<th scope=\"row\">tokio</th><td><span class=\"c8\"><span aria-hidden=\"true\">▼</span> slower</span></td><td>-20.0</td>",
+        "<summary>All cases: 96 cases</summary>",
+        "the reference, not judged",
+    ] {
+        assert!(worse.contains(said), "{said}: {worse}");
+    }
+    assert!(
+        same.contains("0 of 84 cases slower") && same.contains("<p class=\"advice plain\">"),
+        "{same}"
+    );
+    assert!(same.contains("No case is faster, slower or broken."));
+    // Speed and CPU time of two files.
+    assert_eq!(
+        count(changes, "aria-label=\"Dots: change in % of 4 engines"),
+        4
+    );
+    assert!(section(&page, "ranking").contains("Of all files together"));
+}
+
+#[test]
+fn what_broke_is_in_the_table_with_its_reason_below() {
+    let mut new = ratios(1.0);
+    new.rows[30].status = Status::Failed;
+    new.rows[30].reason = "it <starved>".to_owned();
+    let page = page(&[ratios(1.0), new]);
+    let changes = section(&page, "comparison");
+    assert!(changes.contains("</span> broken</span>"));
+    assert!(
+        changes.contains("<li>1 broken: it &lt;starved&gt;</li>"),
+        "{changes}"
+    );
 }
 
 #[test]
@@ -240,7 +351,10 @@ fn a_board_that_is_emulated_is_not_taken_for_a_real_one() {
 fn no_rows_are_a_page_too() {
     let page = page(&[results(Vec::new())]);
     assert_eq!(count(&page, "<svg"), 0);
-    assert_eq!(count(&page, "<h2 "), 8);
+    assert_eq!(count(&page, "<h2 "), 9);
+    let two = super::page(&[results(Vec::new()), results(Vec::new())]);
+    assert!(section(&two, "comparison").contains("Nothing of it can be compared:"));
+    assert!(section(&two, "ranking").contains("Nothing can be recommended"));
 }
 
 fn odd() -> impl Strategy<Value = Option<f64>> {
@@ -284,20 +398,62 @@ proptest! {
             window_ms: low,
             temp_c_max: high,
             clock_min_pct: low,
+            ratio_to_std: value,
+            ratio_to_std_low: low,
+            ratio_to_std_high: high,
+            ratio_pairs: Some(usize::from(n)),
+            ratio_sd_pct: low.map(f64::abs),
+            cpu_ratio_to_std: high,
+            cpu_ratio_sd_pct: value,
             sent_packets: Some(u64::MAX),
             unaccounted_packets: Some(i64::MIN),
             ..record()
         };
-        let page = page_of(values.into_iter().map(row).collect());
-        for svg in page.split("<svg ").skip(1) {
-            // plotters would write them, and browsers complain.
-            let picture = svg.split("</svg>").next().unwrap_or_default();
-            let pixels = picture.split('"').skip(1).step_by(2);
-            for pixel in pixels.filter(|text| text.starts_with(|c: char| c.is_ascii_digit() || c == '-')) {
-                prop_assert!(!pixel.contains("NaN") && !pixel.contains("inf"), "{pixel}");
-            }
-            prop_assert!(!picture.contains("#FEF"), "a colour has no class: {picture}");
-        }
-        prop_assert!(!page.contains("could not be drawn"));
+        let rows: Vec<Record> = values.into_iter().map(row).collect();
+        let (one, other) = (results(rows.clone()), results(rows));
+        is_sound(&page(&[one, other]))?;
     }
+
+    #[test]
+    fn any_ratios_of_two_files_are_a_page_too(
+        values in proptest::collection::vec((positive(), positive(), 0.0..9e3), 4..12),
+    ) {
+        let file = |value: &dyn Fn(usize) -> f64| {
+            let mut rows = sweep(&["tokio".to_owned()], &[26, 300]);
+            rows.truncate(values.len() * 2);
+            for (n, row) in rows.iter_mut().enumerate() {
+                row.ratio_to_std = Some(value(n / 2));
+                row.cpu_ratio_to_std = Some(1.0 / value(n / 2));
+                row.ratio_pairs = Some(n + 2);
+                row.ratio_sd_pct = Some(values[n / 2].2);
+                row.cpu_ratio_sd_pct = row.ratio_sd_pct;
+            }
+            results(rows)
+        };
+        is_sound(&page(&[file(&|n| values[n].0), file(&|n| values[n].1)]))?;
+    }
+}
+
+fn positive() -> impl Strategy<Value = f64> {
+    prop_oneof![0.1..10.0, proptest::num::f64::POSITIVE]
+}
+
+/// Every picture is drawn, in the page's colours, with pixels that are numbers.
+fn is_sound(page: &str) -> Result<(), TestCaseError> {
+    for svg in page.split("<svg ").skip(1) {
+        // plotters would write them, and browsers complain.
+        let picture = svg.split("</svg>").next().unwrap_or_default();
+        let pixels = picture.split('"').skip(1).step_by(2);
+        for pixel in
+            pixels.filter(|text| text.starts_with(|c: char| c.is_ascii_digit() || c == '-'))
+        {
+            prop_assert!(!pixel.contains("NaN") && !pixel.contains("inf"), "{pixel}");
+        }
+        prop_assert!(
+            !picture.contains("#FEF"),
+            "a colour has no class: {picture}"
+        );
+    }
+    prop_assert!(!page.contains("could not be drawn"));
+    Ok(())
 }

@@ -34,6 +34,8 @@ pub(in crate::report) enum First {
     Smallest,
     /// The largest values, on an axis from 0: shares of a whole.
     LargestShare,
+    /// The largest values, on an axis with 0 somewhere on it: changes.
+    LargestChange,
 }
 
 /// An engine and its values.
@@ -45,7 +47,14 @@ pub(in crate::report) struct Row {
 
 impl Row {
     fn most(&self) -> f64 {
-        self.marks.iter().map(|mark| mark.value).fold(0.0, f64::max)
+        let values = self.marks.iter().map(|mark| mark.value);
+        values.reduce(f64::max).unwrap_or(0.0)
+    }
+
+    /// Full and empty marks would hide each other.
+    fn is_mixed(&self) -> bool {
+        let mut marks = self.marks.iter();
+        marks.clone().any(|mark| mark.look.filled) && marks.any(|mark| !mark.look.filled)
     }
 }
 
@@ -61,15 +70,15 @@ impl Dots<'_> {
     /// Draws the rows.
     pub(in crate::report) fn draw(&self, mut rows: Vec<Row>) -> Markup {
         rows.retain(|row| !row.marks.is_empty());
-        rows.sort_by(|one, other| other.most().total_cmp(&one.most()));
-        if self.first == First::Smallest {
-            rows.reverse();
-        }
-        let extent = self.extent(&rows);
-        let scale = if self.first == First::LargestShare {
-            Scale::linear(extent)
-        } else {
-            Scale::fitting(extent)
+        // Stable: equal values stay in the order in which they came.
+        rows.sort_by(|one, other| match self.first {
+            First::Smallest => one.most().total_cmp(&other.most()),
+            _ => other.most().total_cmp(&one.most()),
+        });
+        let scale = match self.first {
+            First::Largest | First::Smallest => Scale::fitting(self.extent(&rows)),
+            First::LargestShare => Scale::linear(self.extent(&rows)),
+            First::LargestChange => Scale::signed(extent_of_changes(&rows)),
         };
         html! {
             @for rows in rows.chunks(MOST_ROWS) {
@@ -127,14 +136,14 @@ impl Dots<'_> {
             let (upper, lower) = frame.height();
             frame.line(vec![(x, upper), (x, lower)], Ink::Reference)?;
         }
-        let mut marks = rows.iter().flat_map(|row| &row.marks);
-        let is_mixed =
-            marks.clone().any(|mark| mark.look.filled) && marks.any(|mark| !mark.look.filled);
         for (n, row) in rows.iter().enumerate() {
             for mark in &row.marks {
-                // Full ones above, empty ones below: they would hide each other.
-                let aside = if mark.look.filled { -4 } else { 4 };
-                let aside = if is_mixed { aside } else { 0 };
+                // Full ones above, empty ones below.
+                let aside = match mark.look.filled {
+                    _ if !row.is_mixed() => 0,
+                    true => -4,
+                    false => 4,
+                };
                 frame.mark(mark, |value| {
                     let (x, y) = frame.at(scale.place(value), -(n as f64));
                     (x, y + aside)
@@ -170,6 +179,20 @@ impl Dots<'_> {
             last.unwrap_or_default()
         )
     }
+}
+
+/// Every change, and of intervals as much as leaves most of them readable: how wide they are is the point.
+fn extent_of_changes(rows: &[Row]) -> Vec<f64> {
+    let marks = || rows.iter().flat_map(|row| &row.marks);
+    let farthest =
+        |mark: &Mark| Some(mark.interval()?).map(|(low, high)| low.abs().max(high.abs()));
+    let mut reaches: Vec<f64> = marks().filter_map(farthest).collect();
+    reaches.sort_unstable_by(f64::total_cmp);
+    let middle = reaches.get(reaches.len() / 2).copied().unwrap_or(0.0);
+    let most = middle * 2.0 * BEYOND;
+    let ends = marks().filter_map(Mark::interval);
+    let ends = ends.flat_map(|(low, high)| [low.max(-most), high.min(most)]);
+    marks().map(|mark| mark.value).chain(ends).collect()
 }
 
 /// Row n is at -n, so that the first is above.

@@ -43,7 +43,8 @@ impl Mark {
     /// The ends of its interval, if it has one that can be drawn.
     fn interval(&self) -> Option<(f64, f64)> {
         let (low, high) = (self.low?, self.high?);
-        (super::cases::drawable(low)? <= super::cases::drawable(high)?).then_some((low, high))
+        let is_drawable = |end: f64| super::cases::drawable(end.abs()).is_some();
+        (low <= high && is_drawable(low) && is_drawable(high)).then_some((low, high))
     }
 }
 
@@ -62,6 +63,8 @@ pub(super) struct Look {
 pub(super) enum Shape {
     Circle,
     Triangle,
+    /// A triangle that stands on its tip.
+    Tip,
     Square,
     Diamond,
 }
@@ -100,6 +103,7 @@ impl Look {
         let outline: &[(i32, i32)] = match self.shape {
             Shape::Circle => return canvas.draw(&Circle::new(at, 4, style)),
             Shape::Triangle => &[(0, -5), (5, 4), (-5, 4)],
+            Shape::Tip => &[(0, 5), (5, -4), (-5, -4)],
             Shape::Square => &[(-3, -3), (4, -3), (4, 4), (-3, 4)],
             Shape::Diamond => &[(0, -5), (5, 0), (0, 5), (-5, 0)],
         };

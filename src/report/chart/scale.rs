@@ -6,7 +6,7 @@ use super::axis::Axis;
 use crate::report::cases::drawable;
 use crate::report::number;
 
-/// An axis that starts at 0, or a logarithmic one where values are far apart.
+/// An axis that starts at 0 or has it in between, or a logarithmic one where values are far apart.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Scale {
     /// In places: the value, or its decimal logarithm.
@@ -37,6 +37,35 @@ impl Scale {
         let end = ticks.last().copied().unwrap_or(1.0);
         Self {
             range: 0.0..end,
+            ticks,
+            is_log: false,
+        }
+    }
+
+    /// An axis that has 0 and all values on it, of either sign.
+    pub(super) fn signed(values: impl IntoIterator<Item = f64>) -> Self {
+        let values = values.into_iter();
+        let drawable = values.filter(|value| drawable(value.abs()).is_some());
+        let (low, high) = drawable.fold((0.0_f64, 0.0_f64), |(low, high), value| {
+            (low.min(value), high.max(value))
+        });
+        let (low, high) = if high - low < SMALLEST {
+            (-1.0, 1.0)
+        } else {
+            (low, high)
+        };
+        let step = nice_step((high - low) / TICKS);
+        let mut ticks = Vec::new();
+        let mut n = (low / step).ceil();
+        while n <= high / step {
+            // Adding 0 takes the sign from a zero.
+            ticks.push(n * step + 0.0);
+            n += 1.0;
+        }
+        // A little room for the marks at both ends.
+        let room = (high - low) * 0.04;
+        Self {
+            range: low - room..high + room,
             ticks,
             is_log: false,
         }
@@ -163,6 +192,9 @@ mod tests {
         assert_eq!(values(&far_apart), [500.0, 1000.0, 2000.0]);
         assert!(!Scale::fitting([250.0, 500.0]).is_log);
         assert!(!Scale::fitting([0.0, 500.0]).is_log);
+        let changes = Scale::signed([-2.1, 0.7, f64::NAN]);
+        assert_eq!(values(&changes), [-2.0, -1.0, 0.0]);
+        assert_eq!(values(&Scale::signed([])), [-1.0, -0.5, 0.0, 0.5, 1.0]);
     }
 
     proptest! {
@@ -170,7 +202,8 @@ mod tests {
         fn every_value_has_a_place_between_ticks_that_grow(
             values in proptest::collection::vec(proptest::num::f64::ANY, 0..9),
         ) {
-            for scale in [Scale::linear(values.clone()), Scale::fitting(values.clone())] {
+            let scales = [Scale::linear, Scale::fitting, Scale::signed].map(|scale| scale(values.clone()));
+            for scale in scales {
                 prop_assert!((1..=8).contains(&scale.ticks.len()), "{scale:?}");
                 prop_assert!(scale.ticks.windows(2).all(|two| two[0] < two[1]), "{scale:?}");
                 for &value in &values {

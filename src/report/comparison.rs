@@ -1,0 +1,252 @@
+//! What changed: the words and the numbers are those of [`crate::compare`].
+
+use maud::{Markup, html};
+
+use super::chart::{Dots, First, Look, Mark, Row, Shape, key};
+use super::{board, number};
+use crate::compare::table::{self, block, change, connection, interval, value};
+use crate::compare::{
+    Against, By, CaseChange, Change, Comparison, EngineChange, Options, Verdict, compare, footnotes,
+};
+use crate::results::Results;
+
+/// Every other file against the first. `None`: there is only one.
+pub(super) fn changes(files: &[Results]) -> Option<Markup> {
+    let (base, new) = files.split_first().filter(|(_, new)| !new.is_empty())?;
+    let comparisons = [By::Speed, By::Cpu].map(|by| {
+        let options = Options {
+            by,
+            ..Options::default()
+        };
+        compare(base, new, options)
+    });
+    let base = board::shown(base, files);
+    Some(html! {
+        @for (n, file) in new.iter().enumerate() {
+            @let title = format!("{} against {base}", board::shown(file, files));
+            h3 { (title) }
+            @for comparison in &comparisons {
+                @if let Some(against) = comparison.files.get(n) {
+                    h4 { (what(comparison.options.by)) }
+                    (of_file(comparison, against, &title))
+                }
+            }
+        }
+        @for comparison in &comparisons { (legend(comparison)) }
+    })
+}
+
+fn what(by: By) -> &'static str {
+    match by {
+        By::Speed => "Speed",
+        By::Cpu => "CPU time",
+    }
+}
+
+fn of_file(comparison: &Comparison, file: &Against, title: &str) -> Markup {
+    let by = comparison.options.by;
+    let remarks = footnotes::lines(file, comparison.options.threshold);
+    let cases = table::count(by, file.cases.iter().map(|case| &case.verdict), "case");
+    let engines = table::count(
+        by,
+        file.engines.iter().map(|engine| &engine.verdict),
+        "engine",
+    );
+    html! {
+        @match file.obstacle() {
+            Some(why) => p { b { "Nothing of it can be compared:" } " " (why) "." },
+            None => {
+                p .advice .worse[file.is_worse()] .plain[!file.is_worse()] { (title) ": " (cases) "; " (engines) "." }
+                (of_engines(by, file))
+                (of_cases(by, file))
+            }
+        }
+        @if !remarks.is_empty() {
+            ul { @for remark in remarks { li { (remark) } } }
+        }
+    }
+}
+
+fn of_engines(by: By, file: &Against) -> Markup {
+    let judged = file
+        .engines
+        .iter()
+        .filter_map(|engine| Some((engine, engine.change?)));
+    let judged: Vec<(&EngineChange, Change)> = judged.collect();
+    if judged.is_empty() {
+        return html! { p { "No engine has enough cases to be judged." } };
+    }
+    let rows = judged.iter().filter_map(|(engine, change)| {
+        let mark = mark(*change, &engine.verdict)?;
+        Some(Row {
+            label: engine.label.clone(),
+            marks: vec![mark],
+        })
+    });
+    let picture = Dots {
+        axis: "change in %",
+        second: None,
+        reference: Some(0.0),
+        caption: &format!("{}: change of each engine", what(by)),
+        first: First::LargestChange,
+    };
+    html! {
+        p .legend {
+            "Each line is a 95 % interval; one that reaches the edge goes on beyond it. "
+            @for verdict in [Verdict::Better, Verdict::Worse, Verdict::Same, Verdict::Unclear] {
+                (key(class(&verdict), sign(&verdict), verdict.word(by)))
+            }
+            (key("r", "┆", "no change"))
+        }
+        .pair {
+            (picture.draw(rows.collect()))
+            (rows_of_engines(by, &judged))
+        }
+    }
+}
+
+fn rows_of_engines(by: By, judged: &[(&EngineChange, Change)]) -> Markup {
+    let caption = format!("{}: each engine over all its blocks", what(by));
+    html! {
+        .scroll tabindex="0" role="region" aria-label=(caption) {
+            table .named .rows {
+                caption { (caption) }
+                thead {
+                    tr {
+                        @for name in ["engine", "verdict", "change %", "95 % interval", "cases", "blocks"] {
+                            th scope="col" { (name) }
+                        }
+                    }
+                }
+                tbody {
+                    @for (engine, found) in judged {
+                        tr {
+                            th scope="row" { (engine.label) }
+                            td { (said(by, &engine.verdict)) }
+                            td { (change(Some(*found))) }
+                            td { (interval(Some(*found))) }
+                            td { (engine.cases) }
+                            td { (engine.blocks) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Those with news, and all of them for whoever asks.
+fn of_cases(by: By, file: &Against) -> Markup {
+    let mut all: Vec<&CaseChange> = file.cases.iter().collect();
+    let size = |case: &CaseChange| case.change.map_or(-1.0, |change| change.estimate.abs());
+    all.sort_by(|one, other| size(other).total_cmp(&size(one)));
+    let is_news = |verdict: &Verdict| {
+        matches!(
+            verdict,
+            Verdict::Better | Verdict::Worse | Verdict::Broken(_)
+        )
+    };
+    let news = all.iter().filter(|case| is_news(&case.verdict)).copied();
+    let news: Vec<&CaseChange> = news.collect();
+    let words = [Verdict::Better, Verdict::Worse].map(|verdict| verdict.word(by));
+    let kinds = format!("{}, {} or broken", words[0], words[1]);
+    html! {
+        @if news.is_empty() {
+            p { "No case is " (kinds) "." }
+        } @else {
+            (rows_of_cases(by, &format!("{}: cases that are {kinds}", what(by)), &news))
+        }
+        details {
+            summary { "All cases: " (number::counted(all.len(), "case")) }
+            (rows_of_cases(by, &format!("{}: all cases", what(by)), &all))
+        }
+    }
+}
+
+fn rows_of_cases(by: By, caption: &str, cases: &[&CaseChange]) -> Markup {
+    let columns = [
+        "case",
+        "verdict",
+        "change %",
+        "95 % interval",
+        "base",
+        "new",
+        "conn",
+        "block",
+    ];
+    html! {
+        .scroll tabindex="0" role="region" aria-label=(caption) {
+            table .named .rows {
+                caption { (caption) ", the largest change first" }
+                thead { tr { @for name in columns { th scope="col" { (name) } } } }
+                tbody {
+                    @for case in cases {
+                        // Without end tags, which HTML does not need: there may be thousands.
+                        tr;
+                        th scope="row" { (case.label) }
+                        td; (said(by, &case.verdict))
+                        td; (change(case.change))
+                        td; (interval(case.change))
+                        td; (value(case.base))
+                        td; (value(case.new))
+                        td; (connection(case.connection))
+                        td; (block(&case.block))
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The word, after a sign that is not a matter of colour.
+fn said(by: By, verdict: &Verdict) -> Markup {
+    html! {
+        span class=(class(verdict)) { span aria-hidden="true" { (sign(verdict)) } " " (verdict.word(by)) }
+    }
+}
+
+fn sign(verdict: &Verdict) -> &'static str {
+    match verdict {
+        Verdict::Better => "▲",
+        Verdict::Worse => "▼",
+        Verdict::Same => "●",
+        Verdict::Unclear => "○",
+        Verdict::Broken(_) => "✖",
+        Verdict::Reference | Verdict::NotComparable(_) => "–",
+    }
+}
+
+fn class(verdict: &Verdict) -> &'static str {
+    match verdict {
+        Verdict::Better => "c3",
+        Verdict::Worse | Verdict::Broken(_) => "c8",
+        Verdict::Same | Verdict::Unclear => "c7",
+        Verdict::Reference | Verdict::NotComparable(_) => "r",
+    }
+}
+
+/// In percent. `None`: it has no place on an axis.
+fn mark(change: Change, verdict: &Verdict) -> Option<Mark> {
+    let (colour, shape) = match verdict {
+        Verdict::Better => (3, Shape::Triangle),
+        Verdict::Worse => (8, Shape::Tip),
+        _ => (7, Shape::Circle),
+    };
+    let percent = |fraction: f64| 100.0 * fraction;
+    Some(Mark {
+        value: Some(percent(change.estimate)).filter(|value| value.is_finite())?,
+        low: Some(percent(change.low)),
+        high: Some(percent(change.high)),
+        look: Look {
+            colour,
+            shape,
+            filled: *verdict != Verdict::Unclear,
+        },
+    })
+}
+
+fn legend(comparison: &Comparison) -> Markup {
+    let mut text = String::new();
+    table::legend(&mut text, comparison);
+    html! { p .legend { @for line in text.lines() { (line) " " } } }
+}

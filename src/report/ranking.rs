@@ -1,0 +1,221 @@
+//! What to use: the words and the places are those of [`crate::rank`].
+
+use maud::{Markup, html};
+
+use super::chart::{Dots, First, Look, Mark, Row, Shape, key};
+use super::number;
+use crate::rank::table::{LEGEND, heading_of};
+use crate::rank::{
+    self, BoardRanking, By, Measure, OverAll, Place, SettingRanking, Standing, Unit,
+};
+use crate::results::Results;
+
+/// The ranking of all files together, each machine apart.
+pub(super) fn places(files: &[Results]) -> Markup {
+    let ranking = rank::rank(files);
+    html! {
+        @if ranking.boards.is_empty() { p { "Nothing can be recommended: there are no cases." } }
+        @for board in &ranking.boards {
+            @if ranking.boards.len() > 1 { h3 { (board.machine) } }
+            (of_board(board, files))
+        }
+    }
+}
+
+fn of_board(board: &BoardRanking, files: &[Results]) -> Markup {
+    let sentence = board.recommendation(By::Both);
+    // What to do stands before the colon, and why after it.
+    let (advice, why) = sentence.split_once(": ").unwrap_or((&sentence, ""));
+    html! {
+        p .advice {
+            b { (advice) }
+            @if !why.is_empty() { ": " (why) }
+        }
+        @if !board.over_all.is_empty() {
+            p .legend {
+                "The number before an engine is its place; those that share one cannot be told apart. "
+                (key("c3", "●", "place 1")) (key("c1", "○", "others")) (key("r", "┆", "std, connected"))
+                @if files.len() > 1 {
+                    "Of all files together: what several of them measured on the same machine is averaged."
+                }
+            }
+            .pair { @for over_all in &board.over_all { (picture(over_all)) } }
+            .pair { @for over_all in &board.over_all { (table(over_all)) } }
+            (leaders(board))
+            details { summary { "How to read it" } p { (LEGEND.trim()) } }
+        }
+        @if !board.remarks.is_empty() {
+            ul { @for remark in &board.remarks { li { (remark) } } }
+        }
+    }
+}
+
+/// What is ranked over all, and over how much.
+fn caption(over_all: &OverAll) -> String {
+    let by = match over_all.standing.measure {
+        Measure::Speed => "speed",
+        Measure::Cpu => "CPU time",
+    };
+    let (settings, of) = (over_all.settings, number::counted(over_all.of, "setting"));
+    format!("Over all, by {by}: {settings} of {of}")
+}
+
+fn picture(over_all: &OverAll) -> Markup {
+    let standing = &over_all.standing;
+    let (axis, first) = match standing.measure {
+        Measure::Speed => ("datagrams received", First::Largest),
+        Measure::Cpu => ("CPU time per datagram", First::Smallest),
+    };
+    let is_ratio = standing.unit == Unit::TimesStd;
+    Dots {
+        axis: &format!("{axis}, {}", unit(standing)),
+        second: None,
+        reference: is_ratio.then_some(1.0),
+        caption: &caption(over_all),
+        first,
+    }
+    .draw(standing.places.iter().map(row).collect())
+}
+
+fn row(place: &Place) -> Row {
+    let interval = place.reading.interval();
+    let mark = Mark {
+        value: place.reading.value(),
+        low: interval.map(|(low, _)| low),
+        high: interval.map(|(_, high)| high),
+        look: Look {
+            colour: if place.is_first() { 3 } else { 1 },
+            shape: Shape::Circle,
+            filled: place.is_first(),
+        },
+    };
+    Row {
+        label: format!("{} {}", shown(place), place.engine),
+        marks: vec![mark],
+    }
+}
+
+fn shown(place: &Place) -> String {
+    place
+        .place
+        .map_or_else(|| "-".to_owned(), |n| n.to_string())
+}
+
+/// What [`Standing::figure`] is in.
+fn unit(standing: &Standing) -> &'static str {
+    match (standing.unit, standing.measure) {
+        (Unit::TimesStd, _) => "times std",
+        (Unit::Absolute, Measure::Speed) => "per second",
+        (Unit::Absolute, Measure::Cpu) => "ns",
+    }
+}
+
+/// The same where it stands in words: thousands are counted there.
+fn unit_in_words(standing: &Standing) -> &'static str {
+    match (standing.unit, standing.measure) {
+        (Unit::Absolute, Measure::Speed) => "kpps",
+        _ => unit(standing),
+    }
+}
+
+fn table(over_all: &OverAll) -> Markup {
+    let (standing, caption) = (&over_all.standing, caption(over_all));
+    html! {
+        div {
+            .scroll tabindex="0" role="region" aria-label=(caption) {
+                table .named {
+                    caption { (caption) }
+                    thead {
+                        tr {
+                            th scope="col" { "place" }
+                            th scope="col" { "engine" }
+                            th scope="col" { (unit_in_words(standing)) }
+                            th scope="col" { "95 % interval" }
+                            th scope="col" { "loss %" }
+                        }
+                    }
+                    tbody { @for place in &standing.places { (line(standing, place)) } }
+                }
+            }
+            @if !over_all.left_out.is_empty() {
+                p .legend {
+                    "Not ranked over all, for want of settings: "
+                    @for (n, (engine, settings)) in over_all.left_out.iter().enumerate() {
+                        @if n > 0 { ", " }
+                        (engine) " (" (settings) ")"
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn line(standing: &Standing, place: &Place) -> Markup {
+    html! {
+        tr {
+            td { (shown(place)) }
+            th scope="row" { (place.engine) }
+            td { (standing.figure(place.reading.value())) }
+            td { (interval(standing, place)) }
+            td { @if let Some(loss_pct) = place.loss_pct { (format!("{loss_pct:.2}")) } }
+        }
+    }
+}
+
+fn interval(standing: &Standing, place: &Place) -> String {
+    let text = |(low, high)| format!("{} to {}", standing.figure(low), standing.figure(high));
+    place.reading.interval().map_or_else(String::new, text)
+}
+
+/// Who is first in each setting.
+fn leaders(board: &BoardRanking) -> Markup {
+    html! {
+        details {
+            summary { "Setting by setting: " (number::counted(board.settings.len(), "setting")) }
+            .scroll tabindex="0" role="region" aria-label="Who is first in each setting" {
+                table .words {
+                    caption {
+                        "Who is on place 1 in each setting, the best first, with its value and 95 % interval"
+                    }
+                    thead {
+                        tr {
+                            th scope="col" { "setting" }
+                            th scope="col" { "fastest" }
+                            th scope="col" { "its speed" }
+                            th scope="col" { "cheapest" }
+                            th scope="col" { "its CPU time" }
+                        }
+                    }
+                    tbody {
+                        @for ranking in &board.settings {
+                            tr {
+                                th scope="row" { (heading_of(&ranking.setting, board)) }
+                                @for measure in Measure::ALL { (first(ranking, measure)) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn first(ranking: &SettingRanking, measure: Measure) -> Markup {
+    let nobody = || html! { td { "none has an interval" } td {} };
+    let mut standings = ranking.standings.iter();
+    let Some(standing) = standings.find(|standing| standing.measure == measure) else {
+        return nobody();
+    };
+    let Some(best) = standing.leaders().next() else {
+        return nobody();
+    };
+    let names: Vec<&str> = standing
+        .leaders()
+        .map(|place| place.engine.as_str())
+        .collect();
+    let value = standing.figure(best.reading.value());
+    html! {
+        td { (names.join(", ")) }
+        td { (value) " (" (interval(standing, best)) ") " (unit_in_words(standing)) }
+    }
+}
