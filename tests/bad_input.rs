@@ -66,6 +66,7 @@ fn each_is_refused_with_its_place_its_value_and_its_cure() {
         "--resume nope.jsonl",
         "--resume nope.jsonl --seed 1",
         "--force",
+        "plan --resume out.jsonl",
         "frobnicate",
     ];
     // The CPUs of this machine are its own; on 32 bits there is no engine `uring`.

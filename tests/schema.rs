@@ -158,7 +158,7 @@ fn what_is_there_only_sometimes_is_in_these_runs() {
         "\"sharing\":\"separate\"",
         "\"batch\":32",
         "\"pace\":{",
-        "\"verified\":{\"corrupted\":0",
+        "\"verified\":{\"packets\":",
         "\"side\":\"alone\"",
         "\"unlike\":[\"",
     ] {

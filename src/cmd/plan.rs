@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::board::Detected;
 use crate::cli::RunArgs;
+use crate::error::UsageError;
 use crate::plan::Verdict;
 use crate::request::Request;
 
@@ -14,6 +15,10 @@ use crate::request::Request;
 /// # Errors
 /// Bad input, or standard output that is gone.
 pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
+    if let Some(raw) = &args.resume {
+        let cure = "its plan is in the file; udpbench --resume goes on with it";
+        return Err(UsageError::flag("--resume", &raw.display(), cure).into());
+    }
     let request = Request::new(args)?;
     let mut out = io::stdout().lock();
     let Detected { board, because } = &request.detected;

@@ -3,6 +3,7 @@
 use statrs::statistics::{Data, OrderStatistics};
 
 use super::difference::{self, Difference, Measure};
+use super::drift::Drift;
 use super::pairs::{Pair, Pairs, cases_word};
 use super::scatter::Scales;
 use super::{Against, By, CaseChange, Change, Verdict, engines, fitness};
@@ -14,8 +15,10 @@ impl Against {
         let pairs = Pairs::of(base, new);
         let mut compared: Vec<(usize, Difference)> = Vec::new();
         let mut cases: Vec<CaseChange> = Vec::new();
+        let drift = Drift::between(base, new);
         for pair in &pairs.cases {
             let (case, difference) = case(pair, by);
+            let difference = difference.map(|found| found.with(drift.error(&case.block)));
             compared.extend(difference.map(|difference| (cases.len(), difference)));
             cases.push(case);
         }
@@ -23,14 +26,15 @@ impl Against {
             |&(n, difference): &(usize, Difference)| (cases[n].label.as_str(), difference);
         let labelled: Vec<_> = compared.iter().map(labelled).collect();
         let scales = Scales::of(&labelled);
-        let remarks = remarks(&pairs, &scales, &compared, by);
+        let mut remarks = remarks(&pairs, &scales, &compared, by);
+        remarks.extend(drift.remark());
         let changes: Vec<Change> = labelled
             .iter()
             .map(|(label, found)| {
                 Change::new(
                     found.log,
                     found.error * scales.for_label(label),
-                    found.freedom,
+                    found.freedom.min(MOST_FREEDOM),
                 )
             })
             .collect();
@@ -38,7 +42,7 @@ impl Against {
             .iter()
             .map(|(n, found)| (&cases[*n], *found))
             .collect();
-        let engines = engines::pooled(&with_cases);
+        let engines = engines::pooled(&with_cases, &scales);
         for ((n, _), change) in compared.iter().zip(changes) {
             cases[*n].change = Some(change);
         }
@@ -50,6 +54,10 @@ impl Against {
         }
     }
 }
+
+/// From run to run, single cases change by chance more often, and by more, than a normal distribution has it, and
+/// their rounds do not show it: Student's distribution of 4 degrees of freedom has tails of that kind.
+const MOST_FREEDOM: f64 = 4.0;
 
 fn case(pair: &Pair, by: By) -> (CaseChange, Option<Difference>) {
     let row = pair.row();

@@ -72,6 +72,19 @@ impl Difference {
     }
 }
 
+impl Difference {
+    /// The same, less sure: of a ratio, which is what drift meets.
+    pub(super) fn with(self, error: f64) -> Self {
+        match self.measure {
+            Measure::Ratio => Self {
+                error: self.error.hypot(error),
+                ..self
+            },
+            Measure::Absolute => self,
+        }
+    }
+}
+
 pub(super) fn ratio(row: &Record, by: By) -> Option<f64> {
     match by {
         By::Speed => row.ratio_to_std,

@@ -5,6 +5,7 @@
 //! |---|---|
 //! | which rows belong together, and which must not be compared | `pairs`, `fitness` |
 //! | by how much two rows differ, and how sure their own rounds are of that | `difference` |
+//! | how much the machine itself changed meanwhile | `drift` |
 //! | how much more the cases scatter from run to run than from round to round | `scatter` |
 //! | what all cases of an engine say together | `engines` |
 //! | what is no accident, over everything that was asked | `significance` |
@@ -14,6 +15,7 @@
 
 mod against;
 mod difference;
+mod drift;
 mod engines;
 mod fitness;
 pub(crate) mod footnotes;

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use anstyle::{AnsiColor, Style};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
+use super::significance::FALSE_DISCOVERY_RATE;
 use super::{Against, By, CaseChange, Change, Comparison, EngineChange, Verdict, footnotes};
 use crate::case::{BlockKey, Buffer, Connection};
 
@@ -250,11 +251,12 @@ pub(crate) fn legend(text: &mut String, comparison: &Comparison) {
         ),
     };
     let threshold = comparison.options.threshold.percent();
+    let accidents = 100.0 * FALSE_DISCOVERY_RATE;
     let _ = write!(
         text,
         "\
 change %: {what}, by {base}. Each interval, taken alone, holds it at 95 %.
-{better}, {worse}: by {threshold} % or more, and no accident; of what is called so, 1 % may be one.
+{better}, {worse}: by {threshold} % or more, and no accident; of what is called so, {accidents} % may be one.
 same: within {threshold} %, at 95 %. unclear: the interval is too wide to say.
 "
     );

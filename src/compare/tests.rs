@@ -1,5 +1,6 @@
 //! Verdicts of rows made by hand.
 
+use super::significance::FALSE_DISCOVERY_RATE;
 use super::*;
 use crate::compare::table::Detail;
 use crate::record::{Record, Status};
@@ -140,9 +141,15 @@ fn a_large_change_is_found_in_its_case_and_in_no_other() {
 
 #[test]
 fn below_the_threshold_nothing_is_a_change_however_sure_it_is() {
-    let found = against(&plain(), slower_by(0.015));
+    let options = Options {
+        threshold: "20%".parse().expect("in range"),
+        ..Options::default()
+    };
+    let found = compare(&plain(), &[slower_by(0.10)], options)
+        .files
+        .remove(0);
     let level = engine(&found, "mio-level");
-    assert!(level.change.expect("ten blocks").p_value < 1e-3);
+    assert!(level.change.expect("ten blocks").p_value < FALSE_DISCOVERY_RATE / 2.0);
     assert_eq!(level.verdict, Verdict::Same);
 }
 

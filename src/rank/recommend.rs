@@ -38,8 +38,12 @@ fn best(over_all: &OverAll) -> String {
         format!("Use {names}: over {settings} {engine}, the next, {claim}")
     } else if standing.places.len() == 1 {
         format!("Use {names}: over {settings} it {claim}; no other has enough of them")
-    } else {
+    } else if better_without_interval(standing).is_empty() {
         format!("Use {names}: over {settings} it {claim}, ahead of all others")
+    } else {
+        format!(
+            "Use {names}: over {settings} it {claim}, ahead of all others that have an interval"
+        )
     }
 }
 
@@ -116,12 +120,20 @@ fn loss(standing: &Standing) -> Option<String> {
     (loss_pct >= 1.0).then(|| format!("but {engine} lost up to {loss_pct:.1} % of what was sent"))
 }
 
-/// Who was better still, but without an interval.
+/// What makes the answer unsure.
 fn doubt(standing: &Standing) -> Option<String> {
-    let before = standing.places.iter().take_while(|place| !place.is_first());
-    let better = before.last().filter(|_| standing.leaders().count() > 0)?;
-    let engine = &better.engine;
+    let who = match better_without_interval(standing) {
+        [] => return None,
+        [only] => format!("{} was", only.engine),
+        [best, others @ ..] => format!("{} and {} more were", best.engine, others.len()),
+    };
     Some(format!(
-        "{engine} was better still, but nothing says how sure that is"
+        "{who} better still, but nothing says how sure that is: measure more rounds"
     ))
+}
+
+/// Engines before the first one with a place.
+fn better_without_interval(standing: &Standing) -> &[Place] {
+    let first = standing.places.iter().position(Place::is_first);
+    &standing.places[..first.unwrap_or(0)]
 }
