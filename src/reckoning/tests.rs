@@ -22,6 +22,8 @@ fn begun() -> Reckoning {
         warmup: Duration::ZERO,
         window: Duration::from_millis(100),
         root: Root::default(),
+        #[cfg(feature = "calibration")]
+        delay: None,
     };
     let planned = Planned {
         case,

@@ -101,7 +101,8 @@ impl LineFile {
         })
     }
 
-    /// Begins a file beside the one at `path`, to take its place once it is [put there](Self::put_in_place).
+    /// Begins a file beside the one at `path`, to take its place once it is put there:
+    /// [`Lines::put_in_place`].
     ///
     /// # Errors
     /// When it cannot be created, or is there already.
