@@ -92,11 +92,7 @@ fn a_second_ctrl_c_kills() {
 #[test]
 fn kill_9_at_any_moment_loses_at_most_the_window_and_the_block_in_hand() {
     // An emulator takes its time.
-    let sweeps = if cfg!(target_arch = "x86_64") {
-        50
-    } else {
-        10
-    };
+    let sweeps = if cfg!(target_arch = "x86_64") { 50 } else { 10 };
     let mut random = fastrand::Rng::with_seed(50);
     for _ in 0..sweeps {
         let place = Place::new();
