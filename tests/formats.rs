@@ -109,7 +109,9 @@ fn markdown_has_the_table_of_the_terminal() {
 fn fixed_rows() -> Vec<Record> {
     let place = place();
     let measured = rows(&place.path("run.csv"));
-    let measured = measured.iter().find(|row| row.status == Status::Ok);
+    // Which comes first, a seed does not say alike on 32 bits and on 64.
+    let is_wanted = |row: &&Record| row.status == Status::Ok && row.threads.is_alone();
+    let measured = measured.iter().find(is_wanted);
     let row = Record {
         pin: "0>1".to_owned(),
         received_pps: Some(200_000.0),
