@@ -77,7 +77,8 @@ impl Difference {
     pub(super) fn with(self, error: f64) -> Self {
         match self.measure {
             Measure::Ratio => Self {
-                error: self.error.hypot(error),
+                // Not `hypot`, for which a binary would need glibc 2.35.
+                error: (self.error.powi(2) + error.powi(2)).sqrt(),
                 ..self
             },
             Measure::Absolute => self,
