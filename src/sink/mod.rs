@@ -120,6 +120,19 @@ pub fn is_stdout(output: &Path) -> bool {
     output == Path::new("-")
 }
 
+/// The refusal of a file that is there already, or cannot be made.
+pub fn cannot_create(flag: &'static str, path: &Path, error: &io::Error) -> UsageError {
+    let problem = match error.kind() {
+        io::ErrorKind::AlreadyExists => {
+            "it exists, and nothing is overwritten; choose another name".to_owned()
+        }
+        _ => format!(
+            "cannot create it: {error}; name a file in a directory that exists and that you may write to"
+        ),
+    };
+    UsageError::flag(flag, &path.display(), problem)
+}
+
 /// The refusal of a format for a file whose name says another.
 pub fn contradiction(asked: &str, output: &Path) -> UsageError {
     let shown = output.display();

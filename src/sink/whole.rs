@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
+use super::cannot_create;
 use crate::error::UsageError;
 
 /// A file that is written anew, whole, as often as there is more to say.
@@ -21,19 +22,7 @@ impl WholeFile {
     /// # Errors
     /// When there is such a file already, or it cannot be created.
     pub fn create(path: &Path) -> Result<Self, UsageError> {
-        let refused = |error: io::Error| {
-            let problem = match error.kind() {
-                io::ErrorKind::AlreadyExists => {
-                    "it exists, and nothing is overwritten; choose another name".to_owned()
-                }
-                _ => format!(
-                    "cannot create it: {error}; name a file in a directory that exists and that you may \
-                     write to"
-                ),
-            };
-            UsageError::flag("--output", &path.display(), problem)
-        };
-        new_file(path).map_err(refused)?;
+        new_file(path).map_err(|error| cannot_create("--output", path, &error))?;
         Ok(Self {
             path: path.to_owned(),
         })

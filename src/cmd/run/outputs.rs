@@ -1,6 +1,5 @@
 //! The files of a run.
 
-use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::cli::RunArgs;
@@ -12,7 +11,7 @@ use crate::sink::csv::CsvSink;
 use crate::sink::document::Document;
 use crate::sink::lines::{LineFile, Lines};
 use crate::sink::samples::SampleSink;
-use crate::sink::{Format, is_stdout};
+use crate::sink::{Format, cannot_create, is_stdout};
 
 /// The files of a run, created before anything is measured.
 pub(super) struct Outputs {
@@ -219,23 +218,6 @@ fn default_path(
 fn create(flag: &'static str, path: &Path) -> Result<LineFile, UsageError> {
     LineFile::create(path).map_err(|error| cannot_create(flag, path, &error))
 }
-
-fn cannot_create(flag: &'static str, path: &Path, error: &io::Error) -> UsageError {
-    match error.kind() {
-        io::ErrorKind::AlreadyExists => refused(
-            flag,
-            path,
-            "it exists, and nothing is overwritten; choose another name",
-        ),
-        _ => refused(
-            flag,
-            path,
-            &format!("cannot create it: {error}; {WRITABLE_CURE}"),
-        ),
-    }
-}
-
-const WRITABLE_CURE: &str = "name a file in a directory that exists and that you may write to";
 
 fn refused(flag: &'static str, path: &Path, problem: &str) -> UsageError {
     UsageError::flag(flag, &path.display(), problem)
