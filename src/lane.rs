@@ -3,15 +3,16 @@
 //! Lanes wait at the [`Gate`], then never pause. They publish what they did in their [`Meter`]; the
 //! coordinator reads the meters at the edges of a window, which costs the lanes nothing.
 
-use std::future::{Future, poll_fn};
+mod nudges;
+
 use std::io;
-use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll, Waker};
 
 use crate::case::Connection;
 use crate::engine::{Burst, Pool, ReceiveEnd, SendEnd};
+
+pub use self::nudges::Nudges;
 
 /// What a lane is to do.
 #[derive(Debug)]
@@ -130,59 +131,6 @@ pub struct LaneBrief {
     pub pool: Option<Pool>,
     /// Whether the lane both sends and receives.
     pub alone: bool,
-}
-
-/// Wakes a future that waits in a runtime. A runtime swallows the signal that ends any other wait
-/// ([`crate::sys::nudge`]): it only goes on waiting.
-#[derive(Debug, Default)]
-pub struct Nudges {
-    nudged: AtomicBool,
-    waker: Mutex<Option<Waker>>,
-}
-
-impl Nudges {
-    /// Ends the wait that is going on, or the next one.
-    pub fn nudge(&self) {
-        self.nudged.store(true, Ordering::SeqCst);
-        if let Some(waker) = self.lock().take() {
-            waker.wake();
-        }
-    }
-
-    /// `operation`, until it is done or somebody nudges. Costs nothing as long as it need not wait; it comes
-    /// pinned, as a future that is handed over is copied.
-    ///
-    /// # Errors
-    /// `Interrupted` after a nudge, else those of `operation`.
-    #[inline]
-    pub fn end<T>(
-        &self,
-        mut operation: Pin<&mut impl Future<Output = io::Result<T>>>,
-    ) -> impl Future<Output = io::Result<T>> {
-        poll_fn(move |context| match operation.as_mut().poll(context) {
-            Poll::Pending => self.wait(context),
-            done @ Poll::Ready(_) => done,
-        })
-    }
-
-    fn wait<T>(&self, context: &Context) -> Poll<io::Result<T>> {
-        let mut waker = self.lock();
-        match &mut *waker {
-            Some(waker) => waker.clone_from(context.waker()),
-            none => *none = Some(context.waker().clone()),
-        }
-        drop(waker);
-        // After the waker is there: a nudge from now on finds it.
-        if self.nudged.swap(false, Ordering::SeqCst) {
-            Poll::Ready(Err(io::ErrorKind::Interrupted.into()))
-        } else {
-            Poll::Pending
-        }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Option<Waker>> {
-        self.waker.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 /// What the lanes of one run share: the gate and the two stop flags.

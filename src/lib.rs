@@ -29,6 +29,7 @@
 //! it. `CONTRIBUTING.md` walks through each.
 
 pub mod board;
+pub mod books;
 pub mod case;
 pub mod check;
 pub mod cli;

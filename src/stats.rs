@@ -1,5 +1,7 @@
 //! Statistics of a handful of windows. Pure.
 
+use std::f64::consts::FRAC_PI_2;
+
 use statrs::distribution::{Binomial, DiscreteCDF};
 use statrs::statistics::{Data, Distribution, OrderStatistics};
 
@@ -70,6 +72,13 @@ pub fn log_deviation(values: &[f64]) -> Option<f64> {
     let are_positive = values.iter().all(|&value| value > 0.0);
     let logarithms: Vec<f64> = values.iter().map(|value| value.ln()).collect();
     (values.len() > 1 && are_positive).then(|| Data::new(logarithms).std_dev())?
+}
+
+/// The standard error of the median of `n` values whose standard deviation is `deviation`: sqrt(pi / 2) times
+/// that of their mean (Kendall & Stuart, *The Advanced Theory of Statistics*, volume 1, section 10.10). That is
+/// of many normally scattered values; of a handful it is less, so this errs on the wide side.
+pub fn error_of_median(deviation: f64, n: f64) -> f64 {
+    FRAC_PI_2.sqrt() * deviation / n.sqrt()
 }
 
 #[cfg(test)]

@@ -233,20 +233,32 @@ fn a_case_that_cannot_run_any_more_fails_and_the_others_go_on() {
     assert_summarized(&place);
 }
 
+fn refused(place: &Place, arguments: &str) -> Output {
+    let output = place.run(arguments);
+    assert_code(&output, 2);
+    output
+}
+
 #[test]
 fn results_of_another_sweep_are_not_replaced() {
     let place = Place::new();
     assert_code(&place.run(&SWEEP.replace("out.csv", "other.csv")), 0);
     end_early(&place, SWEEP, 17, Signal::SIGKILL);
-    fs::copy(place.path("other.csv"), place.path("out.csv")).expect("copied");
-    let refused = place.run("--resume out.jsonl");
-    assert_code(&refused, 2);
+    let own = read(&place.path("out.csv"));
+    let others = read(&place.path("other.csv"));
+    for foreign in [others.as_str(), "precious", "a,b\n1,2\n"] {
+        fs::write(place.path("out.csv"), foreign).expect("there is space");
+        let refused = stderr(&refused(&place, "--resume out.jsonl"));
+        assert!(refused.contains("something else"), "{refused}");
+        assert_eq!(read(&place.path("out.csv")), foreign);
+    }
+    fs::write(place.path("out.csv"), own).expect("there is space");
+    fs::write(place.path("out.csv.part"), "").expect("there is space");
+    let refused = stderr(&refused(&place, "--resume out.jsonl"));
     assert!(
-        stderr(&refused).contains("other results"),
-        "{}",
-        stderr(&refused)
+        refused.contains("out.csv.part") && refused.contains("remove it"),
+        "{refused}"
     );
-    assert_eq!(read(&place.path("out.csv")), read(&place.path("other.csv")));
     assert_code(&place.run("--resume out.jsonl -o new.csv"), 0);
     assert_eq!(rows(&place.path("new.csv")).len(), CASES);
 }

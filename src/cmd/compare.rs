@@ -19,8 +19,8 @@ const WORSE: u8 = 3;
 /// # Errors
 /// Files that cannot be read, or of which nothing can be compared.
 pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
-    let base = Results::open(&args.base)?;
-    let new = args.new.iter().map(|path| Results::open(path));
+    let base = super::open(&args.base)?;
+    let new = args.new.iter().map(|path| super::open(path));
     let new = new.collect::<Result<Vec<Results>, UsageError>>()?;
     let options = Options {
         by: args.by,

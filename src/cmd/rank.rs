@@ -14,7 +14,7 @@ use crate::results::Results;
 /// # Errors
 /// A file that cannot be read, files without a row to rank, or standard output that is gone.
 pub fn run(args: &RankArgs) -> anyhow::Result<ExitCode> {
-    let files = args.files.iter().map(|path| Results::open(path));
+    let files = args.files.iter().map(|path| super::open(path));
     let results = files.collect::<Result<Vec<Results>, UsageError>>()?;
     let ranking = rank::rank(&results);
     if ranking.is_empty() {

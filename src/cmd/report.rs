@@ -38,7 +38,7 @@ mod writing {
     use anyhow::Context;
 
     use crate::cli::ReportArgs;
-    use crate::cmd::say;
+    use crate::cmd::{open, say};
     use crate::error::UsageError;
     use crate::report;
     use crate::results::Results;
@@ -48,9 +48,10 @@ mod writing {
         if !to_stdout {
             may_be_written(args)?;
         }
-        let files = args.files.iter().map(|file| Results::open(file));
+        let files = args.files.iter().map(|file| open(file));
         let files: Vec<Results> = files.collect::<Result<_, _>>()?;
-        let page = report::page(&files);
+        let machines: Vec<Results> = files.into_iter().flat_map(Results::by_machine).collect();
+        let page = report::page(&machines);
         if to_stdout {
             let mut out = io::stdout().lock();
             out.write_all(page.as_bytes())?;

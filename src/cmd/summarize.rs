@@ -6,7 +6,6 @@ use std::process::ExitCode;
 
 use crate::cli::{Shape, SummarizeArgs};
 use crate::error::UsageError;
-use crate::results::Results;
 use crate::sink::whole::WholeFile;
 use crate::sink::{Format, contradiction, is_stdout, table};
 
@@ -17,7 +16,7 @@ use crate::sink::{Format, contradiction, is_stdout, table};
 /// that exists; or one that cannot be written.
 pub fn run(args: &SummarizeArgs) -> anyhow::Result<ExitCode> {
     let shape = choose(args)?;
-    let rows = Results::open(&args.file)?.rows;
+    let rows = super::open(&args.file)?.rows;
     let bytes = match shape {
         Shape::Table => table::draw(&rows).into_bytes(),
         Shape::File(format) => format.shape(&rows)?,

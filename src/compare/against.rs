@@ -73,8 +73,11 @@ fn case(pair: &Pair, by: By) -> (CaseChange, Option<Difference>) {
         verdict: Verdict::Unclear,
     };
     let difference = match pair {
-        Pair::Broken(_, new) => {
-            case.verdict = Verdict::Broken(new.reason.clone());
+        Pair::Broken(base, new) => {
+            case.verdict = match fitness::elsewhere(base, new) {
+                Some(why) => Verdict::NotComparable(why),
+                None => Verdict::Broken(new.reason.clone()),
+            };
             None
         }
         Pair::Several(_, why) => {

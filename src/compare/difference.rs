@@ -2,6 +2,7 @@
 
 use super::By;
 use crate::record::Record;
+use crate::stats;
 
 /// What of a case is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,12 +115,13 @@ fn middle_of_ratios(row: &Record, by: By) -> Result<Middle, String> {
 }
 
 fn middle_of_speeds(row: &Record) -> Result<Middle, String> {
-    if row.rounds < 2 {
+    let windows = row.counted_windows();
+    if windows < 2 {
         return Err("fewer than 2 rounds".to_owned());
     }
     let value = row.received_pps.ok_or("no speed")?;
     let deviation_pct = row.cv_pct.ok_or("no scatter")?;
-    Middle::new(value, deviation_pct, f64::from(row.rounds), SPEED_STEP)
+    Middle::new(value, deviation_pct, windows as f64, SPEED_STEP)
 }
 
 /// Of a logarithm: whatever scatters more says nothing at all.
@@ -127,10 +129,6 @@ const MOST_ERROR: f64 = 100.0;
 /// What rows are rounded to: no value is surer than that.
 const RATIO_STEP: f64 = 1e-4;
 const SPEED_STEP: f64 = 1.0;
-
-/// The standard error of a median of n values, over s / sqrt(n): sqrt(pi / 2), for many values of a normal
-/// distribution (Kendall & Stuart, *The Advanced Theory of Statistics*, volume 1, section 10.10).
-const MEDIAN_OVER_MEAN: f64 = 1.2533;
 
 impl Middle {
     fn new(value: f64, deviation_pct: f64, count: f64, step: f64) -> Result<Self, String> {
@@ -140,7 +138,7 @@ impl Middle {
         if !(deviation_pct.is_finite() && deviation_pct >= 0.0) {
             return Err(format!("{deviation_pct} is no scatter"));
         }
-        let of_rounds = MEDIAN_OVER_MEAN * deviation_pct / 100.0 / count.sqrt();
+        let of_rounds = stats::error_of_median(deviation_pct / 100.0, count);
         let of_rounding = step / value / 12_f64.sqrt();
         Ok(Self {
             value,

@@ -7,10 +7,16 @@ use crate::record::Record;
 
 /// Why two rows of one case must not be compared, if so.
 pub(super) fn obstacle(base: &Record, new: &Record) -> Option<String> {
-    other_machine(base, new)
-        .or_else(|| other_build(base, new))
+    elsewhere(base, new)
         .or_else(|| other_buffers(base, new))
         .or_else(|| throttled(base, new))
+}
+
+/// Why two rows are of different machines or builds, if so.
+pub(super) fn elsewhere(base: &Record, new: &Record) -> Option<String> {
+    other_machine(base, new)
+        .or_else(|| other_virtualization(base, new))
+        .or_else(|| other_build(base, new))
 }
 
 fn other_machine(base: &Record, new: &Record) -> Option<String> {
@@ -29,10 +35,19 @@ fn differ(base: &str, new: &str) -> bool {
     base != new && !base.is_empty() && !new.is_empty()
 }
 
+/// No text says that nothing shows, so an emulated board and a real one differ by it.
+fn other_virtualization(base: &Record, new: &Record) -> Option<String> {
+    let shown = |row: &Record| match row.virtualization.as_str() {
+        "" => "none".to_owned(),
+        by => by.to_owned(),
+    };
+    let (base, new) = (shown(base), shown(new));
+    (base != new).then(|| format!("other virtualization: {base}, now {new}"))
+}
+
 fn other_build(base: &Record, new: &Record) -> Option<String> {
-    let is_debug = |row: &Record| row.version.ends_with("-debug");
-    let kind = |row| if is_debug(row) { "debug" } else { "release" };
-    let differs = differ(&base.version, &new.version) && is_debug(base) != is_debug(new);
+    let kind = |row: &Record| if row.is_debug() { "debug" } else { "release" };
+    let differs = differ(&base.version, &new.version) && base.is_debug() != new.is_debug();
     differs.then(|| format!("other build: {}, now {}", kind(base), kind(new)))
 }
 
@@ -70,7 +85,9 @@ const FACTS: &[(&str, Fact)] = &[
     ("kernel", |row| row.kernel.clone()),
     ("preemption", |row| row.preemption.clone()),
     ("governor", |row| row.governor.clone()),
-    ("virtualization", |row| row.virtualization.clone()),
+    ("softirq time in CPU times (irq_time_accounting)", |row| {
+        row.irq_time_accounting.clone()
+    }),
     ("target", |row| row.target.clone()),
     ("CPUs", |row| row.pin.clone()),
     ("rounds", |row| row.rounds.to_string()),
@@ -141,6 +158,10 @@ mod tests {
         assert_eq!(
             changed(|new| new.throttled = "under-voltage".to_owned()),
             "the board was throttled in NEW: under-voltage"
+        );
+        assert_eq!(
+            changed(|new| new.virtualization = "qemu".to_owned()),
+            "other virtualization: none, now qemu"
         );
         // What is not known is no difference.
         assert_eq!(changed(|new| new.model = String::new()), "");

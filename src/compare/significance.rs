@@ -54,32 +54,35 @@ pub(super) enum Kind {
     Engine,
 }
 
-/// Which of them are answered with a change, by Benjamini & Hochberg (J. R. Stat. Soc. B 57 (1995) 289-300)
-/// over all questions together. The few engines weigh as much as the many cases (Genovese, Roeder &
-/// Wasserman, Biometrika 93 (2006) 509-524: weights whose mean is 1 keep the rate): else what an engine says
-/// would have to be as sure as any of a hundred cases.
+/// Which of them are answered with a change, by Benjamini & Hochberg (J. R. Stat. Soc. B 57 (1995) 289-300).
+/// Cases and engines are two families that share the rate: together, what many cases show would lower the bar
+/// for engines, and the few engines would have to be as sure as any of a hundred cases.
 pub(super) fn discoveries(asked: &[Asked]) -> Vec<bool> {
-    let of_case = weight(Kind::Case, asked);
-    let of_engine = weight(Kind::Engine, asked);
-    let weighted = asked.iter().map(|question| match question.kind {
-        Kind::Case => question.p_value / of_case,
-        Kind::Engine => question.p_value / of_engine,
-    });
-    let weighted: Vec<f64> = weighted.collect();
-    let mut sorted = weighted.clone();
-    sorted.sort_unstable_by(f64::total_cmp);
-    let step = FALSE_DISCOVERY_RATE / asked.len().max(1) as f64;
-    let ranked = sorted.iter().zip(1_u32..);
-    let passing = ranked.filter(|(p_value, rank)| **p_value <= step * f64::from(*rank));
-    let limit = passing.last().map(|(p_value, _)| *p_value);
-    let is_discovery = |p_value: &f64| limit.is_some_and(|limit| *p_value <= limit);
-    weighted.iter().map(is_discovery).collect()
+    let limits = [Kind::Case, Kind::Engine].map(|kind| limit(kind, asked));
+    let is_discovery = |question: &Asked| {
+        let [of_cases, of_engines] = limits;
+        match question.kind {
+            Kind::Case => question.p_value <= of_cases,
+            Kind::Engine => question.p_value <= of_engines,
+        }
+    };
+    asked.iter().map(is_discovery).collect()
 }
 
-fn weight(kind: Kind, asked: &[Asked]) -> f64 {
-    let of_kind = asked.iter().filter(|other| other.kind == kind).count();
-    let kinds = if of_kind == asked.len() { 1.0 } else { 2.0 };
-    asked.len() as f64 / (kinds * of_kind.max(1) as f64)
+/// The largest p-value of a family that is still a discovery. Negative: there is none.
+fn limit(kind: Kind, asked: &[Asked]) -> f64 {
+    let of_kind = asked.iter().filter(|question| question.kind == kind);
+    let mut sorted: Vec<f64> = of_kind.map(|question| question.p_value).collect();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let families = if sorted.len() == asked.len() {
+        1.0
+    } else {
+        2.0
+    };
+    let step = FALSE_DISCOVERY_RATE / families / sorted.len().max(1) as f64;
+    let ranked = sorted.iter().zip(1_u32..);
+    let passing = ranked.filter(|(p_value, rank)| **p_value <= step * f64::from(*rank));
+    passing.last().map_or(-1.0, |(p_value, _)| *p_value)
 }
 
 #[cfg(test)]
@@ -104,23 +107,26 @@ mod tests {
     }
 
     #[test]
-    fn the_weights_of_engines_and_cases_have_the_mean_1() {
-        let mut asked = cases(&[0.5; 96]);
-        asked.extend([0.5; 3].map(|p_value| Asked {
+    fn cases_and_engines_have_limits_of_their_own() {
+        let engines = [0.5, 0.5, 0.05].map(|p_value| Asked {
             p_value,
             kind: Kind::Engine,
-        }));
-        let sum = 96.0 * weight(Kind::Case, &asked) + 3.0 * weight(Kind::Engine, &asked);
-        assert!((sum / 99.0 - 1.0).abs() < 1e-12);
-        // One engine in three at a chance of 1 in 1000, which none of a hundred cases could have.
+        });
+        let mut asked = cases(&[0.5; 96]);
+        asked.extend(engines);
+        // 1 in 1000, which one of three engines may have, and none of a hundred cases.
         asked[98].p_value = 0.001;
-        assert_eq!(
-            discoveries(&asked).iter().position(|found| *found),
-            Some(98)
-        );
-        asked[98].p_value = 0.5;
+        let found = discoveries(&asked);
+        assert_eq!(found.iter().position(|found| *found), Some(98));
+        asked[98].p_value = 0.05;
         asked[0].p_value = 0.001;
         assert!(!discoveries(&asked).contains(&true));
+        // However many cases changed, an engine has to be as sure as before.
+        for case in &mut asked[..96] {
+            case.p_value = 1e-6;
+        }
+        assert_eq!(discoveries(&asked)[..96], [true; 96]);
+        assert_eq!(discoveries(&asked)[96..], [false; 3]);
     }
 
     /// Student's table: 2.228 for 10 degrees of freedom, 1.96 for very many.

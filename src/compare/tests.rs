@@ -42,6 +42,7 @@ pub(super) fn results(name: &str, rows: Vec<Record>) -> Results {
         rows,
         windows: Vec::new(),
         host: None,
+        is_torn: false,
     }
 }
 

@@ -36,7 +36,13 @@ impl<'a> Field<'a> {
 
     fn admit(&mut self, row: &'a Record) {
         let engines = self.settings.entry(Setting::of(row)).or_default();
-        engines.entry(row.label()).or_default().push(row);
+        let rows = engines.entry(row.label()).or_default();
+        if rows.iter().any(|other| are_one(other, row)) {
+            let why = "the same run is in several files".to_owned();
+            *self.left_out.entry(why).or_default() += 1;
+        } else {
+            rows.push(row);
+        }
     }
 
     /// Where unconnected cases alone were asked for, the reference is measured all the same, and has no
@@ -71,6 +77,12 @@ impl<'a> Field<'a> {
         });
         rankings.collect()
     }
+}
+
+/// Whether two rows are of one run: of its CSV and its raw samples, say, or of a file that several were put into.
+fn are_one(one: &Record, other: &Record) -> bool {
+    let run = |row: &Record| (row.seed, row.started_at.clone());
+    !one.started_at.is_empty() && run(one) == run(other)
 }
 
 /// Why a row cannot be ranked.

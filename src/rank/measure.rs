@@ -94,7 +94,7 @@ impl Measure {
             (Self::Speed, Unit::Absolute) => Figure {
                 value: row.received_pps.or_else(|| pps_of_mbps(row)),
                 deviation_pct: row.cv_pct,
-                count: counted_windows(row),
+                count: Some(row.counted_windows()),
                 low: row.received_pps_low,
                 high: row.received_pps_high,
             },
@@ -117,11 +117,6 @@ struct Figure {
 }
 
 /// Those that are in the median.
-fn counted_windows(row: &Record) -> Option<usize> {
-    let rounds = usize::try_from(row.rounds).ok()?;
-    Some(rounds.saturating_sub(row.left_out_windows.unwrap_or(0)))
-}
-
 /// Figures that others published come in Mb/s.
 fn pps_of_mbps(row: &Record) -> Option<f64> {
     Some(row.received_mbps? * 1e6 / 8.0 / row.payload_bytes.bytes() as f64)

@@ -16,14 +16,13 @@ mod remarks;
 pub mod table;
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use self::field::Field;
 pub use self::measure::{By, Measure, Unit};
 pub use self::over_all::OverAll;
 pub use self::reading::Reading;
 use crate::case::{BlockKey, Connection};
-use crate::record::Record;
+use crate::record::{Machine, Record};
 use crate::results::Results;
 
 /// Ranks what was measured, each machine apart.
@@ -51,35 +50,6 @@ impl Ranking {
     /// Whether no row could be ranked.
     pub fn is_empty(&self) -> bool {
         self.boards.iter().all(|board| board.settings.is_empty())
-    }
-}
-
-/// What has to be the same for two rows to be of one machine.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Machine {
-    /// The board's profile.
-    pub board: String,
-    /// What the CPUs call themselves; may be empty.
-    pub cpu_model: String,
-    /// What the program was built for: a 32-bit program is another one. May be empty.
-    pub arch: String,
-}
-
-impl Machine {
-    fn of(row: &Record) -> Self {
-        Self {
-            board: row.board.clone(),
-            cpu_model: row.cpu_model.clone(),
-            arch: row.arch.clone(),
-        }
-    }
-}
-
-impl fmt::Display for Machine {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let parts = [&self.board, &self.cpu_model, &self.arch].map(String::as_str);
-        let known: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-        f.write_str(&known.join(", "))
     }
 }
 

@@ -2,6 +2,8 @@
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
+use crate::stats;
+
 /// A positive value with its uncertainty.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reading {
@@ -31,8 +33,11 @@ impl Reading {
         if !deviation_pct.is_finite() || deviation_pct < 0.0 || count < 2 {
             return self;
         }
-        let standard = MEDIAN_OVER_MEAN * deviation_pct / 100.0 / (count as f64).sqrt();
-        self.with(standard, count as f64 - 1.0)
+        let count = count as f64;
+        self.with(
+            stats::error_of_median(deviation_pct / 100.0, count),
+            count - 1.0,
+        )
     }
 
     /// A value that is known by its interval alone: half of that is taken for two standard errors.
@@ -66,7 +71,7 @@ impl Reading {
     }
 
     /// What was measured several times: the mean, and the larger of what the measurements say of their own
-    /// uncertainty and what their differences say. `None`: never measured.
+    /// uncertainty and what their differences say, as well known as that one is. `None`: never measured.
     pub(super) fn of_repeats(readings: &[Self]) -> Option<Self> {
         let (first, count) = (readings.first()?, readings.len() as f64);
         if readings.len() == 1 {
@@ -81,9 +86,10 @@ impl Reading {
         let errors: Option<Vec<Error>> = readings.iter().map(|one| one.error).collect();
         let error = errors.map_or(apart, |errors| {
             let own = in_quadrature(&errors).over(count);
-            Error {
-                standard: own.standard.max(apart.standard),
-                freedom: own.freedom + apart.freedom,
+            if own.standard > apart.standard {
+                own
+            } else {
+                apart
             }
         });
         Some(Self {
@@ -108,10 +114,6 @@ impl Reading {
         })
     }
 }
-
-/// The standard error of a median over that of a mean, of values that scatter normally: sqrt(pi / 2). For a
-/// handful of values it is less, so this errs on the wide side.
-const MEDIAN_OVER_MEAN: f64 = 1.2533;
 
 fn mean_ln(readings: &[Reading]) -> f64 {
     readings.iter().map(|one| one.ln).sum::<f64>() / readings.len() as f64

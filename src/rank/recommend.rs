@@ -8,8 +8,9 @@ use crate::engines::REFERENCE;
 
 pub(super) fn sentence(board: &BoardRanking, by: By) -> String {
     let asked = Measure::ALL.into_iter().filter(|&one| by.includes(one));
-    let mut asked = asked.filter_map(|measure| board.over_all_by(measure));
-    let Some(first) = asked.next() else {
+    let asked = asked.filter_map(|measure| board.over_all_by(measure));
+    let asked: Vec<&OverAll> = asked.collect();
+    let Some(first) = asked.first() else {
         return "Nothing can be recommended: nothing could be ranked.".to_owned();
     };
     let standing = &first.standing;
@@ -17,8 +18,8 @@ pub(super) fn sentence(board: &BoardRanking, by: By) -> String {
         let engine = &only.engine;
         return format!("Nothing can be recommended: only {engine} was measured.");
     }
-    let second = asked.next().map(|cpu| cheapest(&cpu.standing));
-    let parts = [Some(best(first)), second, loss(standing), doubt(standing)];
+    let second = asked.get(1).map(|cpu| cheapest(&cpu.standing));
+    let parts = [Some(best(first)), second, loss(&asked), doubt(standing)];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     format!("{}.", parts.join("; "))
 }
@@ -28,7 +29,14 @@ fn best(over_all: &OverAll) -> String {
     let standing = &over_all.standing;
     let settings = counted(over_all.settings, "setting");
     let Some(witness) = witness(standing) else {
-        return format!("Nothing can be recommended: {NO_INTERVALS}");
+        let cure = match (standing.measure, standing.unit) {
+            // One run says nothing about how much these scatter.
+            (Measure::Cpu, Unit::Absolute) => "std beside them or more files",
+            _ => "more rounds or files",
+        };
+        return format!(
+            "Nothing can be recommended: over all, no engine has an interval, which {cure} would give"
+        );
     };
     let (names, claim) = (names(standing, "or"), claim(standing, witness));
     let engine = &witness.engine;
@@ -47,9 +55,6 @@ fn best(over_all: &OverAll) -> String {
     }
 }
 
-const NO_INTERVALS: &str =
-    "over all, no engine has an interval, which more rounds or files would give";
-
 /// The cheapest beside the fastest.
 fn cheapest(cpu: &Standing) -> String {
     let Some(witness) = witness(cpu) else {
@@ -66,11 +71,14 @@ fn cheapest(cpu: &Standing) -> String {
     }
 }
 
-/// Whose value is told: the best one's, or of ratios to std the best one's beside std.
+/// Whose value is told: the best one's, or of ratios to std the best one's beside std; of several that cannot
+/// be told apart, one of theirs.
 fn witness(standing: &Standing) -> Option<&Place> {
     let says_something =
         |place: &&Place| standing.unit == Unit::Absolute || place.engine != REFERENCE;
-    let mut placed = standing.places.iter().filter(|place| place.place.is_some());
+    let is_tie = standing.leaders().count() > 1;
+    let stands = |place: &&Place| place.is_first() || (place.place.is_some() && !is_tie);
+    let mut placed = standing.places.iter().filter(stands);
     let first = placed.clone().next();
     placed.find(says_something).or(first)
 }
@@ -112,10 +120,11 @@ fn names(standing: &Standing, and: &str) -> String {
 const MOST_NAMES: usize = 4;
 
 /// The most that a leader lost, where that is worth a word.
-fn loss(standing: &Standing) -> Option<String> {
-    let losses = standing
-        .leaders()
-        .filter_map(|place| Some((place.loss_pct?, &place.engine)));
+fn loss(asked: &[&OverAll]) -> Option<String> {
+    let leaders = asked
+        .iter()
+        .flat_map(|over_all| over_all.standing.leaders());
+    let losses = leaders.filter_map(|place| Some((place.loss_pct?, &place.engine)));
     let (loss_pct, engine) = losses.max_by(|a, b| a.0.total_cmp(&b.0))?;
     (loss_pct >= 1.0).then(|| format!("but {engine} lost up to {loss_pct:.1} % of what was sent"))
 }

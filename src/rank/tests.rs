@@ -32,6 +32,7 @@ fn file(rows: &[Record]) -> Results {
         rows: rows.to_vec(),
         windows: Vec::new(),
         host: None,
+        is_torn: false,
     }
 }
 
@@ -146,6 +147,11 @@ fn each_machine_is_ranked_by_itself() {
         elsewhere(row("std", 2, 1.0, 1.0)),
         elsewhere(row("mmsg", 2, 0.5, 2.0)),
     ];
+    let emulated = rows.clone().map(|row| Record {
+        virtualization: "qemu".to_owned(),
+        ..row
+    });
+    assert_eq!(rank(&[file(&rows), file(&emulated)]).boards.len(), 4);
     let ranking = rank(&[file(&rows[..2]), file(&rows[2..])]);
     let best = ranking.boards.iter().map(|board| {
         let first = &board.over_all[0].standing.places[0];
@@ -158,13 +164,21 @@ fn each_machine_is_ranked_by_itself() {
 #[test]
 fn what_several_files_measured_is_averaged_unless_its_buffers_differ() {
     let once = [row("std", 2, 1.0, 1.0), row("mmsg", 2, 2.0, 0.5)];
-    let again = [row("std", 2, 1.0, 1.0), row("mmsg", 2, 4.5, 0.5)];
-    let ranking = rank(&[file(&once), file(&again)]);
+    let again = [row("std", 2, 1.0, 1.0), row("mmsg", 2, 4.5, 0.5)].map(|row| Record {
+        started_at: "2026-11-22T00:00:00.000Z".to_owned(),
+        ..row
+    });
+    let ranking = rank(&[file(&once), file(&once), file(&again)]);
     let board = &ranking.boards[0];
     let mmsg = &board.over_all[0].standing.places[0];
     assert!((mmsg.reading.value() - 3.0).abs() < 1e-9);
     let averaged = "2 cases were measured more than once and averaged".to_owned();
     assert!(board.remarks.contains(&averaged), "{:?}", board.remarks);
+    let twice = "2 rows left out: the same run is in several files".to_owned();
+    assert!(board.remarks.contains(&twice), "{:?}", board.remarks);
+    // Two values, a factor of 1.5 to either side of their mean: nobody knows much by them.
+    let (low, high) = mmsg.reading.interval().expect("two values");
+    assert!(low < 0.1 && high > 100.0, "{low} to {high}");
 
     let smaller = again.map(|row| Record {
         rcvbuf_bytes: Some(1),

@@ -1,6 +1,7 @@
 //! Whether a window can be what happened: files can be damaged, or edited.
 
-use crate::sample::{Fates, LaneSample, Sample};
+use crate::books::Fates;
+use crate::sample::{LaneSample, Sample};
 use crate::verify::Verified;
 
 /// No counter of a window reaches this: 2^53 datagrams are a year at 100 Mpps, and spreadsheets and JSON

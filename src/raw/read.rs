@@ -19,6 +19,8 @@ pub struct Log {
     /// How much of the file is whole lines, in bytes. What comes after them was cut off by whatever ended the
     /// program, and is no line.
     pub whole_bytes: u64,
+    /// How much there was of the file in all when it was read, in bytes.
+    pub bytes: u64,
 }
 
 impl Log {
@@ -61,6 +63,7 @@ impl Log {
             header,
             lines: (2..).zip(lines).map(line).collect::<Result<_, _>>()?,
             whole_bytes: whole.len() as u64,
+            bytes: bytes.len() as u64,
         })
     }
 }

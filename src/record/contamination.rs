@@ -4,7 +4,7 @@
 //! least [`LEAST_CLEAN`] clean ones remain. The books hold all windows: a datagram is lost whatever else ran.
 
 use super::{Environment, climate, numbers};
-use crate::sample::{LaneSample, Sample};
+use crate::sample::{LaneSample, Sample, Side};
 
 /// What five values say holds their median in 93.8 % of all cases: fewer say too little.
 const LEAST_CLEAN: usize = 5;
@@ -43,9 +43,10 @@ impl Fault {
     }
 }
 
-/// Lanes that share a CPU switch each other out: that is the case itself.
+/// Lanes that share a CPU switch each other out: that is the case itself. Workers may run on any of the CPUs.
 fn was_switched_out(lane: &LaneSample, sample: &Sample) -> bool {
-    let on_its_cpu = sample.lanes.iter().filter(|other| other.cpu == lane.cpu);
+    let may_be_there = |other: &&LaneSample| other.cpu == lane.cpu || other.side == Side::Worker;
+    let on_its_cpu = sample.lanes.iter().filter(may_be_there);
     let is_alone = lane.cpu.is_some() && on_its_cpu.count() == 1;
     is_alone
         && lane
@@ -57,7 +58,7 @@ fn was_switched_out(lane: &LaneSample, sample: &Sample) -> bool {
 pub(super) struct Selection<'a> {
     /// Those that its medians are made of.
     pub(super) kept: Vec<&'a Sample>,
-    /// Of those of which the reference has one, too: both.
+    /// Of those kept, and of which the reference has one, too: both.
     pub(super) pairs: Vec<(&'a Sample, &'a Sample)>,
     /// How many are contaminated.
     pub(super) contaminated: usize,
@@ -87,7 +88,8 @@ impl<'a> Selection<'a> {
         } else {
             samples.iter().collect()
         };
-        let pairs = pairs(samples, reference);
+        // What is left out is in no ratio either, whatever the reference's windows are like.
+        let pairs = pairs(&kept, reference);
         let both_clean = |(a, b): &(&Sample, &Sample)| is_clean(a) && is_clean(b);
         let clean_pairs: Vec<_> = pairs.iter().copied().filter(both_clean).collect();
         let pairs_are_clean = clean_pairs.len() >= LEAST_CLEAN || clean_pairs.len() == pairs.len();
@@ -123,10 +125,10 @@ impl<'a> Selection<'a> {
 }
 
 /// A window of the case and one of the reference of the same round.
-fn pairs<'a>(samples: &'a [Sample], reference: &'a [Sample]) -> Vec<(&'a Sample, &'a Sample)> {
-    let pair = |sample: &'a Sample| {
+fn pairs<'a>(kept: &[&'a Sample], reference: &'a [Sample]) -> Vec<(&'a Sample, &'a Sample)> {
+    let pair = |sample: &&'a Sample| {
         let mut partners = reference.iter().filter(|other| other.round == sample.round);
-        Some((sample, partners.next()?))
+        Some((*sample, partners.next()?))
     };
-    samples.iter().filter_map(pair).collect()
+    kept.iter().filter_map(pair).collect()
 }

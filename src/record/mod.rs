@@ -5,6 +5,7 @@
 mod climate;
 mod contamination;
 mod environment;
+mod machine;
 mod numbers;
 mod verdict;
 mod words;
@@ -13,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use self::contamination::Selection;
 pub use self::environment::Environment;
+pub use self::machine::Machine;
 use self::numbers::{Speeds, high, low, median};
 
 use crate::case::{

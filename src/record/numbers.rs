@@ -3,7 +3,8 @@
 use std::time::{Duration, UNIX_EPOCH};
 
 use super::contamination::Selection;
-use crate::sample::{LaneSample, Sample, Side, WindowBooks};
+use crate::books::WindowBooks;
+use crate::sample::{LaneSample, Sample, Side};
 use crate::stats::{self, Estimate};
 
 /// What is estimated from the windows of a case.
@@ -85,8 +86,12 @@ pub(super) fn is_disturbed(sample: &Sample) -> bool {
 
 const UNDISTURBED: f64 = 0.97;
 
-/// The part of a window for which the lanes on `cpu` ran.
+/// The part of a window for which the lanes on `cpu` ran. `None`: a clock could not be read, or workers may
+/// have run there.
 fn cpu_share(sample: &Sample, cpu: u32) -> Option<f64> {
+    if sample.lanes.iter().any(|lane| lane.side == Side::Worker) {
+        return None;
+    }
     let lanes = sample.lanes.iter().filter(|lane| lane.cpu == Some(cpu));
     let ran: u64 = lanes.map(|lane| lane.cpu_ns).sum::<Option<u64>>()?;
     Some(ran as f64 / sample.window_ns as f64)

@@ -1,8 +1,9 @@
 //! Rows from windows made by hand.
 
 use super::*;
+use crate::books::{Books, Fates};
 use crate::case;
-use crate::sample::{Books, Fates, LaneSample, Side};
+use crate::sample::{LaneSample, Side};
 use crate::sys::pace::Pace;
 use crate::sys::sensors::Climate;
 
@@ -364,6 +365,51 @@ fn a_contaminated_window_is_left_out_where_five_clean_ones_remain() {
     assert!(
         warned("too few are clean") && warned("switched out"),
         "{row:?}"
+    );
+}
+
+#[test]
+fn what_is_left_out_is_in_no_ratio_however_few_pairs_are_clean() {
+    let (mut samples, mut reference) = (six(), six());
+    samples[2].lanes[1].received_packets *= 100;
+    samples[2].lanes[1].involuntary_switches = Some(1);
+    reference[1].lanes[1].received_packets /= 10;
+    reference[1].lanes[1].involuntary_switches = Some(1);
+    let row = record_of(&samples, &reference, Outcome::Complete(EndedBy::Rounds));
+    assert_eq!((row.left_out_windows, row.ratio_pairs), (Some(1), Some(5)));
+    assert_eq!(row.ratio_to_std_high, Some(10.0));
+}
+
+#[test]
+fn lanes_that_workers_may_have_switched_out_are_not_contaminated() {
+    let mut samples = six();
+    for sample in &mut samples {
+        sample.lanes[0].involuntary_switches = Some(3);
+        let worker = LaneSample {
+            side: Side::Worker,
+            cpu: None,
+            ..sample.lanes[0].clone()
+        };
+        sample.lanes.push(worker);
+    }
+    let row = record_of(&samples, &six(), Outcome::Complete(EndedBy::Rounds));
+    assert_eq!(
+        (row.contaminated_windows, row.disturbed_windows),
+        (Some(0), Some(0))
+    );
+}
+
+#[test]
+fn what_is_missing_in_one_window_and_too_much_in_another_does_not_cancel() {
+    let mut samples = six();
+    samples[0].books.at_end.received += 1;
+    samples[1].books.at_end.received -= 1;
+    let row = record_of(&samples, &six(), Outcome::Complete(EndedBy::Rounds));
+    assert_eq!(row.status, Status::Failed);
+    assert!(
+        row.reason.contains("2 windows do not close: 2 datagrams"),
+        "{}",
+        row.reason
     );
 }
 

@@ -8,7 +8,6 @@ use crate::stats;
 
 /// A fault of the run outranks how it ended.
 pub(super) fn status(findings: &Findings) -> (Status, String) {
-    let books = numbers::total_books(findings.samples);
     match &findings.outcome {
         Outcome::Skipped(reason) => return (Status::Skipped, reason.clone()),
         Outcome::Failed(reason) => return (Status::Failed, reason.clone()),
@@ -26,12 +25,19 @@ pub(super) fn status(findings: &Findings) -> (Status, String) {
         return (Status::Failed, reason);
     }
     // Of each window: over several of them, what is missing and what is too much could cancel.
-    let faulty = |sample: &&Sample| sample.books.of_window().unaccounted != 0;
-    let faults = findings.samples.iter().filter(faulty).count();
-    if faults > 0 {
-        let missing = books.unaccounted;
+    let unaccounted = findings
+        .samples
+        .iter()
+        .map(|sample| sample.books.of_window().unaccounted);
+    let faults: Vec<i64> = unaccounted.filter(|&count| count != 0).collect();
+    if !faults.is_empty() {
+        let (windows, datagrams) = (
+            faults.len(),
+            faults.iter().map(|count| count.unsigned_abs()),
+        );
         let reason = format!(
-            "the books of {faults} windows do not close: {missing} datagrams unaccounted for"
+            "the books of {windows} windows do not close: {} datagrams unaccounted for",
+            datagrams.sum::<u64>()
         );
         return (Status::Failed, reason);
     }
@@ -82,7 +88,19 @@ pub(super) fn warnings(
     if pairs > 0 && pairs < samples.len() {
         warnings.push("the ratios have fewer pairs than there are windows".to_owned());
     }
-    warnings.extend(few_rounds(selection.kept.len()));
+    let of_rates = selection.kept.len();
+    let of_ratios = selection.pairs.len();
+    warnings.extend(few_rounds(if of_ratios > 0 {
+        of_rates.min(of_ratios)
+    } else {
+        of_rates
+    }));
+    if findings.samples.windows(2).any(|two| {
+        let buffers = |sample: &Sample| (sample.rcvbuf_bytes, sample.sndbuf_bytes);
+        buffers(&two[0]) != buffers(&two[1])
+    }) {
+        warnings.push("the buffers that were granted changed from window to window".to_owned());
+    }
     warnings.extend(unlike_a_longer_run(findings));
     warnings.extend(selection.warnings());
     warnings.extend(disturbed(samples, environment));

@@ -28,6 +28,17 @@ impl Record {
         }
     }
 
+    /// How many windows its medians are made of.
+    pub fn counted_windows(&self) -> usize {
+        let rounds = usize::try_from(self.rounds).unwrap_or(usize::MAX);
+        rounds.saturating_sub(self.left_out_windows.unwrap_or(0))
+    }
+
+    /// Whether the program was built for finding faults, which is slower.
+    pub fn is_debug(&self) -> bool {
+        self.version.ends_with("-debug")
+    }
+
     /// How several receivers shared the port. `None`: there was one.
     pub fn sharing(&self) -> Option<Sharing> {
         Some(match self.sharing? {

@@ -63,7 +63,7 @@ fn sides(row: &Record) -> Vec<Mark> {
 pub(super) fn loss(file: &Results) -> Markup {
     let blocks = by_block(&file.rows, |row| row.loss_pct);
     if blocks.is_empty() {
-        return html! { p { "No case was measured." } };
+        return html! { p { "Of no case is it known." } };
     }
     let lossless = |rows: &[&Record]| {
         rows.iter()

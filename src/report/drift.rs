@@ -18,10 +18,11 @@ pub(super) fn charts(file: &Results) -> Markup {
     let speeds = relative_speeds(&windows);
     if speeds.is_empty() {
         return html! {
-            p {
+            @if file.host.is_some() { p { "No window was measured." } }
+            @else { p {
                 "This file has rows only. A report of the raw samples, which are beside it with the ending "
                 ".jsonl, shows every window over time here."
-            }
+            } }
         };
     }
     let temperatures = temperatures(&windows);

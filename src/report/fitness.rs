@@ -33,6 +33,9 @@ pub(super) fn books(rows: &[Record]) -> Markup {
         ("left unread", unread),
         ("unaccounted for", unaccounted),
     ];
+    if rows.iter().all(|row| row.sent_packets.is_none()) {
+        return html! { p { "No case has books: nobody counted where its datagrams ended." } };
+    }
     html! {
         p { @if faulty == 0 { "The books of all cases close: every datagram is accounted for." }
             @else { strong { "The books of " (number::counted(faulty, "case")) " do not close." } } }

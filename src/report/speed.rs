@@ -18,7 +18,7 @@ pub(super) fn charts(file: &Results) -> Markup {
         .filter(|row| received(row).is_some())
         .collect();
     if measured.is_empty() {
-        return html! { p { "No case has a speed." } };
+        return html! { p { "No case has a speed in datagrams per second." } };
     }
     let payloads: BTreeSet<usize> = measured
         .iter()

@@ -104,6 +104,9 @@ impl Cells {
 
     /// The columns in which all rows say the same.
     fn constant(&self) -> Vec<usize> {
+        if self.rows.len() < 2 {
+            return Vec::new();
+        }
         let first = self.rows.first();
         let cell = |column| first.and_then(|row| row.get(column));
         let same = |column: &usize| {

@@ -15,6 +15,7 @@ fn results(rows: Vec<Record>) -> Results {
         rows,
         windows: Vec::new(),
         host: None,
+        is_torn: false,
     }
 }
 

@@ -50,6 +50,7 @@ pub fn again(then: &Header, root: &Root) -> Result<Again, UsageError> {
     again
         .unlike
         .extend(difference("list of usable CPUs", &cpus.0, &cpus.1));
+    again.unlike.extend(other_buffers(then, &host));
     for (then, now) in then.plan.cases().zip(plan.cases()) {
         again.judge(then, now);
     }
@@ -91,6 +92,12 @@ fn differences(then: &Environment, now: &Environment) -> Vec<String> {
         ("kernel", &then.kernel, &now.kernel),
         ("preemption", &then.preemption, &now.preemption),
         ("governor", &then.governor, &now.governor),
+        (
+            "list of isolated CPUs",
+            &then.isolated_cpus,
+            &now.isolated_cpus,
+        ),
+        ("list of CPUs of RPS on lo", &then.rps_cpus, &now.rps_cpus),
         ("target", &then.target, &now.target),
         ("version of udpbench", &then.version, &now.version),
     ];
@@ -98,6 +105,21 @@ fn differences(then: &Environment, now: &Environment) -> Vec<String> {
         .iter()
         .filter_map(|(what, then, now)| difference(what, then, now));
     differ.collect()
+}
+
+/// Loss, and so speed, depends on what receivers get; windows with one and with the other are no case.
+fn other_buffers(then: &Header, now: &Host) -> Option<String> {
+    let asked = then
+        .plan
+        .cases()
+        .map(|planned| planned.case.rcvbuf.bytes() as u64);
+    let asked = asked.max()?;
+    let granted = |host: &Host| match host.rmem_max {
+        Some(most) if !host.exceeds_rmem_max => asked.min(most),
+        _ => asked,
+    };
+    let (then, now) = (granted(&then.host), granted(now));
+    (then != now).then(|| format!("SO_RCVBUF was granted up to {then} B, and is up to {now} B"))
 }
 
 fn difference(what: &str, then: &str, now: &str) -> Option<String> {

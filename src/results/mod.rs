@@ -10,7 +10,7 @@ use crate::error::UsageError;
 use crate::host::Host;
 use crate::raw::{Line, Log};
 use crate::reckoning;
-use crate::record::Record;
+use crate::record::{Machine, Record};
 use crate::sample::Sample;
 
 /// What a file holds.
@@ -24,6 +24,8 @@ pub struct Results {
     pub windows: Vec<Sample>,
     /// The machine. `None`: the file has only rows.
     pub host: Option<Host>,
+    /// Whether the last line of a CSV had no end and was left out: a program that was killed leaves such a line.
+    pub is_torn: bool,
 }
 
 impl Results {
@@ -60,6 +62,7 @@ impl Results {
             rows,
             windows: log.lines.iter().filter_map(window).collect(),
             host: Some(log.header.host.clone()),
+            is_torn: false,
         })
     }
 
@@ -67,8 +70,12 @@ impl Results {
     ///
     /// # Errors
     /// As for [`Results::open`].
-    pub fn from_csv(name: &str, text: impl io::Read) -> Result<Self, UsageError> {
-        let mut reader = csv::Reader::from_reader(text);
+    pub fn from_csv(name: &str, mut text: impl io::Read) -> Result<Self, UsageError> {
+        let mut bytes = Vec::new();
+        text.read_to_end(&mut bytes)
+            .map_err(|error| UsageError::file(name, 0, &error.to_string()))?;
+        let whole = whole_lines(&bytes);
+        let mut reader = csv::Reader::from_reader(whole);
         let refused = |error: &csv::Error| {
             let problem = match error.kind() {
                 csv::ErrorKind::Deserialize { err, .. } => err.to_string(),
@@ -96,8 +103,30 @@ impl Results {
             rows,
             windows: Vec::new(),
             host: None,
+            is_torn: whole.len() < bytes.len(),
         })
     }
+
+    /// The rows of each machine by themselves, in order of appearance: a file may have those of several.
+    pub fn by_machine(self) -> Vec<Self> {
+        let machines = Machine::each(&self.rows);
+        if machines.len() <= 1 {
+            return vec![self];
+        }
+        let of_machine = |(machine, rows): (Machine, Vec<Record>)| Self {
+            // A name of a file, without what would look like its directory.
+            name: format!("{} ({})", self.name, machine.to_string().replace('/', "-")),
+            rows,
+            ..self.clone()
+        };
+        machines.into_iter().map(of_machine).collect()
+    }
+}
+
+/// Up to the end of the last line that has one; a header alone needs none.
+fn whole_lines(text: &[u8]) -> &[u8] {
+    let end = text.iter().rposition(|&byte| byte == b'\n');
+    end.map_or(text, |end| &text[..=end])
 }
 
 const NO_RESULTS: &str = "these are no results of udpbench: the first line names no column `case`";
@@ -134,6 +163,35 @@ mod tests {
         let mut writer = csv::Writer::from_writer(Vec::new());
         writer.serialize(row).expect("into memory");
         String::from_utf8(writer.into_inner().expect("into memory")).expect("UTF-8")
+    }
+
+    #[test]
+    fn a_line_without_its_end_is_left_out_whatever_it_says() {
+        let rows = [record(), record()];
+        let whole = crate::sink::csv::shape(&rows).expect("rows have a shape");
+        for cut in 1..40 {
+            let torn = &whole[..whole.len() - cut];
+            let results = Results::from_csv("x.csv", torn).expect("a row is whole");
+            assert_eq!((results.rows.len(), results.is_torn), (1, true), "{cut}");
+        }
+        let results = Results::from_csv("x.csv", &whole[..]).expect("rows");
+        assert_eq!((results.rows.len(), results.is_torn), (2, false));
+    }
+
+    #[test]
+    fn the_rows_of_several_machines_are_told_apart() {
+        let emulated = Record {
+            virtualization: "qemu/tcg".to_owned(),
+            ..record()
+        };
+        let rows = [record(), emulated.clone(), record()];
+        let csv = crate::sink::csv::shape(&rows).expect("rows have a shape");
+        let results = Results::from_csv("x.csv", &csv[..]).expect("rows");
+        let machines = results.by_machine();
+        let rows: Vec<usize> = machines.iter().map(|file| file.rows.len()).collect();
+        assert_eq!(rows, [2, 1]);
+        assert_eq!(machines[1].rows, [emulated]);
+        assert!(machines[1].name.starts_with("x.csv (") && !machines[1].name.contains('/'));
     }
 
     #[test]

@@ -5,8 +5,9 @@ use std::time::Instant;
 
 use super::crew::{Crew, Lane};
 use super::endpoints::Taps;
+use crate::books::Fates;
 use crate::lane::Tally;
-use crate::sample::{Fates, LaneSample};
+use crate::sample::LaneSample;
 use crate::sys::clock::Switches;
 
 /// The readings at one edge.

@@ -44,10 +44,7 @@ impl CsvSink {
     /// # Errors
     /// What the system said.
     pub fn remove(self) -> std::io::Result<()> {
-        match self.lines {
-            Lines::File(file) => file.remove(),
-            Lines::Stdout => Ok(()),
-        }
+        self.lines.remove()
     }
 
     /// See [`Lines::put_in_place`].

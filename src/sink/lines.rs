@@ -44,6 +44,17 @@ impl Lines {
         }
     }
 
+    /// Takes the file away again, if it is one.
+    ///
+    /// # Errors
+    /// What the system said.
+    pub fn remove(self) -> io::Result<()> {
+        match self {
+            Self::File(file) => file.remove(),
+            Self::Stdout => Ok(()),
+        }
+    }
+
     /// Asks the disk itself to keep what was appended, against a power cut.
     ///
     /// # Errors
@@ -83,13 +94,19 @@ impl LineFile {
         })
     }
 
-    /// Opens a file to go on after its first `whole` bytes; what comes after them is cut off.
+    /// Opens a file that was read when it had so many bytes, to go on after the first `whole` of them; what comes
+    /// after those is cut off.
     ///
     /// # Errors
-    /// When it cannot be opened, or another program still writes to it.
-    pub fn resume(path: &Path, whole: u64) -> io::Result<Self> {
+    /// When it cannot be opened, or another program writes to it, or did so since it was read.
+    pub fn resume(path: &Path, read: u64, whole: u64) -> io::Result<Self> {
         let mut file = OpenOptions::new().write(true).open(path)?;
         let lock = lock(&file)?;
+        if file.metadata()?.len() != read {
+            return Err(io::Error::other(
+                "another udpbench wrote to it meanwhile; say the same again",
+            ));
+        }
         file.set_len(whole)?;
         file.seek(SeekFrom::Start(whole))?;
         Ok(Self {
@@ -107,11 +124,16 @@ impl LineFile {
     /// # Errors
     /// When it cannot be created, or is there already.
     pub fn replace(path: &Path) -> io::Result<Self> {
-        let mut name = path.file_name().unwrap_or_default().to_owned();
-        name.push(".part");
-        let mut file = Self::create(&path.with_file_name(name))?;
+        let mut file = Self::create(&Self::part(path))?;
         file.replaces = Some(path.to_owned());
         Ok(file)
+    }
+
+    /// Where the file lies that is to take the place of the one at `path`.
+    pub fn part(path: &Path) -> PathBuf {
+        let mut name = path.file_name().unwrap_or_default().to_owned();
+        name.push(".part");
+        path.with_file_name(name)
     }
 
     /// Where it is.
@@ -181,5 +203,23 @@ fn lock(file: &File) -> io::Result<Option<Flock<File>>> {
         Ok(lock) => Ok(Some(lock)),
         Err((_, Errno::EWOULDBLOCK)) => Err(io::Error::other("another udpbench is writing to it")),
         Err(_) => Ok(None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_written_since_a_file_was_read_is_not_cut_off() {
+        let place = tempfile::tempdir().expect("a directory");
+        let path = place.path().join("run.jsonl");
+        std::fs::write(&path, "read\ntorn, and then went on\n").expect("there is space");
+        let read = "read\ntorn".len() as u64;
+        let refused = LineFile::resume(&path, read, 5).expect_err("it has grown");
+        assert!(refused.to_string().contains("meanwhile"), "{refused}");
+        let length = std::fs::metadata(&path).expect("it is there").len();
+        LineFile::resume(&path, length, 5).expect("nobody else has it");
+        assert_eq!(std::fs::read(&path).expect("it is there"), b"read\n");
     }
 }

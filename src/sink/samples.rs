@@ -25,6 +25,14 @@ impl SampleSink {
         self.lines.append(&bytes)
     }
 
+    /// Takes the file away again, if it is one.
+    ///
+    /// # Errors
+    /// What the system said.
+    pub fn remove(self) -> std::io::Result<()> {
+        self.lines.remove()
+    }
+
     /// Makes everything so far safe against a power cut.
     ///
     /// # Errors

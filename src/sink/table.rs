@@ -7,13 +7,34 @@ use std::iter;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
 use crate::case::{Buffer, Connection};
-use crate::record::{Record, Status};
+use crate::record::{Machine, Record, Status};
 
 /// What a terminal over ssh shows without breaking lines.
 pub const WIDTH: u16 = 100;
 
-/// Draws the rows, ordered by threads, payload and ip, and says below what the numbers cannot.
+/// Draws the rows, each machine's by themselves, ordered by threads, payload and ip, and says below what the
+/// numbers cannot.
 pub fn draw(rows: &[Record]) -> String {
+    let machines = Machine::each(rows);
+    if machines.len() <= 1 {
+        return of_machine(rows);
+    }
+    let part = |(machine, rows): &(Machine, Vec<Record>)| {
+        let heading = format!("== {machine}");
+        format!(
+            "{heading:.most$}\n{}",
+            of_machine(rows),
+            most = usize::from(WIDTH)
+        )
+    };
+    machines
+        .iter()
+        .map(part)
+        .collect::<Vec<String>>()
+        .join("\n")
+}
+
+fn of_machine(rows: &[Record]) -> String {
     let measured = measured(rows);
     let mut text = String::new();
     if !measured.is_empty() {

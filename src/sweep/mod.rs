@@ -105,6 +105,12 @@ impl From<anyhow::Error> for End {
     }
 }
 
+/// Why a window is not kept: whoever reads the file would refuse all of it.
+fn refusal(sample: &Sample) -> Option<String> {
+    let contradiction = sample.contradiction()?;
+    Some(format!("what was counted cannot be: {contradiction}"))
+}
+
 struct Sweep<'a> {
     header: &'a Header,
     reckoning: Reckoning,
@@ -217,11 +223,14 @@ impl Sweep<'_> {
     ) -> Result<(), End> {
         let settings = &self.header.schedule.settings;
         match runner::measure(case, placement, settings, self.interrupt) {
-            Ok(sample) => self.tell(&Line::Window(Box::new(Sample {
-                round,
-                position,
-                ..sample
-            }))),
+            Ok(sample) => match refusal(&sample) {
+                None => self.tell(&Line::Window(Box::new(Sample {
+                    round,
+                    position,
+                    ..sample
+                }))),
+                Some(reason) => self.fail(case, round, reason),
+            },
             Err(NoSample::Interrupted) => Err(End::Interrupted),
             Err(NoSample::Failed(error)) => self.fail(case, round, format!("{error:#}")),
         }
@@ -253,6 +262,9 @@ impl Sweep<'_> {
             }
             self.journal.doing(&format!("verifying {}", case.label()));
             match runner::verify(case, placement, settings, self.interrupt) {
+                Ok(sample) if refusal(&sample).is_some() => {
+                    self.fail(case, 0, refusal(&sample).unwrap_or_default())?;
+                }
                 Ok(sample) => {
                     self.tell(&Line::Verified(Box::new(sample)))?;
                     if self.reckoning.has_failed(case) {

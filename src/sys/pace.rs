@@ -31,7 +31,8 @@ const COMING_UP: Duration = Duration::from_millis(60);
 /// The pace of the CPU that this thread is on. `None`: it was moved meanwhile, or cannot know.
 pub fn here() -> Option<Pace> {
     let cpu = sched_getcpu().ok()?;
-    let chain_ns = (0..TRIES).map(|_| chain_ns()).min()?;
+    // 0: the clock is too coarse to tell.
+    let chain_ns = (0..TRIES).map(|_| chain_ns()).min().filter(|&ns| ns > 0)?;
     (sched_getcpu() == Ok(cpu)).then_some(Pace { cpu, chain_ns })
 }
 

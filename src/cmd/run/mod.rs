@@ -47,8 +47,10 @@ pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
     let planned = reckoning.header().plan.cases().count();
     let ending = sweep::run(reckoning, &unable, &interrupt, &mut desk);
     desk.finish();
+    // What there is goes out however the sweep ended, and why it ended is what is said.
+    let finished = desk.outputs.finish();
     let ending = ending?;
-    desk.outputs.finish()?;
+    finished?;
     match ending {
         Ending::Interrupted => {
             let left = planned - desk.rows.len();
@@ -86,7 +88,11 @@ fn begin(args: &RunArgs) -> anyhow::Result<Begun> {
     }
     let header = request.header(args, &started_at, environment);
     let mut desk = Desk::new(outputs, args.quiet, &header, 0);
-    desk.line(&Line::Header(Box::new(header.clone())))?;
+    if let Err(error) = desk.line(&Line::Header(Box::new(header.clone()))) {
+        // Nothing was measured: leave no files behind that nobody can go on with.
+        desk.outputs.remove();
+        return Err(error);
+    }
     let reckoning = Reckoning::new(header);
     desk.rows(reckoning.skipped())?;
     Ok(Begun {

@@ -7,7 +7,7 @@ use crate::error::UsageError;
 use crate::raw::{Line, Log};
 use crate::record::Record;
 use crate::results::Results;
-use crate::sink::csv::CsvSink;
+use crate::sink::csv::{self, CsvSink};
 use crate::sink::document::Document;
 use crate::sink::lines::{LineFile, Lines};
 use crate::sink::samples::SampleSink;
@@ -67,22 +67,23 @@ impl Outputs {
         rows: &[Record],
         unfinished: &[Record],
     ) -> anyhow::Result<Self> {
-        let samples = LineFile::resume(raw, log.whole_bytes)
+        let samples = LineFile::resume(raw, log.bytes, log.whole_bytes)
             .map_err(|error| refused("--resume", raw, &format!("cannot go on with it: {error}")))?;
         let output = args.output.clone();
-        let output = output.unwrap_or_else(|| raw.with_extension("csv"));
+        let extension = args.format.unwrap_or(Format::Csv).extension();
+        let output = output.unwrap_or_else(|| raw.with_extension(extension));
         let format = Format::choose(args.format, &output)?;
         let sink = if format == Format::Csv && output.exists() {
-            let csv = std::fs::read(&output).unwrap_or_default();
             let known = [rows, unfinished].concat();
+            let other = |problem: &str| refused("--output", &output, problem);
+            let csv = std::fs::read(&output);
+            let csv = csv.map_err(|error| other(&format!("cannot read it: {error}")))?;
             if !is_of_run(&csv, &known, log) {
                 let problem =
-                    "it holds other results than those of this sweep; choose another name";
-                return Err(refused("--output", &output, problem).into());
+                    "it holds something else than results of this sweep; choose another name";
+                return Err(other(problem).into());
             }
-            let file = LineFile::replace(&output);
-            let file = file.map_err(|error| cannot_create("--output", &output, &error))?;
-            RowSink::Csv(CsvSink::new(Lines::File(file)))
+            RowSink::Csv(CsvSink::new(Lines::File(replace(&output)?)))
         } else {
             RowSink::create(format, &output)?
         };
@@ -115,6 +116,12 @@ impl Outputs {
             samples_path,
             shown,
         }
+    }
+
+    /// Takes the files away again.
+    pub(super) fn remove(self) {
+        self.rows.remove();
+        let _ = self.samples.map(SampleSink::remove);
     }
 
     /// Keeps what happened.
@@ -186,10 +193,12 @@ impl RowSink {
 /// Whether all whole rows of a CSV file are of the run that `known` rows are of. A power cut may have taken from
 /// the raw samples what a row was made of.
 fn is_of_run(csv: &[u8], known: &[Record], log: &Log) -> bool {
-    let end = csv.iter().rposition(|&byte| byte == b'\n');
-    let end = end.map_or(0, |end| end + 1);
-    let Ok(found) = Results::from_csv("", &csv[..end]) else {
-        return end == 0;
+    if !csv.contains(&b'\n') {
+        // The beginning of a header that was cut off, or nothing yet; anything else is somebody's.
+        return csv::shape(known).is_ok_and(|whole| whole.starts_with(csv));
+    }
+    let Ok(found) = Results::from_csv("", csv) else {
+        return false;
     };
     let is_planned = |row: &Record| {
         let mut cases = log.header.plan.cases();
@@ -213,6 +222,19 @@ fn default_path(
     let time = started_at.replace(':', "");
     let extension = format.unwrap_or(Format::Csv).extension();
     Ok(directory.join(format!("{time}-{board}.{extension}")))
+}
+
+/// A file that is to take the place of the one at `path`.
+fn replace(path: &Path) -> Result<LineFile, UsageError> {
+    LineFile::replace(path).map_err(|error| {
+        let part = LineFile::part(path);
+        if part.exists() {
+            let problem = "a run that was killed left it; remove it, and say the same again";
+            refused("--output", &part, problem)
+        } else {
+            cannot_create("--output", path, &error)
+        }
+    })
 }
 
 fn create(flag: &'static str, path: &Path) -> Result<LineFile, UsageError> {

@@ -7,7 +7,7 @@ use super::axis::Axis;
 use super::frame::{Edges, Frame};
 use super::scale::Scale;
 use super::svg::{Canvas, Failure, Ink, picture};
-use super::{Mark, WIDTH};
+use super::{Mark, WIDTH, shortened};
 use crate::report::number;
 
 /// A picture of values, an engine per row.
@@ -198,17 +198,9 @@ fn extent_of_changes(rows: &[Row]) -> Vec<f64> {
 /// Row n is at -n, so that the first is above.
 fn axis_of(rows: &[Row]) -> Axis {
     let names = rows.iter().enumerate();
-    let ticks = names.map(|(n, row)| (-(n as f64), shortened(&row.label)));
+    let ticks = names.map(|(n, row)| (-(n as f64), shortened(&row.label, LONGEST_LABEL)));
     Axis {
         range: 0.5 - rows.len() as f64..0.5,
         ticks: ticks.collect(),
     }
-}
-
-fn shortened(label: &str) -> String {
-    if label.chars().count() <= LONGEST_LABEL {
-        return label.to_owned();
-    }
-    let kept: String = label.chars().take(LONGEST_LABEL - 1).collect();
-    kept + "…"
 }

@@ -7,7 +7,7 @@ use super::axis::Axis;
 use super::frame::{Edges, Frame};
 use super::scale::Scale;
 use super::svg::{Canvas, Failure, Ink, picture};
-use super::{Mark, WIDTH};
+use super::{Mark, WIDTH, shortened};
 use crate::report::number;
 
 /// A picture of values over payload.
@@ -28,6 +28,8 @@ pub(in crate::report) struct Line {
     pub(in crate::report) marks: Vec<(usize, Mark)>,
 }
 
+/// In characters: as many as half of the picture holds beside the sign.
+const LONGEST_LABEL: usize = 23;
 /// Where the name of the values has room.
 const TOP: u32 = 26;
 
@@ -115,7 +117,11 @@ impl Line {
         let top = frame.height().1 + 53;
         let (x, y) = (16 + n % 2 * 172, top + n / 2 * 18);
         first.look.draw(canvas, (x, y))?;
-        frame.write(&self.label, (x + 10, y), HPos::Left)
+        frame.write(
+            &shortened(&self.label, LONGEST_LABEL),
+            (x + 10, y),
+            HPos::Left,
+        )
     }
 }
 

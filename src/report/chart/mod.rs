@@ -30,6 +30,15 @@ pub(super) fn key(class: &str, sign: &str, what: &str) -> Markup {
     html! { span .key { span class=(class) { (sign) } " " (what) } " " }
 }
 
+/// A label of at most so many characters: the tables have the rest.
+fn shortened(label: &str, most: usize) -> String {
+    if label.chars().count() <= most {
+        return label.to_owned();
+    }
+    let kept: String = label.chars().take(most - 1).collect();
+    kept + "…"
+}
+
 /// A value and how sure it is.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Mark {

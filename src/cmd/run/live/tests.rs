@@ -1,10 +1,11 @@
 //! Tables of made-up windows.
 
 use super::*;
+use crate::books::Books;
 use crate::case::tests::case;
 use crate::engines;
 use crate::record::tests::record;
-use crate::sample::{Books, LaneSample, Side};
+use crate::sample::{LaneSample, Side};
 use crate::sys::sensors::Climate;
 
 fn cases() -> Vec<Case> {
