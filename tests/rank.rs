@@ -29,7 +29,9 @@ fn it_ends_with_what_to_use() {
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let text = stdout(&output);
     assert!(
-        text.starts_with("== generic, Intel(R) Xeon(R) Processor, x86_64, unnamed hypervisor: 12 rows"),
+        text.starts_with(
+            "== generic, Intel(R) Xeon(R) Processor, x86_64, unnamed hypervisor: 12 rows"
+        ),
         "{text}"
     );
     let (_, advice) = text.rsplit_once("->").expect("advice");

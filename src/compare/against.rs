@@ -18,12 +18,16 @@ impl Against {
         let drift = Drift::between(base, new);
         for pair in &pairs.cases {
             let (case, difference) = case(pair, by);
-            let difference = difference.map(|found| found.with(drift.error(&case.block)));
             compared.extend(difference.map(|difference| (cases.len(), difference)));
             cases.push(case);
         }
-        let labelled =
-            |&(n, difference): &(usize, Difference)| (cases[n].label.as_str(), difference);
+        let labelled = |&(n, difference): &(usize, Difference)| {
+            let case = &cases[n];
+            (
+                case.label.as_str(),
+                difference.with(drift.error(&case.block)),
+            )
+        };
         let labelled: Vec<_> = compared.iter().map(labelled).collect();
         let scales = Scales::of(&labelled);
         let mut remarks = remarks(&pairs, &scales, &compared, by);
@@ -42,7 +46,7 @@ impl Against {
             .iter()
             .map(|(n, found)| (&cases[*n], *found))
             .collect();
-        let engines = engines::pooled(&with_cases, &scales);
+        let engines = engines::pooled(&with_cases, &drift);
         for ((n, _), change) in compared.iter().zip(changes) {
             cases[*n].change = Some(change);
         }

@@ -16,35 +16,43 @@ const NOISE: f64 = 0.05;
 /// The part of what is above it by which a ratio may be off.
 const LEFT_OVER: f64 = 0.25;
 
-/// The change of the reference in each block, as the absolute value of a logarithm.
+/// The change of the reference in each block, as a logarithm.
+#[derive(Debug, Default)]
 pub(super) struct Drift(BTreeMap<BlockKey, f64>);
 
 impl Drift {
     pub(super) fn between(base: &Results, new: &Results) -> Self {
         let (base, new) = (speeds(base), speeds(new));
         let of_block = |(block, speed): (BlockKey, f64)| {
-            let change = (new.get(&block)? / speed).ln().abs();
+            let change = (new.get(&block)? / speed).ln();
             change.is_finite().then_some((block, change))
         };
         Self(base.into_iter().filter_map(of_block).collect())
     }
 
+    /// By how much the reference of this block is faster, as a logarithm.
+    pub(super) fn change(&self, block: &BlockKey) -> f64 {
+        self.0.get(block).copied().unwrap_or_default()
+    }
+
     /// The standard error by which it adds to that of a ratio in this block.
     pub(super) fn error(&self, block: &BlockKey) -> f64 {
-        let change = self.0.get(block).copied().unwrap_or_default();
-        LEFT_OVER * (change - NOISE).max(0.0)
+        LEFT_OVER * (self.change(block).abs() - NOISE).max(0.0)
     }
 
     /// What is to be said about it.
     pub(super) fn remark(&self) -> Option<String> {
         let (moved, all) = (
-            self.0.values().filter(|&&change| change > NOISE).count(),
+            self.0
+                .values()
+                .filter(|change| change.abs() > NOISE)
+                .count(),
             self.0.len(),
         );
         (moved > 0).then(|| {
             format!(
                 "in {moved} of {all} blocks the reference itself was more than 5 % faster or slower than before: \
-                 there, ratios count for less"
+                 cases there count for less"
             )
         })
     }

@@ -109,7 +109,7 @@ pub struct EngineChange {
     pub cases: usize,
     /// In how many blocks.
     pub blocks: usize,
-    /// The geometric mean of their changes, in which noisy blocks weigh less. `None`: too few blocks.
+    /// What their changes have in common, where the reference did not move. `None`: too few blocks.
     pub change: Option<Change>,
     /// What that is called.
     pub verdict: Verdict,

@@ -29,9 +29,10 @@ pub(super) struct Scales<'a> {
 impl<'a> Scales<'a> {
     /// From the cases, each with its label.
     pub(super) fn of(cases: &[(&'a str, Difference)]) -> Self {
-        let mut by_label: BTreeMap<&str, Vec<Difference>> = BTreeMap::new();
-        for (label, difference) in cases {
-            by_label.entry(label).or_default().push(*difference);
+        let mut by_label: BTreeMap<&str, Vec<(f64, f64)>> = BTreeMap::new();
+        for (label, case) in cases {
+            let cases = by_label.entry(label).or_default();
+            cases.push((case.log, case.error));
         }
         let mut small = Vec::new();
         let mut residuals = BTreeMap::new();
@@ -71,20 +72,20 @@ impl<'a> Scales<'a> {
     }
 }
 
-/// What is left of each difference when the common one is taken away, in its own standard errors. Taking it
-/// away leaves a little less, which is made good. Where the median is one of the values, nothing is left of
-/// that one, which says nothing.
-fn residuals(cases: &[Difference]) -> Vec<f64> {
-    if cases.len() < 2 {
+/// What is left of each logarithm when the common one is taken away, in its own standard errors. Taking it away
+/// leaves a little less, which is made good. Where the median is one of the values, nothing is left of that one,
+/// which says nothing.
+pub(super) fn residuals(values: &[(f64, f64)]) -> Vec<f64> {
+    if values.len() < 2 {
         return Vec::new();
     }
-    let logs: Vec<f64> = cases.iter().map(|case| case.log).collect();
+    let logs: Vec<f64> = values.iter().map(|(log, _)| *log).collect();
     let middle = Data::new(logs).median();
-    let count = cases.len() as f64;
+    let count = values.len() as f64;
     let correction = (count / (count - 1.0)).sqrt();
-    let residual = |case: &Difference| (case.log - middle) / case.error * correction;
-    let mut residuals: Vec<f64> = cases.iter().map(residual).collect();
-    if cases.len() % 2 == 1 {
+    let residual = |(log, error): &(f64, f64)| (log - middle) / error * correction;
+    let mut residuals: Vec<f64> = values.iter().map(residual).collect();
+    if values.len() % 2 == 1 {
         residuals.sort_unstable_by(|one, other| one.abs().total_cmp(&other.abs()));
         residuals.remove(0);
     }
@@ -92,7 +93,7 @@ fn residuals(cases: &[Difference]) -> Vec<f64> {
 }
 
 /// Their standard deviation around 0, which a few that really changed do not move.
-fn deviation(residuals: &[f64]) -> f64 {
+pub(super) fn deviation(residuals: &[f64]) -> f64 {
     let absolute: Vec<f64> = residuals.iter().map(|residual| residual.abs()).collect();
     DEVIATION_OVER_MAD * Data::new(absolute).median()
 }

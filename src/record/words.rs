@@ -49,11 +49,11 @@ impl Record {
     }
 
     /// Whether half of each of its intervals is at most so many percent of its median. One that has no
-    /// interval is as narrow as it gets.
+    /// interval is as narrow as it gets; one around 0 is not.
     pub fn is_narrow(&self, half_width_pct: f64) -> bool {
         let is_narrow = |median: Option<f64>, low: Option<f64>, high: Option<f64>| {
-            let width = || Some(50.0 * (high? - low?) / median.filter(|&median| median > 0.0)?);
-            width().is_none_or(|width| width <= half_width_pct)
+            let is_wide = || Some(50.0 * (high? - low?) > half_width_pct * median?);
+            !is_wide().unwrap_or(false)
         };
         is_narrow(
             self.received_pps,
