@@ -3,15 +3,17 @@
 //! Lanes wait at the [`Gate`], then never pause. They publish what they did in their [`Meter`]; the
 //! coordinator reads the meters at the edges of a window, which costs the lanes nothing.
 
+mod gate;
 mod nudges;
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::case::Connection;
 use crate::engine::{Burst, Pool, ReceiveEnd, SendEnd};
 
+pub use self::gate::{CALLED_OFF, Gate};
 pub use self::nudges::Nudges;
 
 /// What a lane is to do.
@@ -273,65 +275,5 @@ impl LaneContext {
         } else {
             Err(error)
         }
-    }
-}
-
-/// What a lane returns that was called off at the gate, as another one could not be built.
-pub const CALLED_OFF: io::ErrorKind = io::ErrorKind::ConnectionAborted;
-
-/// Where lanes wait until all of them are ready. If one cannot be built, nobody is stranded.
-#[derive(Debug, Default)]
-pub struct Gate {
-    state: Mutex<GateState>,
-    changed: Condvar,
-}
-
-#[derive(Debug, Default)]
-struct GateState {
-    arrived: usize,
-    failed: bool,
-    open: bool,
-}
-
-impl Gate {
-    fn lock(&self) -> MutexGuard<'_, GateState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn change(&self, change: impl FnOnce(&mut GateState)) {
-        change(&mut self.lock());
-        self.changed.notify_all();
-    }
-
-    fn arrive_and_wait(&self) -> io::Result<()> {
-        self.change(|state| state.arrived += 1);
-        let state = self
-            .changed
-            .wait_while(self.lock(), |state| !state.open && !state.failed)
-            .unwrap_or_else(PoisonError::into_inner);
-        if state.failed {
-            Err(CALLED_OFF.into())
-        } else {
-            Ok(())
-        }
-    }
-
-    /// Waits until `lanes` lanes have arrived. `false`: one of them failed instead.
-    pub fn wait_for(&self, lanes: usize) -> bool {
-        let state = self
-            .changed
-            .wait_while(self.lock(), |state| state.arrived < lanes && !state.failed)
-            .unwrap_or_else(PoisonError::into_inner);
-        !state.failed
-    }
-
-    /// Lets the lanes go.
-    pub fn open(&self) {
-        self.change(|state| state.open = true);
-    }
-
-    /// Calls the run off.
-    pub fn fail(&self) {
-        self.change(|state| state.failed = true);
     }
 }

@@ -199,6 +199,35 @@ fn another_host_is_refused_unless_somebody_insists_and_then_the_rows_say_so() {
     );
 }
 
+/// The cure for a small limit is printed; who applies it in the midst of a sweep has other buffers from then on.
+#[test]
+fn other_buffers_than_were_granted_are_another_host() {
+    let place = Place::new();
+    end_early(&place, SWEEP, 17, Signal::SIGKILL);
+    let text = read(&place.path("out.jsonl"));
+    let (header, rest) = text.split_once('\n').expect("a header");
+    let mut header: serde_json::Value = serde_json::from_str(header).expect("JSON");
+    let host = &mut header["header"]["host"];
+    host["rmem_max"] = 4096.into();
+    host["exceeds_rmem_max"] = false.into();
+    fs::write(place.path("out.jsonl"), format!("{header}\n{rest}")).expect("there is space");
+    let message = stderr(&refused(&place, "--resume out.jsonl"));
+    assert!(
+        message.contains("SO_RCVBUF was granted up to 4096 B"),
+        "{message}"
+    );
+}
+
+#[test]
+fn a_disk_that_is_full_at_the_start_leaves_no_empty_files() {
+    let place = Place::new();
+    let output = place.shell(&format!(
+        "trap '' XFSZ; ulimit -f 0; exec $udpbench {SWEEP}"
+    ));
+    assert_code(&output, 1);
+    assert_eq!(place.files(), Vec::<String>::new());
+}
+
 #[test]
 fn a_case_that_cannot_run_any_more_fails_and_the_others_go_on() {
     let place = Place::new();

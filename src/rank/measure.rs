@@ -116,7 +116,6 @@ struct Figure {
     high: Option<f64>,
 }
 
-/// Those that are in the median.
 /// Figures that others published come in Mb/s.
 fn pps_of_mbps(row: &Record) -> Option<f64> {
     Some(row.received_mbps? * 1e6 / 8.0 / row.payload_bytes.bytes() as f64)

@@ -1,7 +1,5 @@
 //! Rankings of made-up rows.
 
-use proptest::prelude::*;
-
 use super::table::View;
 use super::*;
 use crate::record::Status;
@@ -340,58 +338,4 @@ fn the_ranking_says_who_is_ahead_and_how_sure_that_is() {
     insta::assert_snapshot!(table::draw(&rank(&[file(&rows)]), BOTH));
 }
 
-proptest! {
-    #[test]
-    fn no_rows_are_too_strange_to_be_ranked(rows in proptest::collection::vec(strange(), 0..30)) {
-        let ranking = rank(&[file(&rows)]);
-        for by in [By::Speed, By::Cpu, By::Both] {
-            for line in table::draw(&ranking, View { by, top: 2 }).lines() {
-                prop_assert!(line.chars().count() <= 100, "{}", line);
-            }
-        }
-        for over_all in ranking.boards.iter().flat_map(|board| &board.over_all) {
-            prop_assert!(over_all.settings <= over_all.of);
-            let placed = over_all.standing.places.iter().filter_map(|place| place.place);
-            let places: Vec<usize> = placed.collect();
-            prop_assert!(places.is_empty() || places[0] == 1, "{places:?}");
-        }
-    }
-}
-
-/// Any number, and often one that could be.
-fn number() -> impl Strategy<Value = Option<f64>> {
-    let usual = (0.1_f64..10.0).prop_map(Some);
-    prop_oneof![4 => usual, 1 => proptest::num::f64::ANY.prop_map(Some), 1 => Just(None)]
-}
-
-fn strange() -> impl Strategy<Value = Record> {
-    let engine = "(std|mmsg|null|mio-once|x{90}|\u{6f22}{60})";
-    let numbers = proptest::collection::vec(number(), 12);
-    let counts = (1_u16..4, any::<u32>(), proptest::option::of(any::<usize>()));
-    (engine, counts, numbers, any::<bool>()).prop_map(
-        |(engine, (threads, rounds, ratio_pairs), numbers, connected)| Record {
-            connection: if connected {
-                Connection::Connected
-            } else {
-                Connection::Unconnected
-            },
-            rounds,
-            ratio_pairs,
-            left_out_windows: ratio_pairs,
-            ratio_to_std: numbers[0],
-            ratio_to_std_low: numbers[1],
-            ratio_to_std_high: numbers[2],
-            ratio_sd_pct: numbers[3],
-            cpu_ratio_to_std: numbers[4],
-            cpu_ratio_sd_pct: numbers[5],
-            received_pps: numbers[6],
-            received_mbps: numbers[7],
-            cv_pct: numbers[8],
-            received_pps_low: numbers[9],
-            cpu_ns_per_packet: numbers[10],
-            loss_pct: numbers[11],
-            cpu_model: "very long ".repeat(usize::from(threads) * 5),
-            ..row(&engine, threads, 1.0, 1.0)
-        },
-    )
-}
+mod any_rows;

@@ -2,25 +2,14 @@
 
 use std::fmt::Write as _;
 
-use super::{distinct, table};
+use super::{distinct, each_machine, table};
 use crate::record::{Machine, Record};
 
 /// The circumstances in a line, a table for each block, and below them what the numbers cannot say; each machine
 /// by itself.
 pub fn shape(rows: &[Record]) -> String {
-    let machines = Machine::each(rows);
-    if machines.len() <= 1 {
-        return of_machine(rows);
-    }
-    let part = |(machine, rows): &(Machine, Vec<Record>)| {
-        let heading = escaped(&machine.to_string());
-        format!("## {heading}\n\n{}", of_machine(rows))
-    };
-    machines
-        .iter()
-        .map(part)
-        .collect::<Vec<String>>()
-        .join("\n")
+    let heading = |machine: &Machine| format!("## {}\n\n", escaped(&machine.to_string()));
+    each_machine(rows, heading, of_machine)
 }
 
 fn of_machine(rows: &[Record]) -> String {

@@ -15,7 +15,7 @@ use std::io::{self, IsTerminal};
 use std::path::Path;
 
 use crate::error::UsageError;
-use crate::record::Record;
+use crate::record::{Machine, Record};
 
 /// The shapes that a file of rows may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -145,6 +145,21 @@ pub fn contradiction(asked: &str, output: &Path) -> UsageError {
 fn not_built() -> UsageError {
     let cure = "built without the feature xlsx; choose another format, or a build that has it";
     UsageError::flag("--format", "xlsx", cure)
+}
+
+/// A text about each machine by itself, below its name; about a single one without.
+fn each_machine(
+    rows: &[Record],
+    heading: impl Fn(&Machine) -> String,
+    of_machine: impl Fn(&[Record]) -> String,
+) -> String {
+    let machines = Machine::each(rows);
+    if machines.len() <= 1 {
+        return of_machine(rows);
+    }
+    let machines = machines.iter();
+    let parts = machines.map(|(machine, rows)| heading(machine) + &of_machine(rows));
+    parts.collect::<Vec<String>>().join("\n")
 }
 
 /// What a column says in these rows, each once, in order of appearance. What is empty says nothing.

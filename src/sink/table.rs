@@ -6,6 +6,7 @@ use std::iter;
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
+use super::each_machine;
 use crate::case::{Buffer, Connection};
 use crate::record::{Machine, Record, Status};
 
@@ -15,23 +16,9 @@ pub const WIDTH: u16 = 100;
 /// Draws the rows, each machine's by themselves, ordered by threads, payload and ip, and says below what the
 /// numbers cannot.
 pub fn draw(rows: &[Record]) -> String {
-    let machines = Machine::each(rows);
-    if machines.len() <= 1 {
-        return of_machine(rows);
-    }
-    let part = |(machine, rows): &(Machine, Vec<Record>)| {
-        let heading = format!("== {machine}");
-        format!(
-            "{heading:.most$}\n{}",
-            of_machine(rows),
-            most = usize::from(WIDTH)
-        )
-    };
-    machines
-        .iter()
-        .map(part)
-        .collect::<Vec<String>>()
-        .join("\n")
+    let most = usize::from(WIDTH);
+    let heading = |machine: &Machine| format!("{:.most$}\n", format!("== {machine}"));
+    each_machine(rows, heading, of_machine)
 }
 
 fn of_machine(rows: &[Record]) -> String {

@@ -4,9 +4,12 @@
 //! the ratio to the reference of the same round; and a block's rows are final when the block is done.
 
 mod schedule;
+mod settling;
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
+
+use anyhow::anyhow;
 
 pub use self::schedule::{Schedule, Until};
 use crate::case::Case;
@@ -15,10 +18,9 @@ use crate::plan::Block;
 use crate::raw::{Header, Line};
 use crate::reckoning::Reckoning;
 use crate::record::{EndedBy, Record};
-use crate::runner::{self, NoSample, Settings};
+use crate::runner::{self, NoSample};
 use crate::sample::Sample;
 use crate::sys::interrupt::{Interrupt, Interrupted};
-use crate::sys::sensors;
 use crate::verify;
 
 /// What a sweep tells while it goes on. Errors of a journal end the sweep.
@@ -105,10 +107,15 @@ impl From<anyhow::Error> for End {
     }
 }
 
-/// Why a window is not kept: whoever reads the file would refuse all of it.
-fn refusal(sample: &Sample) -> Option<String> {
-    let contradiction = sample.contradiction()?;
-    Some(format!("what was counted cannot be: {contradiction}"))
+/// A window that cannot be is none: whoever reads the file would refuse all of it.
+fn possible(measured: Result<Sample, NoSample>) -> Result<Sample, NoSample> {
+    let sample = measured?;
+    match sample.contradiction() {
+        None => Ok(sample),
+        Some(contradiction) => Err(NoSample::Failed(anyhow!(
+            "what was counted cannot be: {contradiction}"
+        ))),
+    }
 }
 
 struct Sweep<'a> {
@@ -222,15 +229,12 @@ impl Sweep<'_> {
         position: u32,
     ) -> Result<(), End> {
         let settings = &self.header.schedule.settings;
-        match runner::measure(case, placement, settings, self.interrupt) {
-            Ok(sample) => match refusal(&sample) {
-                None => self.tell(&Line::Window(Box::new(Sample {
-                    round,
-                    position,
-                    ..sample
-                }))),
-                Some(reason) => self.fail(case, round, reason),
-            },
+        match possible(runner::measure(case, placement, settings, self.interrupt)) {
+            Ok(sample) => self.tell(&Line::Window(Box::new(Sample {
+                round,
+                position,
+                ..sample
+            }))),
             Err(NoSample::Interrupted) => Err(End::Interrupted),
             Err(NoSample::Failed(error)) => self.fail(case, round, format!("{error:#}")),
         }
@@ -261,10 +265,7 @@ impl Sweep<'_> {
                 continue;
             }
             self.journal.doing(&format!("verifying {}", case.label()));
-            match runner::verify(case, placement, settings, self.interrupt) {
-                Ok(sample) if refusal(&sample).is_some() => {
-                    self.fail(case, 0, refusal(&sample).unwrap_or_default())?;
-                }
+            match possible(runner::verify(case, placement, settings, self.interrupt)) {
                 Ok(sample) => {
                     self.tell(&Line::Verified(Box::new(sample)))?;
                     if self.reckoning.has_failed(case) {
@@ -287,60 +288,5 @@ impl Sweep<'_> {
             self.journal.rows(rows)?;
         }
         Ok(())
-    }
-
-    /// Traffic that nobody counts: clocks come up, the board leaves its idle state. If the case breaks, its
-    /// block will say so.
-    fn soak(&mut self, block: usize) -> Result<(), End> {
-        let schedule = &self.header.schedule;
-        let first = self.header.plan.blocks[block].runnable().next();
-        let Some((case, placement)) = first.filter(|_| !schedule.soak.is_zero()) else {
-            return Ok(());
-        };
-        let soak = humantime::format_duration(schedule.soak);
-        self.journal.doing(&format!("soaking for {soak}"));
-        let settings = Settings {
-            warmup: Duration::ZERO,
-            window: schedule.soak,
-            ..schedule.settings.clone()
-        };
-        match runner::measure(case, placement, &settings, self.interrupt) {
-            Err(NoSample::Interrupted) => Err(End::Interrupted),
-            Ok(_) | Err(NoSample::Failed(_)) => Ok(()),
-        }
-    }
-
-    /// Waits until the board is cool enough, or for as long as its profile allows: then there is a warning.
-    fn cool_down(&mut self) -> Result<Option<String>, End> {
-        const LOOK: Duration = Duration::from_secs(1);
-        let schedule = &self.header.schedule;
-        let Some(cooldown) = schedule.cooldown else {
-            return Ok(None);
-        };
-        let since = Instant::now();
-        loop {
-            let left = cooldown.at_most.saturating_sub(since.elapsed());
-            let Some(millic) = sensors::hottest_millic(&schedule.settings.root) else {
-                return Ok(None);
-            };
-            let (degrees, wanted) = (millic / 1000, cooldown.below_c);
-            if degrees < i32::from(wanted) {
-                return Ok(None);
-            }
-            if left.is_zero() {
-                return Ok(Some(format!(
-                    "it was not below {wanted} C when the cool-down was over (temp_c_start)"
-                )));
-            }
-            let seconds = left.as_secs();
-            if since.elapsed() < LOOK {
-                self.journal.waiting(&format!(
-                    "{degrees} C: waiting until it is below {wanted} C, for {seconds} s at most"
-                ));
-            }
-            self.journal
-                .doing(&format!("{degrees} C, want {wanted}: {seconds} s at most"));
-            self.interrupt.sleep(left.min(LOOK))?;
-        }
     }
 }

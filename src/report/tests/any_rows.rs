@@ -1,0 +1,106 @@
+//! Whatever the rows hold.
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn odd() -> impl Strategy<Value = Option<f64>> {
+    let special = [
+        f64::NAN,
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+        0.0,
+        -1.0,
+        f64::MAX,
+        f64::MIN_POSITIVE,
+    ];
+    proptest::option::of(prop_oneof![
+        proptest::sample::select(special.to_vec()),
+        proptest::num::f64::ANY,
+        0.0..1e7,
+    ])
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn any_rows_are_a_page_without_numbers_that_are_none(
+        values in proptest::collection::vec((odd(), odd(), odd(), any::<u8>(), ".{0,30}"), 0..20),
+    ) {
+        let row = |(value, low, high, n, text): (Option<f64>, Option<f64>, Option<f64>, u8, String)| Record {
+            sender: text.clone(),
+            receiver: text,
+            threads: u16::from(n % 4 + 1).try_into().expect("in range"),
+            receivers: usize::from(n % 3),
+            payload_bytes: u32::from(n % 5 * 60).try_into().expect("in range"),
+            received_pps: value,
+            received_pps_low: low,
+            received_pps_high: high,
+            received_mbps: value,
+            loss_pct: low,
+            cpu_ns_per_packet: high,
+            sender_cpu_ns_per_packet: low,
+            receiver_share_min_pct: value,
+            window_ms: low,
+            temp_c_max: high,
+            clock_min_pct: low,
+            ratio_to_std: value,
+            ratio_to_std_low: low,
+            ratio_to_std_high: high,
+            ratio_pairs: Some(usize::from(n)),
+            ratio_sd_pct: low.map(f64::abs),
+            cpu_ratio_to_std: high,
+            cpu_ratio_sd_pct: value,
+            sent_packets: Some(u64::MAX),
+            unaccounted_packets: Some(i64::MIN),
+            ..record()
+        };
+        let rows: Vec<Record> = values.into_iter().map(row).collect();
+        let (one, other) = (results(rows.clone()), results(rows));
+        is_sound(&page(&[one, other]))?;
+    }
+
+    #[test]
+    fn any_ratios_of_two_files_are_a_page_too(
+        values in proptest::collection::vec((positive(), positive(), 0.0..9e3), 4..12),
+    ) {
+        let file = |value: &dyn Fn(usize) -> f64| {
+            let mut rows = sweep(&["tokio".to_owned()], &[26, 300]);
+            rows.truncate(values.len() * 2);
+            for (n, row) in rows.iter_mut().enumerate() {
+                row.ratio_to_std = Some(value(n / 2));
+                row.cpu_ratio_to_std = Some(1.0 / value(n / 2));
+                row.ratio_pairs = Some(n + 2);
+                row.ratio_sd_pct = Some(values[n / 2].2);
+                row.cpu_ratio_sd_pct = row.ratio_sd_pct;
+            }
+            results(rows)
+        };
+        is_sound(&page(&[file(&|n| values[n].0), file(&|n| values[n].1)]))?;
+    }
+}
+
+fn positive() -> impl Strategy<Value = f64> {
+    prop_oneof![0.1..10.0, proptest::num::f64::POSITIVE]
+}
+
+/// Every picture is drawn, in the page's colours, with pixels that are numbers.
+fn is_sound(page: &str) -> Result<(), TestCaseError> {
+    for svg in page.split("<svg ").skip(1) {
+        // plotters would write them, and browsers complain.
+        let picture = svg.split("</svg>").next().unwrap_or_default();
+        let pixels = picture.split('"').skip(1).step_by(2);
+        for pixel in
+            pixels.filter(|text| text.starts_with(|c: char| c.is_ascii_digit() || c == '-'))
+        {
+            prop_assert!(!pixel.contains("NaN") && !pixel.contains("inf"), "{pixel}");
+        }
+        prop_assert!(
+            !picture.contains("#FEF"),
+            "a colour has no class: {picture}"
+        );
+    }
+    prop_assert!(!page.contains("could not be drawn"));
+    Ok(())
+}
