@@ -54,7 +54,7 @@ fn of_board(board: &BoardRanking, files: &[Results]) -> Markup {
 fn caption(over_all: &OverAll) -> String {
     let by = match over_all.standing.measure {
         Measure::Speed => "speed",
-        Measure::Cpu => "CPU time",
+        Measure::Cpu => "CPU time per datagram",
     };
     let (settings, of) = (over_all.settings, number::counted(over_all.of, "setting"));
     format!("Over all, by {by}: {settings} of {of}")
@@ -63,8 +63,8 @@ fn caption(over_all: &OverAll) -> String {
 fn picture(over_all: &OverAll) -> Markup {
     let standing = &over_all.standing;
     let (axis, first) = match standing.measure {
-        Measure::Speed => ("datagrams received", First::Largest),
-        Measure::Cpu => ("CPU time per datagram", First::Smallest),
+        Measure::Speed => ("received", First::Largest),
+        Measure::Cpu => ("CPU time", First::Smallest),
     };
     let is_ratio = standing.unit == Unit::TimesStd;
     Dots {
