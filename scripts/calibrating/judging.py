@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 from measuring.intervals import Rate
 
-CHANGED = ["faster", "slower"]
+# What `compare --by` calls better, and worse.
+VERDICTS = {"speed": ("faster", "slower"), "cpu": ("cheaper", "dearer")}
 
 
 class Row(NamedTuple):
@@ -15,7 +16,7 @@ class Row(NamedTuple):
     percent: int
     what: str
     rate: Rate
-    # The median of what the slowed engine's speed changed by, in percent, or None.
+    # The median of what the slowed engine's speed or CPU time changed by, in percent, or None.
     change_pct: float
 
 
@@ -38,18 +39,23 @@ def rows_of(percent, pairs, engine, sweeps):
     def row(what, happened):
         return Row(percent, what, Rate.of(sum(map(happened, compared)), len(compared)), change_pct)
 
-    def is_slower(rows):
-        return any(row["verdict"] == "slower" for row in rows)
+    better, worse = VERDICTS[sweeps.by]
+
+    def is_worse(rows):
+        return any(row["verdict"] == worse for row in rows)
+
+    def has_changed(rows):
+        return any(row["verdict"] in [better, worse] for row in rows)
 
     if percent:
         counted = [
-            row(f"{engine} slower", lambda rows: is_slower(of(engine, rows, "engine"))),
-            row(f"any case of {engine} slower", lambda rows: is_slower(of(engine, rows, "case"))),
-            row("either", lambda rows: is_slower(of(engine, rows))),
-            row("another engine faster or slower (false alarm)", lambda rows: has_changed(beside(engine, rows))),
+            row(f"{engine} {worse}", lambda rows: is_worse(of(engine, rows, "engine"))),
+            row(f"any case of {engine} {worse}", lambda rows: is_worse(of(engine, rows, "case"))),
+            row("either", lambda rows: is_worse(of(engine, rows))),
+            row(f"another engine {better} or {worse} (false alarm)", lambda rows: has_changed(beside(engine, rows))),
         ]
     else:
-        counted = [row("anything faster or slower (false alarm)", has_changed)]
+        counted = [row(f"anything {better} or {worse} (false alarm)", has_changed)]
     return counted + [row("broken, or nothing to compare", is_broken)]
 
 
@@ -63,10 +69,6 @@ def of(engine, rows, kind=None):
 
 def beside(engine, rows):
     return [row for row in rows if row["label"] != engine]
-
-
-def has_changed(rows):
-    return any(row["verdict"] in CHANGED for row in rows)
 
 
 def neighbours(order, percent):

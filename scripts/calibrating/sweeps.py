@@ -15,9 +15,10 @@ class Broken(Exception):
 class Sweeps:
     """Sweeps of one binary with the same options, by name, in a directory."""
 
-    def __init__(self, udpbench, judge, directory, options):
+    def __init__(self, udpbench, judge, by, directory, options):
         self.udpbench = udpbench
         self.judge = judge
+        self.by = by
         self.directory = directory
         self.options = options
         directory.mkdir(parents=True, exist_ok=True)
@@ -52,7 +53,7 @@ class Sweeps:
 
     def compare(self, base, new):
         """The rows of `udpbench compare`; none, if it finds nothing to compare."""
-        command = [self.judge, "compare", self.path(base), self.path(new), "--format", "csv"]
+        command = [self.judge, "compare", self.path(base), self.path(new), "--by", self.by, "--format", "csv"]
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         if done.returncode == 2 and "nothing of it can be compared" in done.stderr:
             print(done.stderr.strip(), file=sys.stderr)
