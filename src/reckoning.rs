@@ -1,15 +1,18 @@
 //! The reckoning: what happened, line by line, becomes rows. A sweep tells it what it does, `summarize` what
 //! a file says: both end with the same rows.
 
+mod progress;
+
 use std::collections::HashMap;
 
+use self::progress::{IN_TWO_PARTS, Measured, Progress, Stage};
 use crate::case::Case;
 use crate::error::UsageError;
 use crate::plan::{Block, Planned, Verdict};
 use crate::raw::{Header, Line, Log};
 use crate::record::{EndedBy, Findings, Outcome, Record};
 use crate::sample::Sample;
-use crate::verify::{self, Verified};
+use crate::verify;
 
 /// What is known so far.
 #[derive(Clone, Debug)]
@@ -18,34 +21,6 @@ pub struct Reckoning {
     blocks: Vec<Progress>,
     /// In which block each case is that runs, and where there.
     places: HashMap<String, (usize, usize)>,
-}
-
-/// What is known of a block.
-#[derive(Clone, Debug, Default)]
-struct Progress {
-    stage: Stage,
-    /// What all its rows should say.
-    warnings: Vec<String>,
-    /// Of those that run, in the order of the plan.
-    cases: Vec<Measured>,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Stage {
-    #[default]
-    Waiting,
-    Begun,
-    Ended,
-}
-
-/// What is known of a case.
-#[derive(Clone, Debug, Default)]
-struct Measured {
-    samples: Vec<Sample>,
-    /// What all their counters come to.
-    counted: u64,
-    verified: Option<Verified>,
-    failure: Option<String>,
 }
 
 /// Takes all that a file says: what is known then, and the rows that are final.
@@ -287,31 +262,6 @@ impl Reckoning {
             until_pct: schedule.until.map(|until| until.half_width_pct),
         };
         Record::new(&findings, &self.header.environment)
-    }
-}
-
-impl Measured {
-    fn add(&mut self, sample: &Sample) -> Result<(), String> {
-        let (case, round) = (&sample.case, sample.round);
-        if round == 0 || self.samples.iter().any(|other| other.round == round) {
-            return Err(format!("round {round} of {case} twice, or round 0"));
-        }
-        let counted = sample.added_to(self.counted);
-        self.counted = counted.ok_or_else(|| {
-            format!("the windows of {case} counted more than can be: 2^60 or more in all")
-        })?;
-        self.samples.push(sample.clone());
-        Ok(())
-    }
-}
-
-const IN_TWO_PARTS: &str = "the sweep was interrupted and resumed within this block: one round may have its windows far apart";
-
-impl Progress {
-    fn warn(&mut self, warning: Option<String>) {
-        // Several interruptions say nothing more than one.
-        let new = warning.filter(|warning| !self.warnings.contains(warning));
-        self.warnings.extend(new);
     }
 }
 

@@ -193,106 +193,6 @@ fn few_rounds_of_a_noisy_case_are_unclear_and_what_helps_is_said() {
 }
 
 #[test]
-fn what_worked_and_fails_now_is_broken() {
-    let failed = Record {
-        status: Status::Failed,
-        reason: "the sender failed".to_owned(),
-        ..row("mio-level", 0.9)
-    };
-    let broken = Verdict::Broken("the sender failed".to_owned());
-    assert_eq!(verdict_of(row("mio-level", 0.9), failed.clone()), broken);
-    let both = [row("std", 0.9), row("mio-level", 0.9)];
-    let new = results("b", vec![both[0].clone(), failed]);
-    assert!(compare(&results("a", both.to_vec()), &[new], Options::default()).is_worse());
-}
-
-#[test]
-fn other_buffers_and_other_boards_are_not_comparable() {
-    let base = row("mio-level", 0.9);
-    let new = Record {
-        rcvbuf_bytes: Some(1),
-        ..base.clone()
-    };
-    assert!(matches!(
-        verdict_of(base.clone(), new),
-        Verdict::NotComparable(_)
-    ));
-    let new = Record {
-        board: "rpi-4b".to_owned(),
-        ..base.clone()
-    };
-    let found = against(&results("a", vec![base]), results("b", vec![new]));
-    assert_eq!(
-        found.obstacle().as_deref(),
-        Some("other board: generic, now rpi-4b")
-    );
-}
-
-#[test]
-fn several_rows_of_a_case_are_not_comparable() {
-    let base = row("mio-level", 0.9);
-    let found = against(
-        &results("a", vec![base.clone()]),
-        results("b", vec![base.clone(), base]),
-    );
-    let why = found.cases[0].verdict.reason().expect("a reason");
-    assert_eq!(why, "2 rows of this case in NEW: take one run at a time");
-}
-
-#[test]
-fn rows_without_a_partner_are_counted() {
-    let skipped = |engine| Record {
-        status: Status::Skipped,
-        ..row(engine, 0.9)
-    };
-    let common = row("std", 0.9);
-    let base = vec![
-        common.clone(),
-        row("nix", 0.9),
-        skipped("null"),
-        skipped("gso"),
-        row("spin", 0.9),
-    ];
-    let new = vec![
-        common,
-        row("smol", 0.9),
-        skipped("null"),
-        row("gso", 0.9),
-        skipped("spin"),
-    ];
-    let found = against(&results("a", base), results("b", new));
-    assert_eq!(
-        found.remarks[..5],
-        [
-            "1 case only in BASE",
-            "1 case only in NEW",
-            "1 case skipped in BASE",
-            "1 case skipped in NEW",
-            "1 case skipped in both",
-        ]
-    );
-}
-
-#[test]
-fn without_a_reference_speeds_are_compared_and_it_is_said_that_drift_shows() {
-    let alone = |pps| Record {
-        ratio_to_std: None,
-        received_pps: Some(pps),
-        ..row("mio-level", 1.0)
-    };
-    assert_eq!(
-        verdict_of(alone(200_000.0), alone(100_000.0)),
-        Verdict::Worse
-    );
-    let found = against(
-        &results("a", vec![alone(200_000.0)]),
-        results("b", vec![alone(200_000.0)]),
-    );
-    assert!(found.remarks[0].contains("drift of the machine does not cancel"));
-    assert!(found.engines.is_empty());
-}
-
-#[test]
 fn three_blocks_are_too_few_for_an_engine() {
     let base = results("a", sweep(3, |_, _| 0.9));
     let found = against(&base, base.clone());
@@ -383,4 +283,5 @@ fn the_widest_table_fits_the_terminal() {
 }
 
 mod any_rows;
+mod matching;
 mod simulation;

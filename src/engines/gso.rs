@@ -12,7 +12,7 @@ use crate::engine::{
     Transmit,
 };
 use crate::lane::LaneBrief;
-use crate::sys::batch::CoalescedReceive;
+use crate::sys::coalesced::CoalescedReceive;
 use crate::sys::gso;
 
 /// UDP_SEGMENT: as many datagrams per call as fit 65507 B and the kernel takes.

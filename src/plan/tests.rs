@@ -4,7 +4,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::board;
-use crate::case::{Batch, Buffer, Connection};
+use crate::case::{Batch, Buffer, Connection, Ip, Sharing};
+use crate::engines;
 
 fn host() -> Host {
     Host {

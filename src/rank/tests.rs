@@ -134,61 +134,6 @@ fn an_engine_that_would_cost_the_others_half_of_the_settings_is_left_out_over_al
 }
 
 #[test]
-fn each_machine_is_ranked_by_itself() {
-    let elsewhere = |row: Record| Record {
-        board: "another".to_owned(),
-        ..row
-    };
-    let rows = [
-        row("std", 2, 1.0, 1.0),
-        row("mmsg", 2, 2.0, 0.5),
-        elsewhere(row("std", 2, 1.0, 1.0)),
-        elsewhere(row("mmsg", 2, 0.5, 2.0)),
-    ];
-    let emulated = rows.clone().map(|row| Record {
-        virtualization: "qemu".to_owned(),
-        ..row
-    });
-    assert_eq!(rank(&[file(&rows), file(&emulated)]).boards.len(), 4);
-    let ranking = rank(&[file(&rows[..2]), file(&rows[2..])]);
-    let best = ranking.boards.iter().map(|board| {
-        let first = &board.over_all[0].standing.places[0];
-        (board.machine.board.as_str(), first.engine.as_str())
-    });
-    let best: Vec<_> = best.collect();
-    assert_eq!(best, [("another", "std"), ("made-up", "mmsg")]);
-}
-
-#[test]
-fn what_several_files_measured_is_averaged_unless_its_buffers_differ() {
-    let once = [row("std", 2, 1.0, 1.0), row("mmsg", 2, 2.0, 0.5)];
-    let again = [row("std", 2, 1.0, 1.0), row("mmsg", 2, 4.5, 0.5)].map(|row| Record {
-        started_at: "2026-11-22T00:00:00.000Z".to_owned(),
-        ..row
-    });
-    let ranking = rank(&[file(&once), file(&once), file(&again)]);
-    let board = &ranking.boards[0];
-    let mmsg = &board.over_all[0].standing.places[0];
-    assert!((mmsg.reading.value() - 3.0).abs() < 1e-9);
-    let averaged = "2 cases were measured more than once and averaged".to_owned();
-    assert!(board.remarks.contains(&averaged), "{:?}", board.remarks);
-    let twice = "2 rows left out: the same run is in several files".to_owned();
-    assert!(board.remarks.contains(&twice), "{:?}", board.remarks);
-    // Two values, a factor of 1.5 to either side of their mean: nobody knows much by them.
-    let (low, high) = mmsg.reading.interval().expect("two values");
-    assert!(low < 0.1 && high > 100.0, "{low} to {high}");
-
-    let smaller = again.map(|row| Record {
-        rcvbuf_bytes: Some(1),
-        ..row
-    });
-    let ranking = rank(&[file(&once), file(&smaller)]);
-    assert_eq!(ranking.boards[0].settings.len(), 2);
-    let text = table::draw(&ranking, BOTH);
-    assert!(text.contains("v4, connected, granted 1 and 8192"), "{text}");
-}
-
-#[test]
 fn without_a_reference_the_speed_itself_is_ranked() {
     let bare = |engine: &str, pps: f64| Record {
         ratio_to_std: None,
@@ -233,30 +178,6 @@ fn without_intervals_there_is_an_order_but_no_places_and_no_advice() {
     assert!(
         text.starts_with("Use std") && text.contains("mmsg was better still"),
         "{text}"
-    );
-}
-
-#[test]
-fn rows_of_older_versions_have_the_uncertainty_of_their_intervals() {
-    let older = Record {
-        ratio_pairs: None,
-        ratio_sd_pct: None,
-        ratio_to_std_low: Some(1.1),
-        ratio_to_std_high: Some(1.3),
-        ..row("mmsg", 2, 1.2, 1.0)
-    };
-    let board = ranked(&[row("std", 2, 1.0, 1.0), older]);
-    let interval = board.over_all[0].standing.places[0].reading.interval();
-    let (low, high) = interval.expect("it has one");
-    assert!(
-        1.0 < low && low < 1.12 && 1.28 < high && high < 1.32,
-        "{low} {high}"
-    );
-    assert!(
-        board
-            .remarks
-            .iter()
-            .any(|remark| remark.contains("1 of 2 rows without the scatter"))
     );
 }
 
@@ -339,3 +260,4 @@ fn the_ranking_says_who_is_ahead_and_how_sure_that_is() {
 }
 
 mod any_rows;
+mod sources;

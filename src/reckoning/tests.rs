@@ -14,6 +14,7 @@ use crate::runner::Settings;
 use crate::sample::LaneSample;
 use crate::sweep::Schedule;
 use crate::sys::files::Root;
+use crate::verify::Verified;
 
 /// A block of one case, of which nothing has been measured.
 fn begun() -> Reckoning {

@@ -124,109 +124,6 @@ fn what_stands_in_the_rows_is_never_markup() {
     assert_eq!(count(&page, "<!--"), count(&ours, "<!--"));
 }
 
-/// A sweep of four engines in 12 blocks whose ratios scatter by 1 %; the last of them this much faster.
-fn ratios(factor: f64) -> Results {
-    let speeds = [
-        ("std", 1.0),
-        ("mmsg", 1.2),
-        ("uring", 1.2),
-        ("tokio", 0.5 * factor),
-    ];
-    let names = speeds.map(|(name, _)| name.to_owned());
-    let mut rows = sweep(&names, &[26, 300]);
-    for row in &mut rows {
-        let found = speeds.iter().find(|(name, _)| *name == row.sender);
-        let (_, speed) = found.expect("one of them");
-        row.ratio_to_std = Some(*speed);
-        row.cpu_ratio_to_std = Some(1.0 / speed);
-        row.ratio_pairs = Some(6);
-        row.ratio_sd_pct = Some(1.0);
-        row.cpu_ratio_sd_pct = Some(1.0);
-    }
-    Results {
-        name: format!("{factor}.csv"),
-        ..results(rows)
-    }
-}
-
-#[test]
-fn what_to_use_is_said_first_with_places_that_show_ties() {
-    let page = page(&[ratios(1.0)]);
-    let ranking = section(&page, "ranking");
-    let (_, body) = ranking.split_once("</h2>").expect("a heading");
-    assert!(
-        body.starts_with("<p class=\"advice\"><b>Use mmsg or uring, which cannot be told apart</b>: over 24 settings"),
-        "{body}"
-    );
-    assert_eq!(count(ranking, "aria-label=\"Dots: "), 2);
-    for label in [
-        ">\n1 mmsg\n<",
-        ">\n1 uring\n<",
-        ">\n3 std\n<",
-        ">\n4 tokio\n<",
-    ] {
-        assert_eq!(count(ranking, label), 2, "{label}: {ranking}");
-    }
-    assert!(ranking.contains("<td>1</td><th scope=\"row\">mmsg</th><td>1.200</td>"));
-    assert!(ranking.contains("<summary>Setting by setting: 24 settings</summary>"));
-    assert!(!ranking.contains("Of all files together"));
-}
-
-#[test]
-fn a_single_file_has_nothing_to_be_compared_with() {
-    assert_eq!(count(&page(&[ratios(1.0)]), "\"comparison\""), 0);
-}
-
-#[test]
-fn each_other_file_is_compared_with_the_first_in_the_words_of_compare() {
-    let files = [ratios(1.0), ratios(0.8), ratios(1.0)];
-    let page = page(&files);
-    let changes = section(&page, "comparison");
-    let (worse, same) = changes
-        .split_once("<h3>1.csv against 1.csv</h3>")
-        .expect("the other file");
-    assert!(
-        worse.starts_with("What changed</h2><h3>0.8.csv against 1.csv</h3>"),
-        "{worse}"
-    );
-    for said in [
-        "24 of 84 cases slower",
-        "1 of 4 engines slower, 3 same.",
-        "24 of 84 cases dearer",
-        "<p class=\"advice worse\">",
-        "<th scope=\"row\">tokio</th><td><span class=\"c8\"><span aria-hidden=\"true\">▼</span> slower</span></td><td>-20.0</td>",
-        "<summary>All cases: 96 cases</summary>",
-        "the reference, not judged",
-    ] {
-        assert!(worse.contains(said), "{said}: {worse}");
-    }
-    assert!(
-        same.contains("0 of 84 cases slower") && same.contains("<p class=\"advice plain\">"),
-        "{same}"
-    );
-    assert!(same.contains("No case is faster, slower or broken."));
-    // Speed and CPU time of two files.
-    assert_eq!(
-        count(changes, "aria-label=\"Dots: change in % of 4 engines"),
-        4
-    );
-    assert!(section(&page, "ranking").contains("Of all files together"));
-}
-
-#[test]
-fn what_broke_is_in_the_table_with_its_reason_below() {
-    let mut new = ratios(1.0);
-    new.rows[30].status = Status::Failed;
-    new.rows[30].reason = "it <starved>".to_owned();
-    let page = page(&[ratios(1.0), new]);
-    let changes = section(&page, "comparison");
-    assert!(changes.contains("</span> broken</span>"));
-    assert!(
-        changes.contains("<li>1 broken: it &lt;starved&gt;</li>"),
-        "{changes}"
-    );
-}
-
 #[test]
 fn the_rows_in_the_page_are_the_csv() {
     let rows = vec![
@@ -357,3 +254,4 @@ fn no_rows_are_a_page_too() {
 }
 
 mod any_rows;
+mod judged;

@@ -1,9 +1,8 @@
-//! Many datagrams per system call: arrays of `mmsghdr` for sendmmsg(2) and recvmmsg(2), and of one for
-//! recvmsg(2) with its control messages.
+//! Many datagrams per system call: arrays of `mmsghdr` for sendmmsg(2) and recvmmsg(2).
 //!
 //! nix has these calls, too, but its `MultiHeaders` loses its control messages for ever after a message
 //! that came without one, cannot be kept with its receive slices over a loop, and costs twice as many
-//! instructions per datagram. This is the one place that keeps raw headers.
+//! instructions per datagram. Only here and in [`super::coalesced`] are raw headers kept.
 
 use std::io;
 use std::mem;
@@ -11,7 +10,7 @@ use std::net::{SocketAddr, UdpSocket};
 use std::os::fd::AsRawFd;
 use std::ptr;
 
-use libc::{c_int, c_uint, c_void, iovec, mmsghdr, msghdr, sockaddr_storage};
+use libc::{c_uint, c_void, iovec, mmsghdr, msghdr, sockaddr_storage};
 use socket2::SockAddr;
 
 use crate::content::{Inspect, Stamp};
@@ -202,7 +201,7 @@ impl ReceiveBatch {
     clippy::cast_possible_truncation,
     reason = "it is 128 (sockaddr(3type))"
 )]
-const ADDRESS_BYTES: u32 = size_of::<sockaddr_storage>() as u32;
+pub(super) const ADDRESS_BYTES: u32 = size_of::<sockaddr_storage>() as u32;
 
 /// The kernel takes no more than 1024 anyway (UIO_MAXIOV).
 #[inline]
@@ -211,7 +210,7 @@ fn length(headers: &[mmsghdr]) -> c_uint {
 }
 
 /// musl's has fields of padding that no literal can name.
-fn empty_header() -> mmsghdr {
+pub(super) fn empty_header() -> mmsghdr {
     #[expect(unsafe_code, reason = "padding differs between C libraries")]
     // SAFETY: the structure holds integers and pointers, for which zeros are valid.
     unsafe {
@@ -219,104 +218,10 @@ fn empty_header() -> mmsghdr {
     }
 }
 
-fn empty_address() -> sockaddr_storage {
+pub(super) fn empty_address() -> sockaddr_storage {
     #[expect(unsafe_code, reason = "padding differs between C libraries")]
     // SAFETY: the structure holds integers only.
     unsafe {
         mem::zeroed()
-    }
-}
-
-/// One buffer for everything that UDP_GRO joined, with the control message that says how.
-pub struct CoalescedReceive {
-    header: mmsghdr,
-    _slice: Box<iovec>,
-    buffer: Box<[u8]>,
-    control: Box<Control>,
-    _source: Option<Box<sockaddr_storage>>,
-}
-
-/// Space for the one control message that UDP_GRO sends, an `int` (udp(7)).
-#[repr(C)]
-struct Control {
-    header: libc::cmsghdr,
-    segment_bytes: c_int,
-    /// CMSG_SPACE rounds up.
-    _padding: [usize; 1],
-}
-
-/// What UDP_GRO joins is at most one IP packet long.
-const MOST_BYTES: usize = 65_535;
-
-impl CoalescedReceive {
-    /// One buffer; with the address of the sender, if `with_source`.
-    pub fn new(with_source: bool) -> Self {
-        let mut buffer = vec![0; MOST_BYTES].into_boxed_slice();
-        let mut slice = Box::new(iovec {
-            iov_base: buffer.as_mut_ptr().cast::<c_void>(),
-            iov_len: buffer.len(),
-        });
-        #[expect(unsafe_code, reason = "padding differs between C libraries")]
-        // SAFETY: the structure holds integers only.
-        let mut control: Box<Control> = Box::new(unsafe { mem::zeroed() });
-        let mut source = with_source.then(|| Box::new(empty_address()));
-        let mut header = empty_header();
-        header.msg_hdr.msg_iov = &raw mut *slice;
-        header.msg_hdr.msg_iovlen = 1;
-        header.msg_hdr.msg_control = (&raw mut *control).cast::<c_void>();
-        if let Some(source) = &mut source {
-            header.msg_hdr.msg_name = (&raw mut **source).cast::<c_void>();
-            header.msg_hdr.msg_namelen = ADDRESS_BYTES;
-        }
-        Self {
-            header,
-            _slice: slice,
-            buffer,
-            control,
-            _source: source,
-        }
-    }
-
-    /// Takes one buffer full of datagrams: how many, and their payload.
-    ///
-    /// # Errors
-    /// What the system said.
-    #[inline]
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "musl counts these few bytes in 32 bits"
-    )]
-    pub fn receive<I: Inspect>(
-        &mut self,
-        socket: &UdpSocket,
-        inspect: &mut I,
-    ) -> io::Result<(u64, u64)> {
-        let header = &mut self.header.msg_hdr;
-        // The kernel wrote how long the message was, and 0 if there was none.
-        header.msg_controllen = size_of::<Control>() as _;
-        #[expect(unsafe_code, reason = "the call takes a raw header")]
-        // SAFETY: the header points to memory that `self` owns, that does not move, and that is as long
-        // as it says; any bytes are valid there (recvmsg(2)).
-        let received = unsafe { libc::recvmsg(socket.as_raw_fd(), header, 0) };
-        let bytes = u64::try_from(received).map_err(|_| io::Error::last_os_error())?;
-        let packets = self.segments(bytes);
-        if I::LOOKS && bytes > 0 {
-            // All but the last are of one size (udp(7)).
-            let each = bytes.div_ceil(packets);
-            let datagrams = self.buffer[..bytes as usize].chunks(each as usize);
-            datagrams.for_each(|datagram| inspect.inspect(datagram));
-        }
-        Ok((packets, bytes))
-    }
-
-    fn segments(&self, bytes: u64) -> u64 {
-        let control = &*self.control;
-        let is_ours = self.header.msg_hdr.msg_controllen > 0
-            && control.header.cmsg_level == libc::SOL_UDP
-            && control.header.cmsg_type == libc::UDP_GRO;
-        match u64::try_from(control.segment_bytes) {
-            Ok(segment @ 1..) if is_ours => bytes.div_ceil(segment),
-            _ => 1,
-        }
     }
 }

@@ -6,6 +6,7 @@
 pub mod batch;
 pub mod buffers;
 pub mod clock;
+pub mod coalesced;
 pub mod drops;
 pub mod files;
 pub mod gso;

@@ -70,12 +70,13 @@ proptest! {
                 prop_assert!(line.chars().count() <= 100, "{}", line);
             }
             prop_assert!(rows::csv(&found).is_ok() && rows::json(&found).is_ok());
-            for case in found.files.iter().flat_map(|file| &file.cases) {
-                if let Some(change) = case.change {
-                    prop_assert!((0.0..=1.0).contains(&change.p_value), "{:?}", change);
-                    prop_assert!(change.low <= change.estimate, "{:?}", change);
-                    prop_assert!(change.estimate <= change.high, "{:?}", change);
-                }
+            let cases = found.files.iter().flat_map(|file| &file.cases);
+            let engines = found.files.iter().flat_map(|file| &file.engines);
+            let changes = cases.map(|case| case.change).chain(engines.map(|engine| engine.change));
+            for change in changes.flatten() {
+                prop_assert!((0.0..=1.0).contains(&change.p_value), "{:?}", change);
+                prop_assert!(change.low <= change.estimate, "{:?}", change);
+                prop_assert!(change.estimate <= change.high, "{:?}", change);
             }
         }
     }

@@ -1,0 +1,166 @@
+//! Whether a case runs, and what may mislead about it.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::Conditions;
+use crate::case::{Case, Ip, Payload, Sharing, Spread, Workers};
+use crate::engine::{Entry, Group};
+use crate::engines;
+use crate::placement::{Pin, Placement};
+
+/// Whether a case runs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// On these CPUs; what may mislead about it.
+    Run(Placement, Vec<String>),
+    /// Not; the reason.
+    Skip(String),
+}
+
+impl Verdict {
+    pub(super) fn of(case: &Case, conditions: &Conditions) -> Self {
+        if let Some(reason) = refusal(case, conditions) {
+            return Self::Skip(reason);
+        }
+        let (placement, fallback) = match conditions.pin {
+            Pin::None => (Placement::unpinned(case.threads), None),
+            Pin::To(senders, receivers) => {
+                let placement = Placement::from_lists(case.threads, senders, receivers);
+                (
+                    placement.unwrap_or_else(|| Placement::unpinned(case.threads)),
+                    None,
+                )
+            }
+            Pin::Board => match conditions.board.placement(case.threads, conditions.host) {
+                Ok(placed) => (placed.placement, placed.fallback),
+                Err(reason) => return Self::Skip(reason),
+            },
+        };
+        let mut warnings = warnings(case, conditions, &placement);
+        warnings.extend(fallback);
+        Self::Run(placement, warnings)
+    }
+}
+
+/// Why a case makes no sense, or cannot run here.
+fn refusal(case: &Case, conditions: &Conditions) -> Option<String> {
+    let Case {
+        sender, receiver, ..
+    } = *case;
+    for entry in [sender, receiver] {
+        let mut refusals = conditions.engine_refusals.iter();
+        if let Some((_, reason)) = refusals.find(|(refused, _)| *refused == entry) {
+            return Some(format!("{entry} cannot run here: {reason}"));
+        }
+    }
+    if sender != receiver {
+        if let Some(idle) = [sender, receiver]
+            .into_iter()
+            .find(|entry| !entry.about.moves_datagrams)
+        {
+            return Some(format!(
+                "{idle} moves no datagrams: it can only meet itself"
+            ));
+        }
+    }
+    if case.threads.is_alone() {
+        let Some(both) = engines::together(sender, receiver) else {
+            return Some(
+                "one thread runs one engine: sender and receiver must be the same".to_owned(),
+            );
+        };
+        if let Err(reason) = both.about.one_thread {
+            return Some(format!("{both} {reason}"));
+        }
+    }
+    if case.sender.about.never_fragments && is_fragmented(case) {
+        let most = Payload::MAX_UNFRAGMENTED_V6;
+        return Some(format!(
+            "{sender} forbids fragments: above {most} B IPv6 sends two"
+        ));
+    }
+    if case.sharing == Some(Sharing::Reuseport(Spread::Bpf)) {
+        if let Some(reason) = conditions.steering_refusal {
+            return Some(reason.to_owned());
+        }
+    }
+    if let Some(reason) = too_few_workers(case) {
+        return Some(reason);
+    }
+    conditions.host.refusal(case.ip).map(str::to_owned)
+}
+
+/// A lane that goes on until `WouldBlock` gives way to no other one on its worker, and so starves it.
+fn too_few_workers(case: &Case) -> Option<String> {
+    let (workers, lanes) = (case.tokio_workers?, case.lanes_on_workers());
+    let is_greedy = |entry: &&Entry| case.runs_on_workers(entry) && entry.about.one_thread.is_err();
+    let greedy = [case.sender, case.receiver].into_iter().find(is_greedy)?;
+    (workers.count() < lanes).then(|| {
+        format!("{greedy} gives way to no other lane: {lanes} of them need {lanes} workers, not {workers}")
+    })
+}
+
+/// What may mislead about a case that runs.
+fn warnings(case: &Case, conditions: &Conditions, placement: &Placement) -> Vec<String> {
+    let threads = case.threads;
+    let pinned: BTreeSet<usize> = placement.cpus().flatten().collect();
+    let cpus = if pinned.is_empty() {
+        conditions.host.cpus.len()
+    } else {
+        pinned.len()
+    };
+    let (senders, receivers) = (threads.senders(), threads.receivers());
+    let mut warnings = Vec::new();
+    let workers = case.tokio_workers.map_or(0, Workers::count);
+    let busy = threads.count() - case.lanes_on_workers() + workers;
+    if busy > cpus {
+        let plural = if cpus == 1 { "" } else { "s" };
+        warnings.push(format!("{busy} threads share {cpus} CPU{plural}"));
+    }
+    if !threads.is_alone() && senders != receivers {
+        warnings.push(format!(
+            "an odd thread count: {senders} send, {receivers} receive"
+        ));
+    }
+    if senders % receivers != 0 && case.sharing.is_none_or(Sharing::is_even) {
+        warnings.push(format!(
+            "{senders} flows cannot be spread evenly over {receivers} receivers: some get one more"
+        ));
+    }
+    match case.sharing {
+        Some(Sharing::Reuseport(Spread::Hash)) => {
+            warnings.push("flows are left to the kernel's hash: receivers may get none".to_owned());
+        }
+        Some(Sharing::Reuseaddr) => warnings.push(
+            "SO_REUSEADDR: the kernel gives all datagrams to one of the receivers".to_owned(),
+        ),
+        _ => {}
+    }
+    if sender_cuts_nothing(case) {
+        let payload = case.payload;
+        warnings.push(format!(
+            "{} hands over one datagram per call at {payload} B",
+            case.sender
+        ));
+    }
+    if is_fragmented(case) {
+        warnings.push("above 65488 B IPv6 sends two fragments over loopback".to_owned());
+    }
+    if let Some(reason) = case.receiver.about.starves {
+        warnings.push(format!("{} may starve: {reason}", case.receiver));
+    }
+    warnings
+}
+
+fn is_fragmented(case: &Case) -> bool {
+    case.ip == Ip::V6 && u32::from(case.payload) > Payload::MAX_UNFRAGMENTED_V6
+}
+
+/// Half of what a call may hand over, or nothing, leaves nothing to cut.
+fn sender_cuts_nothing(case: &Case) -> bool {
+    let payload = u32::from(case.payload);
+    case.sender.about.group == Group::Offload && (payload == 0 || 2 * payload > Payload::MAX)
+}
