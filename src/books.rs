@@ -19,9 +19,20 @@ pub struct Books {
     pub unread: u64,
     /// How much the kernel's own discard counters grew during the run. Other programs move them too.
     pub kernel_discards: u64,
-    /// Whether several datagrams may have been in one piece when it was dropped, which the kernel counts as
-    /// one (UDP_GRO).
+    /// How much of that until the window opened. 0 in logs that do not say: the warm-up's discards are then
+    /// among the window's.
+    #[serde(default)]
+    pub kernel_discards_at_opening: u64,
+    /// How much of that until the window closed. 0 in logs that do not say.
+    #[serde(default)]
+    pub kernel_discards_at_closing: u64,
+    /// Whether several datagrams may have been in one piece when it was dropped at a socket, which the kernel
+    /// counts as one (UDP_GRO).
     pub dropped_in_pieces: bool,
+    /// Whether several datagrams may have been in one piece when the kernel discarded it on the way, which it
+    /// counts as one (UDP_SEGMENT).
+    #[serde(default)]
+    pub discarded_in_pieces: bool,
 }
 
 /// Datagrams that the kernel cuts from, and joins into, one piece at most: UDP_MAX_SEGMENTS since Linux 6.9
@@ -69,8 +80,35 @@ impl Fates {
 impl Books {
     /// How many more datagrams were in flight when the window closed than when it opened.
     pub fn queue_growth(&self) -> i64 {
-        let of = |fates| self.in_datagrams(fates).in_flight();
-        of(self.at_closing) - of(self.at_opening)
+        let at_opening = self.in_flight(self.at_opening, self.kernel_discards_at_opening);
+        self.in_flight(self.at_closing, self.kernel_discards_at_closing) - at_opening
+    }
+
+    /// Datagrams in flight when the counts were `fates` and the kernel's discards `discards`.
+    fn in_flight(&self, fates: Fates, discards: u64) -> i64 {
+        let under_way = self.in_datagrams(fates).in_flight();
+        under_way - signed(self.lost_by(discards)).min(under_way.max(0))
+    }
+
+    /// Datagrams of the run that are missing at its end although they were sent, and were not dropped at a
+    /// socket: as far as the kernel's discards can explain them.
+    fn lost(&self) -> u64 {
+        let missing = self.in_datagrams(self.at_end).in_flight() - signed(self.unread);
+        let most_each = if self.discarded_in_pieces {
+            MOST_IN_A_PIECE
+        } else {
+            1
+        };
+        let explained = self.kernel_discards.saturating_mul(most_each);
+        explained.min(u64::try_from(missing).unwrap_or(0))
+    }
+
+    /// How many of them were lost when the kernel's counters stood at `discards`. Where other programs moved
+    /// the counters as well, or pieces were discarded, ours are taken to be spread evenly among them all.
+    fn lost_by(&self, discards: u64) -> u64 {
+        let all = u128::from(self.kernel_discards.max(1));
+        let share = u128::from(self.lost()) * u128::from(discards.min(self.kernel_discards)) / all;
+        u64::try_from(share).unwrap_or(u64::MAX)
     }
 
     /// Counts in which every drop is a datagram. Where pieces were dropped, all were of one size, as a sender
@@ -98,19 +136,19 @@ impl Books {
             self.in_datagrams(self.at_opening),
             self.in_datagrams(self.at_end),
         );
-        let shortfall = end.in_flight() - signed(self.unread);
-        let lost = self
-            .kernel_discards
-            .min(u64::try_from(shortfall).unwrap_or(0));
+        let in_flight = self.in_flight(self.at_opening, self.kernel_discards_at_opening);
+        // Before the opening, no more was lost than was under way.
+        let lost_before = before.in_flight() - in_flight;
+        let lost = self.lost() - u64::try_from(lost_before).unwrap_or(0);
         let dropped = end.dropped_socket - before.dropped_socket;
         // What was in flight at the opening came out of the queues first ...
         let arrived = end.received - before.received + self.unread;
-        let early = before.in_flight().min(signed(arrived));
+        let early = in_flight.min(signed(arrived));
         let arrived = arrived.saturating_add_signed(-early);
         let unread = self.unread.min(arrived);
         // ... or was lost after all. The counters cannot be read in one instant, so this takes up what
         // they were apart, too.
-        let late = before.in_flight() - early;
+        let late = in_flight - early;
         let late = u64::try_from(late).unwrap_or(0);
         let dropped_socket = dropped.saturating_sub(late);
         let dropped_kernel = lost.saturating_sub(late.saturating_sub(dropped));
@@ -185,6 +223,56 @@ mod tests {
         };
         let window = busy_host.of_window();
         assert_eq!((window.dropped_kernel, window.unaccounted), (10, 0));
+    }
+
+    #[test]
+    fn what_the_kernel_discarded_before_the_window_is_no_queue_that_the_window_empties() {
+        // One in twenty gets through; 10 are in flight at each edge.
+        let books = Books {
+            at_opening: fates(1000, 50, 0),
+            at_closing: fates(3000, 150, 0),
+            at_end: fates(3000, 160, 0),
+            kernel_discards: 2840,
+            kernel_discards_at_opening: 940,
+            kernel_discards_at_closing: 2840,
+            ..Books::default()
+        };
+        let window = books.of_window();
+        assert_eq!((window.sent, window.received), (2000, 100));
+        assert_eq!((window.dropped_kernel, window.unaccounted), (1900, 0));
+        assert_eq!(books.queue_growth(), 0);
+        // Another program's discards, as many as ours, at an even pace.
+        let beside_others = Books {
+            kernel_discards: 2 * 2840,
+            kernel_discards_at_opening: 2 * 940,
+            kernel_discards_at_closing: 2 * 2840,
+            ..books
+        };
+        assert_eq!(beside_others.of_window(), window);
+        // All of them before the window: no more can have been ours than was under way.
+        let before_us = Books {
+            kernel_discards_at_opening: 2840,
+            ..books
+        };
+        let window = before_us.of_window();
+        assert_eq!((window.received, window.unaccounted), (110, 0));
+    }
+
+    #[test]
+    fn a_discard_explains_a_piece_only_where_pieces_were_sent() {
+        let books = Books {
+            at_end: fates(440, 352, 0),
+            kernel_discards: 2,
+            discarded_in_pieces: true,
+            ..Books::default()
+        };
+        let window = books.of_window();
+        assert_eq!((window.dropped_kernel, window.unaccounted), (88, 0));
+        let one_each = Books {
+            discarded_in_pieces: false,
+            ..books
+        };
+        assert_eq!(one_each.of_window().unaccounted, 86);
     }
 
     #[test]

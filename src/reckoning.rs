@@ -75,6 +75,7 @@ impl Reckoning {
                 warnings: Vec::new(),
                 outcome: Outcome::Skipped(reason.to_owned()),
                 samples: &[],
+                repeated: 0,
                 verified: None,
                 reference: &[],
                 until_pct: None,
@@ -108,6 +109,18 @@ impl Reckoning {
                 measured.failure = sample.verified.and_then(|found| found.fault());
             }
             Line::Window(sample) => self.begun(sample)?.add(sample)?,
+            Line::Repeated {
+                case,
+                round,
+                sample,
+                ..
+            } => {
+                if let Some(contradiction) = sample.as_ref().and_then(|found| found.contradiction())
+                {
+                    return Err(format!("{case}: {contradiction}"));
+                }
+                self.running(case)?.repeat(case, *round)?;
+            }
             Line::Failed { case, reason, .. } => self.running(case)?.failure = Some(reason.clone()),
             Line::BlockEnded { block, by } => {
                 if self.block_mut(*block)?.stage != Stage::Begun {
@@ -156,6 +169,12 @@ impl Reckoning {
             .measured(case)
             .map_or(&[][..], |measured| &measured.samples);
         windows.iter().any(|sample| sample.round == round)
+    }
+
+    /// Whether a case's window of that round is being measured for the second time.
+    pub fn is_repeated(&self, case: &Case, round: u32) -> bool {
+        self.measured(case)
+            .is_some_and(|measured| measured.repeated.contains(&round))
     }
 
     /// Whether a case is not to be measured any more.
@@ -257,6 +276,7 @@ impl Reckoning {
                 (None, Some(by)) => Outcome::Complete(by),
             },
             samples: &measured.samples,
+            repeated: measured.repeated.len(),
             verified: measured.verified,
             reference,
             until_pct: schedule.until.map(|until| until.half_width_pct),

@@ -25,6 +25,11 @@ pub struct Sample {
     pub window_ns: u64,
     /// What each lane did while it was open; senders first, workers last.
     pub lanes: Vec<LaneSample>,
+    /// CPU time of this process's threads that are neither lanes nor the coordinator while it was open, in
+    /// nanoseconds: a library's helpers, the kernel's workers for io_uring. `None` where a clock cannot be
+    /// read, and in logs that do not say.
+    #[serde(default)]
+    pub other_cpu_ns: Option<u64>,
     /// Where every datagram of the run ended.
     pub books: Books,
     /// What the kernel granted as SO_RCVBUF, in bytes (twice what was asked for, socket(7)).
@@ -41,7 +46,19 @@ pub struct Sample {
 impl Sample {
     /// Whether its books close and its receivers emptied their queues.
     pub fn is_sound(&self) -> bool {
-        self.books.unread == 0 && self.books.of_window().unaccounted == 0
+        self.fault().is_none()
+    }
+
+    /// What is wrong with its packet counts, if anything.
+    pub fn fault(&self) -> Option<String> {
+        let unaccounted = self.books.of_window().unaccounted;
+        if self.books.unread > 0 {
+            Some(format!("{} datagrams were left unread", self.books.unread))
+        } else {
+            (unaccounted != 0).then(|| {
+                format!("packet counts do not add up: {unaccounted} datagrams unaccounted for")
+            })
+        }
     }
 }
 

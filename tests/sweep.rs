@@ -2,6 +2,9 @@
 
 mod common;
 
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
 use clap::Parser;
 use common::{Place, rows, stderr};
 use udpbench::cli::Cli;
@@ -115,6 +118,27 @@ fn the_soak_comes_once_and_counts_nothing() {
     assert_eq!(soaks.count(), 1);
     assert!(recorder.told[0].contains("soaking"), "{:?}", recorder.told);
     assert_eq!((recorder.windows, recorder.rows.len()), (2 * 6, 2));
+}
+
+#[test]
+fn cpu_time_that_is_no_lanes_is_counted_and_named() {
+    let over = AtomicBool::new(false);
+    let rows = thread::scope(|scope| {
+        scope.spawn(|| {
+            while !over.load(Ordering::Relaxed) {
+                std::hint::spin_loop();
+            }
+        });
+        let rows = run(TINY).rows;
+        over.store(true, Ordering::Relaxed);
+        rows
+    });
+    for row in rows {
+        let warning = "threads besides the benchmark's own used";
+        let is_named = row.warnings.iter().any(|text| text.starts_with(warning));
+        assert!(is_named, "{row:?}");
+        assert!(row.other_cpu_ns_per_packet.is_some(), "{row:?}");
+    }
 }
 
 #[test]

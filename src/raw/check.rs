@@ -51,11 +51,19 @@ impl Sample {
         let of_books = [
             books.unread,
             books.kernel_discards,
+            books.kernel_discards_at_opening,
+            books.kernel_discards_at_closing,
             books.at_end.sent,
             books.at_end.received,
             books.at_end.dropped_socket,
         ];
-        let of_run = [self.window_ns, self.rcvbuf_bytes, self.sndbuf_bytes];
+        let other_cpu_ns = self.other_cpu_ns.unwrap_or_default();
+        let of_run = [
+            self.window_ns,
+            other_cpu_ns,
+            self.rcvbuf_bytes,
+            self.sndbuf_bytes,
+        ];
         let of_lanes = self.lanes.iter().flat_map(of_lane);
         let of_datagrams = self.verified.map(of_datagrams);
         let counts = of_lanes.chain(of_books).chain(of_run);

@@ -16,7 +16,10 @@ use crate::sample::Sample;
 use crate::sweep::Schedule;
 
 /// Counts up when a reader of the old format would misread the new one.
-pub const FORMAT: u32 = 2;
+pub const FORMAT: u32 = 3;
+/// The oldest format that is still read. What came with 3: windows that are measured again, CPU time of other
+/// threads, the kernel's discards at the edges of a window.
+pub const OLDEST_FORMAT: u32 = 2;
 
 /// One line: what happened.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -35,6 +38,17 @@ pub enum Line {
     Verified(Box<Sample>),
     /// A window is over.
     Window(Box<Sample>),
+    /// A window could not be measured, or its packet counts did not add up: it is measured once more.
+    Repeated {
+        /// The key of its case.
+        case: String,
+        /// In which round.
+        round: u32,
+        /// Why.
+        reason: String,
+        /// What was counted, if it was measured. It is in no row.
+        sample: Option<Box<Sample>>,
+    },
     /// A case could not be measured, and is not tried again.
     Failed {
         /// Its key.
@@ -65,7 +79,7 @@ pub enum Line {
 /// What all windows share.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Header {
-    /// Of this file: [`FORMAT`].
+    /// Of this file: [`OLDEST_FORMAT`] to [`FORMAT`].
     pub format: u32,
     /// As it was typed.
     pub command_line: Vec<String>,

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::{FORMAT, Header, Line};
+use super::{FORMAT, Header, Line, OLDEST_FORMAT};
 use crate::error::UsageError;
 
 /// What a file holds.
@@ -75,11 +75,11 @@ fn header(line: &[u8]) -> Result<Header, String> {
     // Format 1 had the header's fields in the line itself.
     let format = value.pointer("/header/format").or(value.get("format"));
     match format.and_then(Value::as_u64) {
-        Some(format) if format == u64::from(FORMAT) => {}
+        Some(format) if (u64::from(OLDEST_FORMAT)..=u64::from(FORMAT)).contains(&format) => {}
         Some(format) => {
             return Err(format!(
-                "these are raw samples of format {format}; this is udpbench {} and reads format {FORMAT}: the \
-                 CSV beside them is readable, or take the udpbench that wrote them",
+                "these are raw samples of format {format}; this is udpbench {} and reads formats {OLDEST_FORMAT} \
+                 to {FORMAT}: the CSV beside them is readable, or take the udpbench that wrote them",
                 crate::VERSION
             ));
         }

@@ -27,6 +27,8 @@ pub(super) enum Stage {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Measured {
     pub(super) samples: Vec<Sample>,
+    /// Rounds whose window was measured a second time.
+    pub(super) repeated: Vec<u32>,
     /// What all their counters come to.
     counted: u64,
     pub(super) verified: Option<Verified>,
@@ -34,6 +36,17 @@ pub(super) struct Measured {
 }
 
 impl Measured {
+    pub(super) fn repeat(&mut self, case: &str, round: u32) -> Result<(), String> {
+        let is_over = self.samples.iter().any(|other| other.round == round);
+        if round == 0 || is_over || self.repeated.contains(&round) {
+            return Err(format!(
+                "round {round} of {case} is repeated twice, after it was over, or is round 0"
+            ));
+        }
+        self.repeated.push(round);
+        Ok(())
+    }
+
     pub(super) fn add(&mut self, sample: &Sample) -> Result<(), String> {
         let (case, round) = (&sample.case, sample.round);
         if round == 0 || self.samples.iter().any(|other| other.round == round) {

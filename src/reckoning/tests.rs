@@ -95,6 +95,35 @@ fn a_window_of_many_lanes_whose_sum_would_overflow_is_refused() {
 }
 
 #[test]
+fn a_window_that_is_measured_once_more_is_counted_and_in_no_row() {
+    let repeat = |round, sample: Option<Sample>| Line::Repeated {
+        case: window(1).case,
+        round,
+        reason: "packet counts do not add up".to_owned(),
+        sample: sample.map(Box::new),
+    };
+    let mut faulty = window(2);
+    faulty.books.at_end.sent += 1;
+    let mut reckoning = begun();
+    let mut take = |line: &Line| reckoning.take(line).map(drop);
+    assert_eq!(take(&Line::Window(Box::new(window(1)))), Ok(()));
+    assert_eq!(take(&repeat(2, Some(faulty.clone()))), Ok(()));
+    assert_eq!(take(&Line::Window(Box::new(window(2)))), Ok(()));
+    assert_eq!(take(&repeat(3, None)), Ok(()));
+    // Neither twice, nor what is over, nor what cannot be.
+    assert!(take(&repeat(3, None)).is_err());
+    assert!(take(&repeat(1, None)).is_err());
+    assert!(take(&repeat(0, None)).is_err());
+    faulty.window_ns = 0;
+    assert!(take(&repeat(4, Some(faulty))).is_err());
+    let rows = reckoning.unfinished();
+    assert_eq!((rows[0].rounds, rows[0].repeated_windows), (2, Some(2)));
+    assert_eq!(rows[0].unaccounted_packets, Some(0));
+    let said = "windows that went wrong were measured once more (repeated_windows)";
+    assert!(rows[0].warnings.iter().any(|warning| warning == said));
+}
+
+#[test]
 fn counts_of_what_was_verified_have_the_limit_of_all_counts() {
     let mut sample = window(0);
     let mut take = |duplicated, truncated| {

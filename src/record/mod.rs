@@ -77,6 +77,7 @@ pub struct Record {
     pub sender_cpu_ns_per_packet: Option<f64>,
     pub receiver_cpu_ns_per_packet: Option<f64>,
     pub cpu_ns_per_packet: Option<f64>,
+    pub other_cpu_ns_per_packet: Option<f64>,
     pub ratio_to_std: Option<f64>,
     pub ratio_to_std_low: Option<f64>,
     pub ratio_to_std_high: Option<f64>,
@@ -91,6 +92,7 @@ pub struct Record {
     pub disturbed_windows: Option<usize>,
     pub contaminated_windows: Option<usize>,
     pub left_out_windows: Option<usize>,
+    pub repeated_windows: Option<usize>,
     #[serde(default)]
     pub ended_by: String,
     pub until_pct: Option<f64>,
@@ -167,6 +169,8 @@ pub struct Findings<'a> {
     pub outcome: Outcome,
     /// Its windows.
     pub samples: &'a [Sample],
+    /// How many windows were measured a second time.
+    pub repeated: usize,
     /// What was found in its datagrams, if somebody looked.
     pub verified: Option<Verified>,
     /// The windows of the reference case of its block.
@@ -233,6 +237,7 @@ impl Record {
             sender_cpu_ns_per_packet: median::<1>(speeds.sender_cpu_ns_per_packet),
             receiver_cpu_ns_per_packet: median::<1>(speeds.receiver_cpu_ns_per_packet),
             cpu_ns_per_packet: median::<1>(speeds.cpu_ns_per_packet),
+            other_cpu_ns_per_packet: median::<1>(speeds.other_cpu_ns_per_packet),
             ratio_to_std: median::<4>(speeds.ratio),
             ratio_to_std_low: low::<4>(speeds.ratio),
             ratio_to_std_high: high::<4>(speeds.ratio),
@@ -247,6 +252,7 @@ impl Record {
             disturbed_windows: books.map(|_| numbers::disturbed_windows(samples)),
             contaminated_windows: books.map(|_| selection.contaminated),
             left_out_windows: books.map(|_| selection.left_out),
+            repeated_windows: books.map(|_| findings.repeated),
             ended_by: verdict::ended_by(&findings.outcome).to_owned(),
             until_pct: findings.until_pct,
             receiver_share_min_pct: numbers::receiver_share_min_pct(samples),

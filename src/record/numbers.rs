@@ -15,6 +15,7 @@ pub(super) struct Speeds {
     pub(super) sender_cpu_ns_per_packet: Option<Estimate>,
     pub(super) receiver_cpu_ns_per_packet: Option<Estimate>,
     pub(super) cpu_ns_per_packet: Option<Estimate>,
+    pub(super) other_cpu_ns_per_packet: Option<Estimate>,
     /// Datagrams received, over those of the reference in the same round.
     pub(super) ratio: Option<Estimate>,
     /// CPU time per datagram received, over that of the reference in the same round.
@@ -53,6 +54,7 @@ impl Speeds {
             sender_cpu_ns_per_packet: over(sender_cpu_ns_per_packet),
             receiver_cpu_ns_per_packet: over(receiver_cpu_ns_per_packet),
             cpu_ns_per_packet: over(cpu_ns_per_packet),
+            other_cpu_ns_per_packet: over(other_cpu_ns_per_packet),
             ratio: stats::estimate(&ratios),
             pairs: ratios.len(),
             cpu_ratio: stats::estimate(&cpu_ratios),
@@ -198,6 +200,21 @@ fn cpu_ns_per_packet(sample: &Sample) -> Option<f64> {
     let counts =
         |lane: &LaneSample| !has_workers || lane.side == Side::Worker || lane.cpu_ns.is_some();
     cpu_ns_per(sample, counts, |lane| lane.received_packets)
+}
+
+fn other_cpu_ns_per_packet(sample: &Sample) -> Option<f64> {
+    let packets = received(sample);
+    (packets > 0).then_some(sample.other_cpu_ns? as f64 / packets as f64)
+}
+
+/// CPU time of threads that are neither lanes nor the coordinator, in percent of that of the lanes.
+pub(super) fn other_cpu_pct(samples: &[Sample]) -> Option<f64> {
+    let other: u64 = samples
+        .iter()
+        .filter_map(|sample| sample.other_cpu_ns)
+        .sum();
+    let lanes = samples.iter().flat_map(|sample| &sample.lanes);
+    percent(other, lanes.filter_map(|lane| lane.cpu_ns).sum())
 }
 
 /// The case's value over the reference's, round by round: what drifts meets both.

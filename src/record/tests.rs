@@ -34,6 +34,7 @@ pub(crate) fn window(round: u32) -> Sample {
             lane(Side::Sender, 30_000, 0, 99_000_000),
             lane(Side::Receiver, 0, 20_000, 30_000_000),
         ],
+        other_cpu_ns: Some(0),
         books: Books {
             at_opening: Fates::default(),
             at_closing: fates(30_000, 20_000, 10_000),
@@ -79,6 +80,7 @@ fn record_in(
         warnings: Vec::new(),
         outcome,
         samples,
+        repeated: 0,
         verified: None,
         reference,
         until_pct: None,

@@ -113,6 +113,11 @@ pub(super) fn warnings(
     if failed > 0 {
         warnings.push(format!("{failed} system calls failed"));
     }
+    if findings.repeated > 0 {
+        warnings
+            .push("windows that went wrong were measured once more (repeated_windows)".to_owned());
+    }
+    warnings.extend(uncounted_cpu(samples));
     if !samples.is_empty() {
         let at_start = &environment.paces;
         let from_c = environment.throttles_from_c;
@@ -120,6 +125,15 @@ pub(super) fn warnings(
         warnings.extend(environment.unfit.iter().cloned());
     }
     warnings
+}
+
+/// Where an engine has helpers, its CPU time per datagram is not all that it costs.
+fn uncounted_cpu(samples: &[Sample]) -> Option<String> {
+    const NEGLIGIBLE_PCT: f64 = 1.0;
+    let pct = numbers::other_cpu_pct(samples).filter(|&pct| pct > NEGLIGIBLE_PCT)?;
+    Some(format!(
+        "threads besides the benchmark's own used {pct:.0} % more CPU time (other_cpu_ns_per_packet)"
+    ))
 }
 
 fn few_rounds(rounds: usize) -> Option<String> {

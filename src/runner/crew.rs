@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 use std::thread::{self, JoinHandle};
 
 use anyhow::{Context, anyhow, bail};
+use nix::sys::eventfd::{EfdFlags, EventFd};
 
 use super::GLANCE;
 use super::workers::{self, Workers};
@@ -27,6 +28,8 @@ pub(super) struct Crew {
     /// The workers last.
     pub(super) lanes: Vec<Lane>,
     pool: Option<Pool>,
+    /// Can be read once a lane has ended.
+    pub(super) ended: Arc<EventFd>,
 }
 
 /// One thread, seen from the coordinator.
@@ -57,10 +60,12 @@ impl Crew {
         placement: &Placement,
     ) -> anyhow::Result<Self> {
         nudge::install().context("cannot install the signal handler that wakes lanes")?;
+        let ended = EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK);
         let mut crew = Self {
             control: Arc::default(),
             lanes: Vec::with_capacity(jobs.len()),
             pool: None,
+            ended: Arc::new(ended.context("cannot make an eventfd")?),
         };
         let workers = workers::start(case, placement)?;
         crew.pool = workers.as_ref().map(|workers| Arc::clone(&workers.pool));
@@ -97,8 +102,12 @@ impl Crew {
             .spawn({
                 let control = Arc::clone(&self.control);
                 let meter = Arc::clone(&meter);
+                let ended = Ended(Arc::clone(&self.ended));
                 let context = LaneContext::new(Arc::clone(&control), Arc::clone(&meter)).on(pool);
-                move || live(entry, job, cpu, &control, &context)
+                move || {
+                    let _ended = ended;
+                    live(entry, job, cpu, &control, &context)
+                }
             })
             .with_context(|| format!("cannot start thread {}", self.lanes.len() + 1))?;
         self.lanes.push(Lane {
@@ -163,6 +172,16 @@ impl Crew {
     }
 }
 
+/// Tells that a lane has ended, also when it panics.
+struct Ended(Arc<EventFd>);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        // It can only fail where 2^64 lanes have ended.
+        let _ = self.0.write(1);
+    }
+}
+
 impl Drop for Crew {
     fn drop(&mut self) {
         // Nobody is at the gate any more, or everybody is to leave it.
@@ -188,6 +207,11 @@ impl Lane {
     pub(super) fn pinned_cpu(&self) -> Option<u32> {
         let pinned = self.meter.pinned.load(Ordering::Relaxed);
         self.cpu.filter(|_| pinned)?.try_into().ok()
+    }
+
+    /// Whether workers run it.
+    pub(super) fn is_pooled(&self) -> bool {
+        self.pooled
     }
 
     /// The thread that does the lane's work, if it is one.

@@ -4,16 +4,22 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use super::crew::{Crew, Lane};
-use super::endpoints::Taps;
+use super::taps::Taps;
 use crate::books::Fates;
 use crate::lane::Tally;
 use crate::sample::LaneSample;
-use crate::sys::clock::Switches;
+use crate::sys::clock::{self, Switches};
+use crate::sys::kernel::Discards;
 
 /// The readings at one edge.
 pub(super) struct Edge {
     pub(super) at: Instant,
     pub(super) fates: Fates,
+    pub(super) discards: Discards,
+    /// Calls that failed so far.
+    pub(super) errors: u64,
+    /// CPU time of the process, less that of the coordinator, which reads it.
+    cpu_ns: Option<u64>,
     lanes: Vec<LaneReading>,
 }
 
@@ -31,14 +37,17 @@ impl Edge {
     /// Opens the window: what is slow to read comes first, so that it lies outside.
     pub(super) fn opening(crew: &Crew, taps: &Taps) -> anyhow::Result<Self> {
         let switches: Vec<_> = crew.lanes.iter().map(Lane::switches).collect();
+        let discards = Discards::read();
         let mut edge = Self::counters(crew, taps)?;
         edge.set_switches(switches);
+        edge.discards = discards;
         Ok(edge)
     }
 
     /// Closes the window: what is slow to read comes last.
     pub(super) fn closing(crew: &Crew, taps: &Taps) -> anyhow::Result<Self> {
         let mut edge = Self::counters(crew, taps)?;
+        edge.discards = Discards::read();
         edge.set_switches(crew.lanes.iter().map(Lane::switches).collect());
         Ok(edge)
     }
@@ -69,6 +78,11 @@ impl Edge {
                 received: lanes.iter().map(|lane| lane.received.packets).sum(),
                 dropped_socket,
             },
+            discards: Discards::default(),
+            errors: lanes.iter().map(|lane| lane.errors).sum(),
+            cpu_ns: clock::process_cpu_ns()
+                .zip(clock::own_cpu_ns())
+                .map(|(process, own)| process.saturating_sub(own)),
             lanes,
         })
     }
@@ -77,6 +91,21 @@ impl Edge {
         for (reading, switches) in self.lanes.iter_mut().zip(switches) {
             reading.switches = switches;
         }
+    }
+
+    /// CPU time of threads that are neither lanes nor the coordinator, between this edge and `closing`: a
+    /// library's helpers, the kernel's workers for io_uring, and what draws the screen.
+    pub(super) fn other_cpu_ns(&self, closing: &Self, crew: &Crew) -> Option<u64> {
+        let lanes = crew.lanes.iter().zip(self.lanes.iter().zip(&closing.lanes));
+        // The time of a lane that workers run is in theirs.
+        let has_clock = lanes.filter(|(lane, _)| !lane.is_pooled());
+        let of_lane = |(_, (open, close)): (&Lane, (&LaneReading, &LaneReading))| {
+            Some(close.cpu_ns? - open.cpu_ns?)
+        };
+        let of_lanes: u64 = has_clock.map(of_lane).sum::<Option<u64>>()?;
+        // The clocks are read one after the other, so the little that lies between may come out negative.
+        let of_all = closing.cpu_ns?.saturating_sub(self.cpu_ns?);
+        Some(of_all.saturating_sub(of_lanes))
     }
 
     /// What each lane did between this edge and `closing`.

@@ -2,20 +2,19 @@
 //! a thread that waits for ever.
 
 use std::io;
-use std::mem::MaybeUninit;
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use socket2::{Domain, Protocol, SockRef, Socket, Type};
+use socket2::{Domain, Protocol, Socket, Type};
 
 use super::spread::{self, Flow};
+use super::taps::Taps;
 use crate::case::{Batch, Case, Connection, Ip, Sharing};
 use crate::engine::{ReceiveEnd, SendEnd};
 use crate::lane::{Job, Role};
 use crate::sys::buffers;
-use crate::sys::drops::{queued_bytes, socket_drops};
 use crate::sys::interrupt::Interrupt;
 use crate::verify::{Ledger, Stamper};
 use crate::wire::Wire;
@@ -27,20 +26,6 @@ const ALONE_PATIENCE: Duration = Duration::from_millis(10);
 pub(super) struct Endpoints {
     pub(super) jobs: Vec<Job>,
     pub(super) taps: Taps,
-}
-
-/// The coordinator's own handles on the receiving sockets.
-pub(super) struct Taps {
-    receivers: Vec<Tap>,
-    /// What the kernel granted.
-    pub(super) rcvbuf_bytes: u64,
-    /// What the kernel granted.
-    pub(super) sndbuf_bytes: u64,
-}
-
-struct Tap {
-    socket: UdpSocket,
-    drops_before: u32,
 }
 
 /// Builds the sockets of `case`: receivers share one address, every sender has its own, each flow's
@@ -56,6 +41,8 @@ pub(super) fn build(
     let receivers = receivers(case)?;
     let flows = spread::flows(case, &receivers, interrupt)?;
     let taps = Taps::new(&receivers, &flows)?;
+    // Probes that were sent more than once.
+    taps.take_unread();
 
     let payload_bytes = case.payload.bytes();
     // Whoever looks at datagrams wants to see those that are too long, too.
@@ -168,67 +155,6 @@ fn socket(ip: Ip) -> io::Result<Socket> {
         Ip::V6 => Domain::IPV6,
     };
     Socket::new(domain, Type::DGRAM, Some(Protocol::UDP))
-}
-
-impl Taps {
-    fn new(receivers: &[UdpSocket], flows: &[Flow]) -> anyhow::Result<Self> {
-        let tap = |socket: &UdpSocket| -> io::Result<Tap> {
-            Ok(Tap {
-                drops_before: socket_drops(socket)?,
-                socket: socket.try_clone()?,
-            })
-        };
-        let granted = |size: io::Result<usize>| size.context("cannot read the buffer sizes");
-        let first_receiver = receivers.first().context("a case has a receiver")?;
-        let first_flow = flows.first().context("a case has a sender")?;
-        Ok(Self {
-            rcvbuf_bytes: granted(SockRef::from(first_receiver).recv_buffer_size())? as u64,
-            sndbuf_bytes: granted(SockRef::from(&first_flow.sender).send_buffer_size())? as u64,
-            receivers: receivers
-                .iter()
-                .map(tap)
-                .collect::<io::Result<_>>()
-                .context("cannot read the drops of a socket")?,
-        })
-    }
-
-    /// Datagrams dropped at the receiving sockets so far.
-    ///
-    /// # Errors
-    /// When the kernel does not say.
-    pub(super) fn drops(&self) -> anyhow::Result<u64> {
-        let mut drops = 0;
-        for tap in &self.receivers {
-            let now = socket_drops(&tap.socket).context("cannot read the drops of a socket")?;
-            drops += u64::from(now.wrapping_sub(tap.drops_before));
-        }
-        Ok(drops)
-    }
-
-    /// Whether nothing lies in the queues. Where the kernel does not say: `false`.
-    pub(super) fn are_empty(&self) -> bool {
-        let is_empty = |tap: &Tap| queued_bytes(&tap.socket).is_ok_and(|bytes| bytes == 0);
-        self.receivers.iter().all(is_empty)
-    }
-
-    /// Takes what lies in the queues, and returns how many datagrams that were. For after the receivers
-    /// have stopped.
-    pub(super) fn take_unread(&self) -> u64 {
-        let mut unread = 0;
-        for tap in &self.receivers {
-            let socket = SockRef::from(&tap.socket);
-            let mut buffer = [MaybeUninit::uninit(); 1];
-            loop {
-                match socket.recv_with_flags(&mut buffer, libc::MSG_DONTWAIT) {
-                    Ok(_) => unread += 1,
-                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
-                    // A pending error of the socket: reading it clears it (udp(7)).
-                    Err(_) => {}
-                }
-            }
-        }
-        unread
-    }
 }
 
 #[cfg(test)]

@@ -6,16 +6,21 @@ mod crew;
 mod edge;
 mod endpoints;
 mod spread;
+mod taps;
 mod workers;
 
+use std::os::fd::AsFd;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use anyhow::anyhow;
 use serde::{Deserialize, Serialize};
 
 use self::crew::{Crew, Lane};
 use self::edge::Edge;
-use self::endpoints::{Endpoints, Taps};
+use self::endpoints::Endpoints;
+use self::taps::Taps;
 use crate::books::{Books, Fates};
 use crate::case::Case;
 use crate::duration::ns;
@@ -24,7 +29,7 @@ use crate::placement::Placement;
 use crate::sample::Sample;
 use crate::sys::files::Root;
 use crate::sys::interrupt::{Interrupt, Interrupted};
-use crate::sys::kernel;
+use crate::sys::kernel::{self, Discards};
 use crate::sys::sensors::Watch;
 use crate::verify::Ledger;
 #[cfg(feature = "calibration")]
@@ -71,6 +76,9 @@ impl From<anyhow::Error> for NoSample {
 /// Queues that have not moved for so long, with no sender left and receivers that had their chance, will
 /// not move any more.
 const QUIET: Duration = Duration::from_millis(500);
+/// The same where nothing is left in any queue, neither of a socket nor of a CPU: only a CPU that is held up
+/// in the middle of a softirq has a datagram then.
+const QUIET_WHEN_EMPTY: Duration = Duration::from_millis(2);
 /// How often the coordinator looks while it waits for lanes to drain or to stop.
 const GLANCE: Duration = Duration::from_micros(100);
 
@@ -118,7 +126,7 @@ fn run(
 ) -> Result<Sample, NoSample> {
     interrupt.sleep(Duration::ZERO)?;
     let mut watch = Watch::start(&settings.root);
-    let discards_before = kernel::discarded();
+    let discards_before = Discards::read();
     let built = endpoints::build(case, ledger, interrupt);
     // What was called off is no failure of the case.
     interrupt.sleep(Duration::ZERO)?;
@@ -128,10 +136,10 @@ fn run(
     crew.delay_senders(settings.delay.map_or(0, |delay| delay.of(case.sender)));
 
     crew.open_gate();
-    sleep_watching(settings.warmup, &mut watch, interrupt)?;
+    pass(settings.warmup, &mut crew, &taps, &mut watch, interrupt)?;
     let opened_at = SystemTime::now();
     let opening = Edge::opening(&crew, &taps)?;
-    sleep_watching(settings.window, &mut watch, interrupt)?;
+    pass(settings.window, &mut crew, &taps, &mut watch, interrupt)?;
     let closing = Edge::closing(&crew, &taps)?;
     watch.look_at_clocks(placement.cpus().flatten());
 
@@ -140,6 +148,14 @@ fn run(
     crew.finish()?;
     watch.look();
     let unread = taps.take_unread();
+    // What a send was refused was never sent, but the kernel counts it (OutDiscards).
+    let discarded =
+        |discards: &Discards, errors: u64| discards.since(&discards_before).saturating_sub(errors);
+    let errors = crew
+        .lanes
+        .iter()
+        .map(|lane| lane.meter.errors.load(Ordering::Relaxed));
+    let sent_in_pieces = case.sender.about.group == Group::Offload;
     Ok(Sample {
         case: case.key(),
         round: 0,
@@ -147,15 +163,18 @@ fn run(
         opened_unix_ms: unix_ms(opened_at),
         window_ns: u64::try_from((closing.at - opening.at).as_nanos()).unwrap_or(u64::MAX),
         lanes: opening.until(&closing, &crew),
+        other_cpu_ns: opening.other_cpu_ns(&closing, &crew),
         books: Books {
             at_opening: opening.fates,
             at_closing: closing.fates,
             at_end: fates(&crew, &taps)?,
             unread,
             // Without offload nobody makes pieces: loopback has no GRO of its own.
-            dropped_in_pieces: case.receiver.about.joins
-                && case.sender.about.group == Group::Offload,
-            kernel_discards: kernel::discarded().saturating_sub(discards_before),
+            dropped_in_pieces: case.receiver.about.joins && sent_in_pieces,
+            discarded_in_pieces: sent_in_pieces,
+            kernel_discards_at_opening: discarded(&opening.discards, opening.errors),
+            kernel_discards_at_closing: discarded(&closing.discards, closing.errors),
+            kernel_discards: discarded(&Discards::read(), errors.sum()),
         },
         rcvbuf_bytes: taps.rcvbuf_bytes,
         sndbuf_bytes: taps.sndbuf_bytes,
@@ -164,42 +183,50 @@ fn run(
     })
 }
 
-/// Sleeps, and looks at the sensors meanwhile if it is for long: the firmware forgets within 2 s that it
-/// throttled. Windows of ordinary length are left alone.
-fn sleep_watching(
+/// Lets time pass while the lanes run. If it is for long, looks at the sensors meanwhile, since the firmware
+/// forgets within 2 s that it throttled, and at the drops, since the kernel counts them with 32 bits. Windows
+/// of ordinary length are left alone.
+fn pass(
     duration: Duration,
+    crew: &mut Crew,
+    taps: &Taps,
     watch: &mut Watch,
     interrupt: &Interrupt,
-) -> Result<(), Interrupted> {
+) -> Result<(), NoSample> {
     const LOOK: Duration = Duration::from_secs(1);
     let end = Instant::now() + duration;
     loop {
         let left = end.saturating_duration_since(Instant::now());
-        interrupt.sleep(left.min(LOOK))?;
+        if interrupt.sleep_unless(left.min(LOOK), crew.ended.as_fd())? {
+            crew.finish()?;
+            return Err(anyhow!("a thread ended before it was told to").into());
+        }
         if left <= LOOK {
             return Ok(());
         }
         watch.look();
+        taps.drops()?;
     }
 }
 
 /// Waits until the receivers, in their own loops, have taken what the senders left in the queues.
 ///
-/// Where the kernel counts drops by the piece, how many are in flight is not known. There the queues
-/// themselves are looked at.
+/// Where the kernel counts drops by the piece, how many are in flight is not known once there are drops. There
+/// the queues themselves are looked at, and those of the CPUs before them, as datagrams may wait there for
+/// ksoftirqd.
 fn drain(case: &Case, crew: &Crew, taps: &Taps, interrupt: &Interrupt) -> Result<(), NoSample> {
-    let emptied = || case.receiver.about.joins && taps.are_empty();
+    let are_empty = || taps.are_empty() && kernel::backlog_is_empty() == Some(true);
     let cpu_clocks = || crew.lanes.iter().map(Lane::cpu_ns).collect::<Vec<_>>();
     let mut last = fates(crew, taps)?;
     let (mut moved_at, mut cpu_then) = (Instant::now(), cpu_clocks());
     while last.in_flight() > 0 {
         interrupt.sleep(GLANCE)?;
         let now = fates(crew, taps)?;
-        if now == last && emptied() {
-            break;
-        }
+        let by_pieces = case.receiver.about.joins && now.dropped_socket > 0;
         if now != last {
             (last, moved_at, cpu_then) = (now, Instant::now(), cpu_clocks());
+        } else if by_pieces && moved_at.elapsed() > QUIET_WHEN_EMPTY && are_empty() {
+            break;
         } else if moved_at.elapsed() > QUIET {
             let mut lanes = crew.lanes.iter().zip(&cpu_then);
             if lanes.all(|(lane, &cpu_ns)| lane.had_its_chance(cpu_ns)) {
@@ -222,4 +249,50 @@ fn fates(crew: &Crew, taps: &Taps) -> anyhow::Result<Fates> {
 fn unix_ms(time: SystemTime) -> u64 {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use super::*;
+    use crate::case::{Connection, tests::case};
+    use crate::lane::Role;
+
+    #[test]
+    fn a_thread_that_dies_ends_the_run_at_once() {
+        const LONGER_THAN_ANY_TEST: Duration = Duration::from_secs(86_400);
+        let case = Case {
+            connection: Connection::Unconnected,
+            ..case()
+        };
+        let placement = Placement::unpinned(case.threads);
+        let interrupt = Interrupt::never().expect("a pair of sockets");
+        let Endpoints { mut jobs, taps } =
+            endpoints::build(&case, None, &interrupt).expect("loopback works");
+        let Role::Send(end) = &mut jobs[0].role else {
+            panic!("senders come first");
+        };
+        // Nothing can be sent to port 0 (udp_sendmsg: EINVAL).
+        end.peer = (Ipv4Addr::LOCALHOST, 0).into();
+        let mut crew = Crew::assemble(&case, jobs, &placement).expect("threads start");
+        let root = Root::default();
+        let mut watch = Watch::start(&root);
+        crew.open_gate();
+        let ended = pass(
+            LONGER_THAN_ANY_TEST,
+            &mut crew,
+            &taps,
+            &mut watch,
+            &interrupt,
+        );
+        let Err(NoSample::Failed(error)) = ended else {
+            panic!("it must be noticed: {ended:?}");
+        };
+        let error = format!("{error:#}");
+        assert!(
+            error.starts_with("the sender failed: Invalid argument"),
+            "{error}"
+        );
+    }
 }

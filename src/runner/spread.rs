@@ -27,6 +27,9 @@ pub(super) struct Flow {
 /// How long a probe may take on loopback, on however busy a machine, before it counts as lost.
 const PROBE_PATIENCE: Duration = Duration::from_secs(3);
 
+/// After so long a probe is sent once more, as a firewall or a queueing discipline may have dropped it.
+const PROBE_AGAIN: Duration = Duration::from_millis(500);
+
 /// How often a wait for a probe looks whether somebody pressed Ctrl-C.
 const LOOK: Duration = Duration::from_millis(100);
 
@@ -152,7 +155,7 @@ fn connect_receivers(
     Ok(())
 }
 
-/// Sends one datagram and returns the receiver that it reached.
+/// Sends a datagram, several times if it must be, and returns the receiver that it reached.
 fn probe(
     sender: &UdpSocket,
     peer: SocketAddr,
@@ -160,30 +163,36 @@ fn probe(
     interrupt: &Interrupt,
 ) -> anyhow::Result<usize> {
     let source = sender.local_addr()?;
-    let sent = if sender.peer_addr().is_ok() {
-        sender.send(&[0])
-    } else {
-        sender.send_to(&[0], peer)
-    };
-    sent.with_context(|| format!("cannot send a probe datagram from {source} to {peer}"))?;
     let deadline = Instant::now() + PROBE_PATIENCE;
-    loop {
-        let left = deadline.saturating_duration_since(Instant::now());
-        for receiver in readable(receivers, left.min(LOOK))? {
-            let (_, from) = receivers[receiver].recv_from(&mut [0; 1])?;
-            if from == source {
-                return Ok(receiver);
+    let mut refusal = None;
+    while Instant::now() < deadline {
+        let sent = if sender.peer_addr().is_ok() {
+            sender.send(&[0])
+        } else {
+            sender.send_to(&[0], peer)
+        };
+        refusal = sent.err();
+        let next = Instant::now() + PROBE_AGAIN;
+        while Instant::now() < next {
+            let left = next.saturating_duration_since(Instant::now());
+            for receiver in readable(receivers, left.min(LOOK))? {
+                let (_, from) = receivers[receiver].recv_from(&mut [0; 1])?;
+                if from == source {
+                    return Ok(receiver);
+                }
+            }
+            if interrupt.signal().is_some() {
+                bail!("called off");
             }
         }
-        if interrupt.signal().is_some() {
-            bail!("called off");
-        }
-        if left.is_zero() {
-            bail!(
-                "a probe datagram from {source} to {peer} did not arrive within 3 s: does a firewall \
-                 drop loopback traffic (nft list ruleset)?"
-            );
-        }
+    }
+    match refusal {
+        Some(error) => Err(error)
+            .with_context(|| format!("cannot send a probe datagram from {source} to {peer}")),
+        None => bail!(
+            "no probe datagram from {source} to {peer} arrived within 3 s: does a firewall drop loopback \
+             traffic (nft list ruleset)?"
+        ),
     }
 }
 

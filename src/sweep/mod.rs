@@ -118,6 +118,19 @@ fn possible(measured: Result<Sample, NoSample>) -> Result<Sample, NoSample> {
     }
 }
 
+/// Why a window is to be measured once more, if it is: one that went wrong on a busy machine shall not condemn
+/// its case. A receiver that starves by nature does so again.
+fn fault(case: &Case, measured: &Result<Sample, NoSample>) -> Option<String> {
+    match measured {
+        Ok(sample) => {
+            let is_nature = sample.books.unread > 0 && case.receiver.about.starves.is_some();
+            sample.fault().filter(|_| !is_nature)
+        }
+        Err(NoSample::Failed(error)) => Some(format!("{error:#}")),
+        Err(NoSample::Interrupted) => None,
+    }
+}
+
 struct Sweep<'a> {
     header: &'a Header,
     reckoning: Reckoning,
@@ -229,7 +242,27 @@ impl Sweep<'_> {
         position: u32,
     ) -> Result<(), End> {
         let settings = &self.header.schedule.settings;
-        match possible(runner::measure(case, placement, settings, self.interrupt)) {
+        let measure = || possible(runner::measure(case, placement, settings, self.interrupt));
+        let mut measured = measure();
+        let is_second = self.reckoning.is_repeated(case, round);
+        if let Some(reason) = fault(case, &measured).filter(|_| !is_second) {
+            self.journal
+                .doing(&format!("once more: {} ({reason})", case.label()));
+            self.tell(&Line::Repeated {
+                case: case.key(),
+                round,
+                reason,
+                sample: measured.ok().map(|sample| {
+                    Box::new(Sample {
+                        round,
+                        position,
+                        ..sample
+                    })
+                }),
+            })?;
+            measured = measure();
+        }
+        match measured {
             Ok(sample) => self.tell(&Line::Window(Box::new(Sample {
                 round,
                 position,

@@ -13,7 +13,21 @@ pub fn thread_cpu_ns(tid: i32) -> Option<u64> {
     // CPUCLOCK_PERTHREAD | CPUCLOCK_SCHED in the three low bits, the complement of the id above them:
     // the kernel's encoding (include/linux/posix-timers_types.h), which pthread_getcpuclockid(3) of
     // glibc and of musl computes too. Writing it out spares us a pthread handle.
-    let clock = ClockId::from_raw((!(tid as clockid_t) << 3) | 6);
+    read(ClockId::from_raw((!(tid as clockid_t) << 3) | 6))
+}
+
+/// CPU time that all threads of this process have used so far, in nanoseconds; those that have ended, and
+/// those that the kernel starts for io_uring, included.
+pub fn process_cpu_ns() -> Option<u64> {
+    read(ClockId::CLOCK_PROCESS_CPUTIME_ID)
+}
+
+/// CPU time that the calling thread has used so far, in nanoseconds.
+pub fn own_cpu_ns() -> Option<u64> {
+    read(ClockId::CLOCK_THREAD_CPUTIME_ID)
+}
+
+fn read(clock: ClockId) -> Option<u64> {
     let time = clock_gettime(clock).ok()?;
     let seconds = u64::try_from(time.tv_sec()).ok()?;
     let nanoseconds = u64::try_from(time.tv_nsec()).ok()?;

@@ -1,7 +1,7 @@
 //! Ctrl-C: the first one ends the sweep in good order, the second one kills.
 
 use std::io;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -71,18 +71,36 @@ impl Interrupt {
     /// # Errors
     /// At once when the signal comes, or has come.
     pub fn sleep(&self, duration: Duration) -> Result<(), Interrupted> {
+        self.wait(duration, None).map(drop)
+    }
+
+    /// Sleeps for `duration`, or until `event` can be read. Whether it can.
+    ///
+    /// # Errors
+    /// As for [`Interrupt::sleep`].
+    pub fn sleep_unless(&self, duration: Duration, event: BorrowedFd) -> Result<bool, Interrupted> {
+        self.wait(duration, Some(event))
+    }
+
+    fn wait(&self, duration: Duration, event: Option<BorrowedFd>) -> Result<bool, Interrupted> {
         let end = Instant::now() + duration;
+        let watched = [Some(self.woken.as_fd()), event].into_iter().flatten();
+        let mut watched: Vec<PollFd> = watched
+            .map(|fd| PollFd::new(fd, PollFlags::POLLIN))
+            .collect();
         loop {
             if self.signal().is_some() {
                 return Err(Interrupted);
             }
             let left = end.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return Ok(());
-            }
             // Errors (EINTR) and wake-ups alike only lead to the next look.
-            let mut waiting = [PollFd::new(self.woken.as_fd(), PollFlags::POLLIN)];
-            let _ = ppoll(&mut waiting, Some(TimeSpec::from_duration(left)), None);
+            let _ = ppoll(&mut watched, Some(TimeSpec::from_duration(left)), None);
+            if watched[1..].iter().any(|fd| fd.any().unwrap_or(false)) {
+                return Ok(true);
+            }
+            if left.is_zero() {
+                return Ok(false);
+            }
         }
     }
 }

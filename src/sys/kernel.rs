@@ -2,50 +2,97 @@
 
 use std::fs;
 
-/// Datagrams that this network namespace, and the backlog queues of this machine, have discarded so far
-/// before any socket saw them.
+/// What this network namespace, and the backlog queues of this machine, have discarded before any socket saw
+/// it: counters since boot, to be held against an earlier reading.
 ///
 /// These counters are not ours alone: other programs move them too. The books therefore use them only
 /// to explain a shortfall, and never beyond it.
-pub fn discarded() -> u64 {
-    let read = |path| fs::read_to_string(path).unwrap_or_default();
-    snmp_discards(&read("/proc/net/snmp"))
-        + snmp6_discards(&read("/proc/net/snmp6"))
-        + backlog_drops(&read("/proc/net/softnet_stat"))
+#[derive(Clone, Debug, Default)]
+pub struct Discards {
+    ip: u64,
+    /// Of each CPU. The kernel keeps 32 bits (`struct softnet_data`).
+    backlog: Vec<u32>,
 }
 
-/// `InDiscards`, `OutDiscards` and `ReasmFails` of the `Ip:` pair of lines, names first, values second.
+impl Discards {
+    /// Reads the counters. One that is not there stays 0.
+    pub fn read() -> Self {
+        let read = |path| fs::read_to_string(path).unwrap_or_default();
+        Self {
+            ip: snmp_discards(&read("/proc/net/snmp")) + snmp6_discards(&read("/proc/net/snmp6")),
+            backlog: backlog_drops(&read("/proc/net/softnet_stat")),
+        }
+    }
+
+    /// Packets discarded since `before`.
+    pub fn since(&self, before: &Self) -> u64 {
+        let backlog = self.backlog.iter().zip(&before.backlog);
+        let backlog = backlog.map(|(now, then)| u64::from(now.wrapping_sub(*then)));
+        self.ip.saturating_sub(before.ip) + backlog.sum::<u64>()
+    }
+}
+
+/// Whether no packet waits for a CPU's softirq. `None` where the kernel does not say: the 12th column of
+/// `/proc/net/softnet_stat` came with Linux 5.7.
+pub fn backlog_is_empty() -> Option<bool> {
+    all_waiting(&fs::read_to_string("/proc/net/softnet_stat").ok()?).map(|waiting| waiting == 0)
+}
+
+fn all_waiting(softnet: &str) -> Option<u64> {
+    let of_cpu = |line: &str| u64::from_str_radix(line.split_whitespace().nth(11)?, 16).ok();
+    softnet.lines().map(of_cpu).sum()
+}
+
+/// What counts packets that were discarded, or rejected with a message to their sender, by the protocol.
+const COUNTERS: [(&str, &[&str]); 2] = [
+    ("Ip:", &["InDiscards", "OutDiscards", "ReasmFails"]),
+    ("Icmp:", &["InDestUnreachs"]),
+];
+
+/// The same for IPv6.
+const COUNTERS_V6: [&str; 4] = [
+    "Ip6InDiscards",
+    "Ip6OutDiscards",
+    "Ip6ReasmFails",
+    "Icmp6InDestUnreachs",
+];
+
+/// A pair of lines for each protocol, names first, values second.
 fn snmp_discards(text: &str) -> u64 {
-    let mut lines = text.lines().filter(|line| line.starts_with("Ip:"));
-    let (Some(names), Some(values)) = (lines.next(), lines.next()) else {
-        return 0;
+    let of_protocol = |(protocol, counters): (&str, &[&str])| {
+        let mut lines = text.lines().filter(|line| line.starts_with(protocol));
+        let (Some(names), Some(values)) = (lines.next(), lines.next()) else {
+            return 0;
+        };
+        let columns = names.split_whitespace().zip(values.split_whitespace());
+        columns
+            .filter(|(name, _)| counters.contains(name))
+            .filter_map(|(_, value)| value.parse::<u64>().ok())
+            .sum()
     };
-    names
-        .split_whitespace()
-        .zip(values.split_whitespace())
-        .filter(|(name, _)| ["InDiscards", "OutDiscards", "ReasmFails"].contains(name))
-        .filter_map(|(_, value)| value.parse::<u64>().ok())
-        .sum()
+    COUNTERS.into_iter().map(of_protocol).sum()
 }
 
-/// The same for IPv6: one name and value per line.
+/// One name and value per line.
 fn snmp6_discards(text: &str) -> u64 {
     text.lines()
         .filter_map(|line| {
             let mut fields = line.split_whitespace();
             let name = fields.next()?;
-            let counted = ["Ip6InDiscards", "Ip6OutDiscards", "Ip6ReasmFails"].contains(&name);
-            fields.next()?.parse::<u64>().ok().filter(|_| counted)
+            fields
+                .next()?
+                .parse::<u64>()
+                .ok()
+                .filter(|_| COUNTERS_V6.contains(&name))
         })
         .sum()
 }
 
 /// Second column, in hexadecimal, of each CPU's line: packets that found the backlog full
 /// (`net.core.netdev_max_backlog`).
-fn backlog_drops(text: &str) -> u64 {
-    text.lines()
-        .filter_map(|line| u64::from_str_radix(line.split_whitespace().nth(1)?, 16).ok())
-        .sum()
+fn backlog_drops(text: &str) -> Vec<u32> {
+    let of_cpu = |line: &str| u32::from_str_radix(line.split_whitespace().nth(1)?, 16).ok();
+    text.lines().filter_map(of_cpu).collect()
 }
 
 #[cfg(test)]
@@ -55,18 +102,36 @@ mod tests {
     #[test]
     fn counters_are_found_by_their_names() {
         let snmp = "Ip: Forwarding InDiscards OutDiscards ReasmFails\nIp: 1 20 300 4000\n\
-                    Udp: InDatagrams\nUdp: 7\n";
-        assert_eq!(snmp_discards(snmp), 4320);
+                    Icmp: InMsgs InDestUnreachs\nIcmp: 7 50000\nUdp: InDatagrams\nUdp: 7\n";
+        assert_eq!(snmp_discards(snmp), 54_320);
         let snmp6 = "Ip6InReceives 9\nIp6InDiscards 1\nIp6ReasmFails 20\nUdp6InErrors 5\n";
         assert_eq!(snmp6_discards(snmp6), 21);
         let softnet = "00000100 00000002 00000000\n00000100 0000000a 00000000\n";
-        assert_eq!(backlog_drops(softnet), 12);
+        assert_eq!(backlog_drops(softnet), [2, 10]);
     }
 
     #[test]
     fn what_is_missing_counts_as_nothing() {
         assert_eq!(snmp_discards("Ip:"), 0);
         assert_eq!(snmp6_discards("Ip6InDiscards"), 0);
-        assert_eq!(backlog_drops("zz"), 0);
+        assert_eq!(backlog_drops("zz"), [0; 0]);
+    }
+
+    #[test]
+    fn packets_wait_where_any_cpu_has_some() {
+        let line = |waiting| format!("{}{waiting:08x} 00000001\n", "00000007 ".repeat(11));
+        assert_eq!(all_waiting(&line(0)), Some(0));
+        assert_eq!(all_waiting(&[line(0), line(10)].concat()), Some(10));
+        assert_eq!(all_waiting("00000007 00000000 00000000\n"), None);
+    }
+
+    #[test]
+    fn a_counter_of_32_bits_may_begin_anew() {
+        let discards = |ip, backlog: &[u32]| Discards {
+            ip,
+            backlog: backlog.to_vec(),
+        };
+        let before = discards(100, &[u32::MAX - 1, 7]);
+        assert_eq!(discards(103, &[3, 8]).since(&before), 3 + 5 + 1);
     }
 }

@@ -15,6 +15,10 @@ fn windows_that_mislead_are_named() {
     assert!(disturbed.contains("97 % of a sender's CPU"), "{disturbed}");
     let filling = warned(|sample| sample.books.at_closing.received -= 2_000);
     assert!(filling.contains("queues were filling"), "{filling}");
+    let helped = warned(|sample| sample.other_cpu_ns = Some(6 * 12_900_000));
+    assert!(helped.contains("used 10 % more CPU time"), "{helped}");
+    let hardly_helped = warned(|sample| sample.other_cpu_ns = Some(6 * 1_200_000));
+    assert_eq!(hardly_helped, warned(|_| ()), "below 1 % says nothing");
     let unpinned = warned(|sample| sample.lanes[1].cpu = None);
     assert!(unpinned.contains("could not be pinned"), "{unpinned}");
     let empty = warned(|sample| sample.lanes[1].received_packets = 0);

@@ -49,6 +49,7 @@ fn window(case: &Case, received_packets: u64) -> Sample {
         opened_unix_ms: 0,
         window_ns: 100_000_000,
         lanes: vec![lane],
+        other_cpu_ns: None,
         books: Books::default(),
         rcvbuf_bytes: 0,
         sndbuf_bytes: 0,
