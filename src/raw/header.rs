@@ -61,13 +61,8 @@ fn wrong_block(block: &Block) -> Option<String> {
                 case.key()
             ));
         }
-        (!is_placed(planned)).then(|| {
-            format!(
-                "{}: its CPUs are not those of {} threads",
-                case.key(),
-                case.threads
-            )
-        })
+        (!is_placed(planned))
+            .then(|| format!("{}: its CPUs are not one for each of its lanes", case.key()))
     })
 }
 

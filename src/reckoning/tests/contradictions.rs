@@ -179,7 +179,7 @@ fn a_header_agrees_with_itself() {
         let one = Placement::unpinned(1.try_into().expect("in range"));
         header.plan.blocks[0].cases[0].verdict = Verdict::Run(one, Vec::new());
     };
-    assert!(wrong_header(unplaced).contains("its CPUs are not those of 2 threads"));
+    assert!(wrong_header(unplaced).contains("its CPUs are not one for each"));
     let shared = |header: &mut Header| {
         header.plan.blocks[0].cases[0].case.sharing = Some(crate::case::Sharing::DEFAULT);
     };
