@@ -4,12 +4,13 @@
 mod progress;
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use self::progress::{IN_TWO_PARTS, Measured, Progress, Stage};
 use crate::case::Case;
 use crate::error::UsageError;
 use crate::plan::{Block, Planned, Verdict};
-use crate::raw::{Header, Line, Log};
+use crate::raw::{Expected, Header, Line, Log};
 use crate::record::{EndedBy, Findings, Outcome, Record};
 use crate::sample::Sample;
 use crate::verify;
@@ -28,11 +29,10 @@ pub struct Reckoning {
 /// # Errors
 /// The line that cannot follow on those before it.
 pub fn replay(log: &Log) -> Result<(Reckoning, Vec<Record>), UsageError> {
-    let mut reckoning = Reckoning::new(log.header.clone());
-    if reckoning.places.len() != log.header.plan.runnable().count() {
-        let problem = "the plan has a case twice";
-        return Err(UsageError::file(&log.name, 1, problem));
+    if let Some(problem) = log.header.contradiction() {
+        return Err(UsageError::file(&log.name, 1, &problem));
     }
+    let mut reckoning = Reckoning::new(log.header.clone());
     let mut rows = reckoning.skipped();
     for (number, line) in (2..).zip(&log.lines) {
         let refused = |problem: String| UsageError::file(&log.name, number, &problem);
@@ -101,31 +101,46 @@ impl Reckoning {
                 progress.warn(warning.clone());
             }
             Line::Verified(sample) => {
-                let measured = self.begun(sample)?;
-                if sample.round != 0 || sample.verified.is_none() || measured.verified.is_some() {
-                    return Err("it was verified before, or not at all".to_owned());
+                let verifies = self.header.schedule.verify;
+                let measured = self.begun(sample, Duration::ZERO)?;
+                let is_first = measured.verified.is_none() && measured.samples.is_empty();
+                if !verifies || (sample.round, sample.position) != (0, 0) || !is_first {
+                    return Err(format!(
+                        "{} is verified, but not in the one window before its first round",
+                        sample.case
+                    ));
+                }
+                if sample.verified.is_none() {
+                    return Err(format!("{}: what was verified is missing", sample.case));
                 }
                 measured.verified = sample.verified;
                 measured.failure = sample.verified.and_then(|found| found.fault());
             }
-            Line::Window(sample) => self.begun(sample)?.add(sample)?,
+            Line::Window(sample) => self.window(sample)?,
             Line::Repeated {
                 case,
                 round,
                 sample,
                 ..
+            } => self.repeat(case, *round, sample.as_deref())?,
+            Line::Failed {
+                case,
+                reason,
+                round,
             } => {
-                if let Some(contradiction) = sample.as_ref().and_then(|found| found.contradiction())
-                {
-                    return Err(format!("{case}: {contradiction}"));
+                let most_rounds = self.header.schedule.most_rounds();
+                let measured = self.running(case)?;
+                if *round > most_rounds {
+                    return Err(format!("{case} failed in round {round} of {most_rounds}"));
                 }
-                self.running(case)?.repeat(case, *round)?;
+                measured.failure = Some(reason.clone());
             }
-            Line::Failed { case, reason, .. } => self.running(case)?.failure = Some(reason.clone()),
             Line::BlockEnded { block, by } => {
                 if self.block_mut(*block)?.stage != Stage::Begun {
                     return Err(format!("block {block} ends, but it had not begun"));
                 }
+                let is_whole = self.blocks[*block].end(*by, &self.header.schedule);
+                is_whole.map_err(|problem| format!("block {block}: {problem}"))?;
                 self.blocks[*block].stage = Stage::Ended;
                 let rows = self.rows(*block, Some(*by));
                 self.blocks[*block].cases.clear();
@@ -138,6 +153,7 @@ impl Reckoning {
                     .iter_mut()
                     .filter(|block| block.stage != Stage::Ended);
                 for block in open {
+                    block.forget_positions();
                     if block.stage == Stage::Begun {
                         block.warn(Some(IN_TWO_PARTS.to_owned()));
                     }
@@ -223,11 +239,56 @@ impl Reckoning {
         Ok(measured)
     }
 
-    fn begun(&mut self, sample: &Sample) -> Result<&mut Measured, String> {
-        match sample.contradiction() {
-            Some(contradiction) => Err(format!("{}: {contradiction}", sample.case)),
-            None => self.running(&sample.case),
+    /// A case whose sample can be: see [`Expected`].
+    fn begun(&mut self, sample: &Sample, window: Duration) -> Result<&mut Measured, String> {
+        let case = &sample.case;
+        self.running(case)?;
+        let (block, place) = self.places[case];
+        let mut planned = self.header.plan.blocks[block].runnable();
+        let contradiction = planned.nth(place).and_then(|(case, placement)| {
+            let expected = Expected {
+                case,
+                placement,
+                window,
+            };
+            expected.contradiction(sample)
+        });
+        match contradiction {
+            Some(contradiction) => Err(format!("{case}: {contradiction}")),
+            None => Ok(&mut self.blocks[block].cases[place]),
         }
+    }
+
+    fn window(&mut self, sample: &Sample) -> Result<(), String> {
+        let most_rounds = self.header.schedule.most_rounds();
+        self.begun(sample, self.header.schedule.settings.window)?;
+        if sample.verified.is_some() {
+            return Err(format!(
+                "{}: datagrams are verified before the first round only",
+                sample.case
+            ));
+        }
+        let (block, place) = self.places[&sample.case];
+        self.blocks[block].cases[place].add(sample)?;
+        self.blocks[block].go_on(sample, most_rounds)
+    }
+
+    fn repeat(&mut self, case: &str, round: u32, sample: Option<&Sample>) -> Result<(), String> {
+        let most_rounds = self.header.schedule.most_rounds();
+        if round == 0 || round > most_rounds {
+            return Err(format!(
+                "round {round} of {case}, but the schedule has rounds 1 to {most_rounds}"
+            ));
+        }
+        if let Some(sample) = sample {
+            if (sample.case.as_str(), sample.round) != (case, round) || sample.is_sound() {
+                return Err(format!(
+                    "round {round} of {case} is repeated for a window that is not its own or adds up"
+                ));
+            }
+            self.begun(sample, self.header.schedule.settings.window)?;
+        }
+        self.running(case)?.repeat(case, round)
     }
 
     fn rows(&self, block: usize, ended: Option<EndedBy>) -> Vec<Record> {

@@ -32,17 +32,21 @@ fn place() -> Place {
 }
 
 fn troublesome(rows: &[Record]) -> Record {
-    let measured = rows.iter().find(|row| row.status == Status::Ok);
+    let measured = rows.iter().find(|row| row.sent_packets > Some(3));
+    let measured = measured.expect("one was measured");
+    let sent = measured.sent_packets.expect("a count");
     Record {
         status: Status::Interrupted,
         reason: "=1+2, a \"quote\" | a bar,\na second line".to_owned(),
         isolated_cpus: "2+3".to_owned(),
         rps_cpus: "1".to_owned(),
-        loss_pct: Some(0.1 + 0.2),
+        load_1min: Some(0.1 + 0.2),
         cv_pct: None,
+        loss_pct: None,
+        sent_packets: Some(sent - 3),
         unaccounted_packets: Some(-3),
         warnings: vec!["one".to_owned(), "*two* <b>".to_owned()],
-        ..measured.expect("one was measured").clone()
+        ..measured.clone()
     }
 }
 

@@ -2,7 +2,7 @@
 
 mod common;
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fs;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
@@ -12,6 +12,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use udpbench::raw::Line;
 use udpbench::record::{Record, Status};
+use udpbench::results::Results;
 
 /// 16 cases of 5 windows each in 8 blocks.
 const SWEEP: &str = "--engine null --no-reference --ip v4 --soak 0s --warmup 0s --rounds 5 --duration 5ms \
@@ -338,7 +339,8 @@ fn what_cannot_have_happened_is_refused_with_its_line() {
             3,
             "invalid",
         ),
-        (with(3, &ended), 4, "is not being measured"),
+        (with(2, window), 2, "is not being measured"),
+        (with(3, &ended), 3, "0 to 0 windows"),
         (
             with(2, r#"{"block_ended":{"block":99,"by":"rounds"}}"#),
             2,
@@ -372,6 +374,134 @@ fn what_cannot_have_happened_is_refused_with_its_line() {
             );
         }
     }
+}
+
+/// Every number of a real file, ten times as large, one less, negated, and huge: it is refused with a line, or the
+/// file still says what it said, or it is a number that nothing else in the file says anything about.
+#[test]
+fn a_damaged_number_is_refused_or_stands_alone() {
+    let place = Place::new();
+    let sweep = "--engine std,mmsg,null --threads 1,2 --payload 26 --ip v4 --connection connected --verify \
+                 --soak 0s --warmup 0s --rounds 5 --duration 25ms -o out.csv";
+    assert_code(&place.run(sweep), 0);
+    let whole = read(&place.path("out.jsonl"));
+    let lines: Vec<&str> = whole.lines().collect();
+    let of = |text: &str| -> Result<String, String> {
+        let log = udpbench::raw::Log::parse("out.jsonl", text.as_bytes());
+        let results = log.and_then(|log| Results::from_raw(&log));
+        let rows = results.map_err(|error| error.to_string())?.rows;
+        Ok(format!("{rows:?}"))
+    };
+    let rows = of(&whole).expect("as it was written");
+    let (mut refused, mut alike, mut alone) = (0, 0, BTreeSet::new());
+    // The header, what was verified, and windows: the others are like them.
+    for (number, line) in lines.iter().enumerate().take(8) {
+        let value: serde_json::Value = serde_json::from_str(line).expect("JSON");
+        for pointer in numbers_of(&value) {
+            for damage in [times_ten, one_less, negated, huge] {
+                let mut damaged = value.clone();
+                let place = damaged.pointer_mut(&pointer).expect("it is there");
+                *place = damage(place);
+                let mut lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
+                lines[number] = damaged.to_string();
+                match of(&(lines.join("\n") + "\n")) {
+                    Err(error) => {
+                        refused += 1;
+                        assert!(error.starts_with("out.jsonl, line "), "{error}");
+                    }
+                    Ok(same) if same == rows => alike += 1,
+                    Ok(_) => {
+                        let last = pointer.rsplit('/').find(|key| key.parse::<u32>().is_err());
+                        alone.insert(last.unwrap_or_default().to_owned());
+                    }
+                }
+            }
+        }
+    }
+    assert!(refused > alike / 4 && refused > 100, "{refused}, {alike}");
+    let expected: BTreeSet<String> = STAND_ALONE.iter().map(ToString::to_string).collect();
+    let others: Vec<&String> = alone.difference(&expected).collect();
+    assert!(others.is_empty(), "believed: {others:?}");
+}
+
+/// Numbers that are in a row and that nothing else in the file says anything about; the bytes are those of `null`,
+/// which are read while they race on.
+const STAND_ALONE: [&str; 32] = [
+    "window_ns",
+    "opened_unix_ms",
+    "sent",
+    "received",
+    "dropped_socket",
+    "unread",
+    "kernel_discards",
+    "errors",
+    "cpu_ns",
+    "voluntary_switches",
+    "involuntary_switches",
+    "chain_ns",
+    "cpu",
+    "rcvbuf_bytes",
+    "sndbuf_bytes",
+    "rcvbuf",
+    "first_millic",
+    "last_millic",
+    "hottest_millic",
+    "throttle_bits",
+    "lowest_khz",
+    "duplicated",
+    "reordered",
+    "truncated",
+    "corrupted",
+    "load_1min",
+    "conntrack_entries",
+    "page_bytes",
+    "freq_min_mhz",
+    "freq_max_mhz",
+    "sent_bytes",
+    "received_bytes",
+];
+
+fn numbers_of(value: &serde_json::Value) -> Vec<String> {
+    let below = |key: &str, value: &serde_json::Value| -> Vec<String> {
+        let found = numbers_of(value).into_iter();
+        found.map(|rest| format!("/{key}{rest}")).collect()
+    };
+    match value {
+        serde_json::Value::Number(_) => vec![String::new()],
+        serde_json::Value::Array(values) => {
+            let values = values.iter().enumerate();
+            values
+                .flat_map(|(n, value)| below(&n.to_string(), value))
+                .collect()
+        }
+        serde_json::Value::Object(values) => {
+            let values = values.iter();
+            values.flat_map(|(key, value)| below(key, value)).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn times_ten(value: &serde_json::Value) -> serde_json::Value {
+    match value.as_u64() {
+        Some(number) => number.saturating_mul(10).into(),
+        None => (10.0 * value.as_f64().unwrap_or_default()).into(),
+    }
+}
+
+fn one_less(value: &serde_json::Value) -> serde_json::Value {
+    match value.as_u64() {
+        Some(number) => number.saturating_sub(1).into(),
+        None => (value.as_f64().unwrap_or_default() - 1.0).into(),
+    }
+}
+
+fn negated(value: &serde_json::Value) -> serde_json::Value {
+    (-1.0 - value.as_f64().unwrap_or_default()).into()
+}
+
+fn huge(_value: &serde_json::Value) -> serde_json::Value {
+    u64::MAX.into()
 }
 
 #[test]

@@ -77,10 +77,10 @@ fn case(pair: &Pair, by: By) -> (CaseChange, Option<Difference>) {
         verdict: Verdict::Unclear,
     };
     let difference = match pair {
-        Pair::Broken(base, new) => {
+        Pair::Broken(base, new, reason) => {
             case.verdict = match fitness::elsewhere(base, new) {
                 Some(why) => Verdict::NotComparable(why),
-                None => Verdict::Broken(new.reason.clone()),
+                None => Verdict::Broken(reason.clone()),
             };
             None
         }

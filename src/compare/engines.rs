@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use super::difference::{Difference, Measure};
 use super::drift::Drift;
 use super::scatter;
-use super::{CaseChange, Change, EngineChange, Verdict};
+use super::{CaseChange, Change, EngineChange, Stratum, Verdict};
 use crate::case::{BlockKey, Threads};
 
 /// Fewer do not tell how much blocks differ.
@@ -41,6 +41,7 @@ pub(super) fn pooled(cases: &[(&CaseChange, Difference)], drift: &Drift) -> Vec<
             cases: blocks.values().map(Vec::len).sum(),
             blocks: means.len(),
             change,
+            strata: scatter.strata(means),
             verdict: match change {
                 Some(_) => Verdict::Unclear,
                 None => Verdict::NotComparable(format!(
@@ -125,6 +126,20 @@ impl Scatter {
     fn of_block(&self, block: &BlockMean) -> f64 {
         let common = self.0.get(&block.threads).copied().unwrap_or_default();
         (common.max(LEAST_SCATTER).powi(2) + PART_OF_OWN * block.variance).sqrt()
+    }
+
+    /// A line through the blocks of each thread count: the line through all of them follows those that agree best,
+    /// which are those of one thread, and takes the others for wild where they all changed.
+    fn strata(&self, blocks: &[BlockMean]) -> Vec<Stratum> {
+        let mut by_threads: BTreeMap<Threads, Vec<BlockMean>> = BTreeMap::new();
+        for block in blocks {
+            by_threads.entry(block.threads).or_default().push(*block);
+        }
+        let stratum = |(threads, blocks): (Threads, Vec<BlockMean>)| Stratum {
+            threads,
+            change: (blocks.len() > 1).then(|| self.line(&blocks)),
+        };
+        by_threads.into_iter().map(stratum).collect()
     }
 
     /// A robust line through the blocks, by Student's t of [`TAILS`] degrees of freedom: the likeliest one, found by

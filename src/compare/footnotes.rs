@@ -35,6 +35,13 @@ pub(crate) fn lines(file: &Against, threshold: Threshold) -> Vec<String> {
     let mut lines: Vec<String> = reasons
         .map(|((what, reason), count)| format!("{count} {what}: {reason}"))
         .collect();
+    lines.extend(file.engines.iter().filter_map(|engine| {
+        let where_not = engine.unevenness(threshold)?;
+        Some(format!(
+            "{} unclear: the same over all blocks, but not at each thread count alone; {where_not}",
+            engine.label
+        ))
+    }));
     lines.extend(file.remarks.iter().cloned());
     lines.extend(more_rounds(file, threshold));
     lines

@@ -27,7 +27,7 @@ pub mod table;
 mod threshold;
 mod verdict;
 
-use crate::case::{BlockKey, Connection};
+use crate::case::{BlockKey, Connection, Threads};
 use crate::results::Results;
 
 pub use self::difference::Measure;
@@ -111,8 +111,19 @@ pub struct EngineChange {
     pub blocks: usize,
     /// What their changes have in common, where the reference did not move. `None`: too few blocks.
     pub change: Option<Change>,
+    /// The same at each thread count alone.
+    pub strata: Vec<Stratum>,
     /// What that is called.
     pub verdict: Verdict,
+}
+
+/// What the blocks of one thread count say about an engine.
+#[derive(Clone, Copy, Debug)]
+pub struct Stratum {
+    /// How many threads.
+    pub threads: Threads,
+    /// What the blocks have in common. `None`: there is only one.
+    pub change: Option<Change>,
 }
 
 /// A change, as fractions of the value in the base: -0.03 is 3 % less.

@@ -17,8 +17,8 @@ pub(super) struct Pairs<'a> {
 pub(super) enum Pair<'a> {
     /// Measured in both.
     Measured(&'a Record, &'a Record),
-    /// Measured in the base, failed now.
-    Broken(&'a Record, &'a Record),
+    /// Measured in the base, failed now: why.
+    Broken(&'a Record, &'a Record, String),
     /// Several rows of one case: nobody knows which is meant. The first, and why not.
     Several(&'a Record, String),
 }
@@ -57,7 +57,7 @@ impl<'a> Pair<'a> {
     /// What it is called by.
     pub(super) fn row(&self) -> &'a Record {
         match self {
-            Self::Measured(row, _) | Self::Broken(row, _) | Self::Several(row, _) => row,
+            Self::Measured(row, _) | Self::Broken(row, ..) | Self::Several(row, _) => row,
         }
     }
 }
@@ -79,12 +79,29 @@ fn pair<'a>(base: &[&'a Record], new: &[&'a Record]) -> Result<Pair<'a>, String>
             return Ok(Pair::Several(first, why));
         }
     };
-    match (base.status, new.status) {
+    match (status(base), status(new)) {
         (Status::Ok, Status::Ok) => Ok(Pair::Measured(base, new)),
-        (Status::Ok, Status::Failed) => Ok(Pair::Broken(base, new)),
+        (Status::Ok, Status::Failed) => {
+            let reason = if new.reason.is_empty() {
+                NOTHING_CAME
+            } else {
+                &new.reason
+            };
+            Ok(Pair::Broken(base, new, reason.to_owned()))
+        }
         (before, now) if before == now => Err(format!("{now} in both")),
         (Status::Ok, now) => Err(format!("{now} in NEW")),
         (before, _) => Err(format!("{before} in BASE")),
+    }
+}
+
+const NOTHING_CAME: &str = "nothing was received";
+
+/// A case that received nothing is dead, also in a file of a build that called it ok.
+fn status(row: &Record) -> Status {
+    match row.status {
+        Status::Ok if row.received_packets == Some(0) => Status::Failed,
+        status => status,
     }
 }
 

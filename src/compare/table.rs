@@ -257,7 +257,7 @@ pub(crate) fn legend(text: &mut String, comparison: &Comparison) {
         "\
 change %: {what}, by {base}. Each interval, taken alone, holds it at 95 %.
 {better}, {worse}: by {threshold} % or more, and no accident; of what is called so, {accidents} % may be one.
-same: within {threshold} %, at 95 %. unclear: the interval is too wide to say.
+same: within {threshold} %, at 95 %; an engine also at each thread count alone. unclear: too wide to say.
 "
     );
 }

@@ -1,7 +1,8 @@
 //! What a change is called.
 
 use super::significance::{Asked, Kind, discoveries};
-use super::{Against, By, Change, Options, Threshold};
+use super::table;
+use super::{Against, By, Change, EngineChange, Options, Stratum, Threshold};
 
 /// What a change is called.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,19 +55,38 @@ impl Verdict {
 
 /// Gives each change its verdict. All files are judged together: who asks more has more chances to be wrong.
 pub(super) fn judge(files: &mut [Against], options: Options) {
-    let mut changes: Vec<(Kind, Change, &mut Verdict)> = Vec::new();
+    struct Question<'a> {
+        kind: Kind,
+        change: Change,
+        /// Whether all of it is the same, if the change is.
+        is_even: bool,
+        verdict: &'a mut Verdict,
+    }
+    let mut questions: Vec<Question> = Vec::new();
     for file in files {
         let cases = file.cases.iter_mut();
-        changes
-            .extend(cases.filter_map(|case| Some((Kind::Case, case.change?, &mut case.verdict))));
+        questions.extend(cases.filter_map(|case| {
+            Some(Question {
+                kind: Kind::Case,
+                change: case.change?,
+                is_even: true,
+                verdict: &mut case.verdict,
+            })
+        }));
         let engines = file.engines.iter_mut();
-        changes.extend(
-            engines.filter_map(|engine| Some((Kind::Engine, engine.change?, &mut engine.verdict))),
-        );
+        questions.extend(engines.filter_map(|engine| {
+            let is_even = engine.not_same_at(options.threshold).count() == 0;
+            Some(Question {
+                kind: Kind::Engine,
+                change: engine.change?,
+                is_even,
+                verdict: &mut engine.verdict,
+            })
+        }));
     }
-    let asked: Vec<Asked> = changes
+    let asked: Vec<Asked> = questions
         .iter()
-        .map(|(kind, change, _)| Asked {
+        .map(|Question { kind, change, .. }| Asked {
             // What is of no interest shall not loosen the limit for what is.
             p_value: if change.matters(options.threshold) {
                 change.p_value
@@ -76,10 +96,11 @@ pub(super) fn judge(files: &mut [Against], options: Options) {
             kind: *kind,
         })
         .collect();
-    for ((_, change, verdict), is_discovery) in changes.into_iter().zip(discoveries(&asked)) {
-        *verdict = if is_discovery {
+    for (question, is_discovery) in questions.into_iter().zip(discoveries(&asked)) {
+        let change = question.change;
+        *question.verdict = if is_discovery {
             options.by.direction(change.estimate)
-        } else if change.is_within(options.threshold) {
+        } else if change.is_within(options.threshold) && question.is_even {
             Verdict::Same
         } else {
             Verdict::Unclear
@@ -95,6 +116,37 @@ impl By {
         } else {
             Verdict::Worse
         }
+    }
+}
+
+impl EngineChange {
+    /// The thread counts at which it is not surely the same.
+    fn not_same_at(&self, threshold: Threshold) -> impl Iterator<Item = &Stratum> {
+        let is_same =
+            move |change: Option<Change>| change.is_some_and(|change| change.is_within(threshold));
+        let strata = self.strata.iter();
+        strata.filter(move |stratum| !is_same(stratum.change))
+    }
+
+    /// What keeps it from being the same, where all its blocks together are: `4 threads -9.8 % (-12.1..-7.4)`.
+    pub(crate) fn unevenness(&self, threshold: Threshold) -> Option<String> {
+        let is_same = self.change?.is_within(threshold);
+        if !is_same || self.verdict != Verdict::Unclear {
+            return None;
+        }
+        let texts = self.not_same_at(threshold).map(|stratum| {
+            let plural = if stratum.threads.is_alone() { "" } else { "s" };
+            let threads = format!("{} thread{plural}", stratum.threads);
+            match stratum.change {
+                None => format!("{threads}: a single block"),
+                Some(_) => format!(
+                    "{threads}: {} % ({})",
+                    table::change(stratum.change),
+                    table::interval(stratum.change)
+                ),
+            }
+        });
+        Some(texts.collect::<Vec<_>>().join(", "))
     }
 }
 

@@ -1,103 +1,198 @@
 //! Whether a window can be what happened: files can be damaged, or edited.
+//!
+//! All that the program wrote twice, or could have computed, is held against each other here. What is left is a
+//! number that nothing else in the file says anything about.
+
+use std::time::Duration;
 
 use crate::books::Fates;
-use crate::sample::{LaneSample, Sample};
-use crate::verify::Verified;
+use crate::case::Case;
+use crate::engine::Group;
+use crate::placement::Placement;
+use crate::sample::{LaneSample, Sample, Side};
 
-/// No counter of a window reaches this: 2^53 datagrams are a year at 100 Mpps, and spreadsheets and JSON
-/// readers count no further.
-const MOST: u64 = 1 << 53;
-/// Nor do all counters of all windows of a case together reach this, so that no sum of theirs overflows, nor
-/// a difference of two. The largest are nanoseconds: a year of CPU time on 36 CPUs.
-const MOST_IN_ALL: u64 = 1 << 60;
-/// The last millisecond of the year 9999, where RFC 3339 ends.
-const LAST_MS: u64 = 253_402_300_799_999;
-const MOST_LANES: usize = 4096;
+/// What a window is held against.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Expected<'a> {
+    /// Its case.
+    pub(crate) case: &'a Case,
+    /// Where the lanes were to run.
+    pub(crate) placement: &'a Placement,
+    /// How long it was to be open, at least.
+    pub(crate) window: Duration,
+}
 
-impl Sample {
-    /// What about it cannot be, if anything.
-    pub(crate) fn contradiction(&self) -> Option<&'static str> {
-        let books = &self.books;
-        if self.counts().any(|count| count >= MOST) {
-            return Some("a count of 2^53 or more");
+/// A burst is published as a count and then its bytes, and read as bytes within two looks at the count
+/// ([`crate::lane::SharedTally`]): at each edge of a window, the two may be this many bursts apart.
+const BURSTS_APART: u64 = 4;
+/// Datagrams of one burst, of an engine that moves several: UIO_MAXIOV, which is also the most that a ring and a
+/// batch of pieces hold.
+const LARGEST_BURST: u64 = 4096;
+/// The clock is read first, and those of the lanes after it: on a busy machine, the coordinator may have to wait in
+/// between. Nobody waits for longer than this.
+const LONGEST_READING: Duration = Duration::from_secs(10);
+
+impl Expected<'_> {
+    /// What about a window cannot be, if anything.
+    pub(crate) fn contradiction(&self, sample: &Sample) -> Option<String> {
+        if let Some(problem) = sample.impossible_count() {
+            return Some(problem.to_owned());
         }
-        if self.window_ns == 0 {
-            return Some("a window that was never open");
-        }
-        if self.opened_unix_ms > LAST_MS {
-            return Some("a window after the year 9999");
-        }
-        if self.lanes.is_empty() || self.lanes.len() > MOST_LANES {
-            return Some("a window with no lanes, or too many");
-        }
-        if !(follows(books.at_opening, books.at_closing) && follows(books.at_closing, books.at_end))
-        {
-            return Some("books whose counts fall");
-        }
-        let mut paces = self.lanes.iter().filter_map(|lane| lane.pace);
-        paces
-            .any(|pace| pace.chain_ns == 0)
-            .then_some("a CPU that needed no time")
+        self.wrong_lanes(sample)
+            .or_else(|| wrong_sums(sample))
+            .or_else(|| self.wrong_bytes(sample))
+            .or_else(|| self.wrong_times(sample))
+            .or_else(|| wrong_verification(sample))
     }
 
-    /// What the counters of a case come to with those of this window. `None`: more than there can be.
-    pub(crate) fn added_to(&self, total: u64) -> Option<u64> {
-        let total = self.counts().fold(total, u64::saturating_add);
-        (total < MOST_IN_ALL).then_some(total)
+    fn wrong_lanes(&self, sample: &Sample) -> Option<String> {
+        let sides: Vec<Side> = sample.lanes.iter().map(|lane| lane.side).collect();
+        // Datagrams of one thread may be verified with a thread for each side.
+        let is_split = sample.verified.is_some() && sides == sides_of(self.case, Alone::InTwo);
+        if sides != sides_of(self.case, Alone::AsOne) && !is_split {
+            return Some(
+                "its lanes are not those of its case: senders first, workers last".to_owned(),
+            );
+        }
+        let mut cpus = self.placement.cpus();
+        for (number, lane) in (1..).zip(&sample.lanes) {
+            if !lane.side.sends() && (lane.sent_packets, lane.sent_bytes) != (0, 0) {
+                return Some(format!("lane {number}, a {}, sent datagrams", lane.side));
+            }
+            if !lane.side.receives() && (lane.received_packets, lane.received_bytes) != (0, 0) {
+                return Some(format!("lane {number}, a {}, received some", lane.side));
+            }
+            let planned = cpus.next().flatten();
+            let is_there = |cpu| usize::try_from(cpu).ok() == planned;
+            if let Some(cpu) = lane.cpu.filter(|&cpu| !is_there(cpu)) {
+                return Some(format!(
+                    "lane {number} was pinned to CPU {cpu}, which is not where the plan has it"
+                ));
+            }
+        }
+        None
     }
 
-    fn counts(&self) -> impl Iterator<Item = u64> {
-        let books = &self.books;
-        let of_books = [
-            books.unread,
-            books.kernel_discards,
-            books.kernel_discards_at_opening,
-            books.kernel_discards_at_closing,
-            books.at_end.sent,
-            books.at_end.received,
-            books.at_end.dropped_socket,
-        ];
-        let other_cpu_ns = self.other_cpu_ns.unwrap_or_default();
-        let of_run = [
-            self.window_ns,
-            other_cpu_ns,
-            self.rcvbuf_bytes,
-            self.sndbuf_bytes,
-        ];
-        let of_lanes = self.lanes.iter().flat_map(of_lane);
-        let of_datagrams = self.verified.map(of_datagrams);
-        let counts = of_lanes.chain(of_books).chain(of_run);
-        counts.chain(of_datagrams.into_iter().flatten())
+    fn wrong_bytes(&self, sample: &Sample) -> Option<String> {
+        // Who else sent to our port sent anything, and may be made up for by what the kernel lost.
+        let is_faulty = sample.verified.is_some_and(|found| found.fault().is_some());
+        let is_sound = sample.is_sound() && sample.books.of_window().dropped_kernel == 0;
+        let is_ours = is_sound && !is_faulty;
+        for (number, lane) in (1..).zip(&sample.lanes) {
+            let sent = (lane.sent_packets, lane.sent_bytes, "sent");
+            let received = (lane.received_packets, lane.received_bytes, "received");
+            for (packets, bytes, what) in [Some(sent), is_ours.then_some(received)]
+                .into_iter()
+                .flatten()
+            {
+                if !self.may_be(packets, bytes) {
+                    let payload = self.case.payload;
+                    return Some(format!(
+                        "lane {number} {what} {bytes} bytes in {packets} datagrams of {payload} B"
+                    ));
+                }
+            }
+        }
+        None
+    }
+
+    /// Whether so many datagrams hold so many bytes, but for what reading them apart may do.
+    fn may_be(&self, packets: u64, bytes: u64) -> bool {
+        let payload = self.case.payload.bytes() as u64;
+        if payload == 0 || bytes % payload != 0 {
+            return bytes == 0;
+        }
+        let (sender, receiver) = (&self.case.sender.about, &self.case.receiver.about);
+        // What `null` counts in one go depends on how long it did not look.
+        if !sender.moves_datagrams {
+            return true;
+        }
+        let is_single = |group| !matches!(group, Group::Batch | Group::Offload);
+        let burst = if is_single(sender.group) && is_single(receiver.group) {
+            1
+        } else {
+            LARGEST_BURST
+        };
+        (bytes / payload).abs_diff(packets) <= 2 * BURSTS_APART * burst
+    }
+
+    fn wrong_times(&self, sample: &Sample) -> Option<String> {
+        let open = Duration::from_nanos(sample.window_ns);
+        if open < self.window {
+            return Some(format!(
+                "a window of {open:?}, shorter than the {:?} of the schedule",
+                self.window
+            ));
+        }
+        let most = open.saturating_add(LONGEST_READING);
+        let cpu_times = sample.lanes.iter().filter_map(|lane| lane.cpu_ns);
+        let too_long = cpu_times
+            .map(Duration::from_nanos)
+            .find(|&ran| ran > most)?;
+        Some(format!(
+            "a lane ran for {too_long:?} in a window of {open:?}"
+        ))
     }
 }
 
-fn of_lane(lane: &LaneSample) -> [u64; 9] {
-    [
-        lane.sent_packets,
-        lane.sent_bytes,
-        lane.received_packets,
-        lane.received_bytes,
-        lane.would_blocks,
-        lane.errors,
-        lane.cpu_ns.unwrap_or_default(),
-        lane.voluntary_switches.unwrap_or_default(),
-        lane.involuntary_switches.unwrap_or_default(),
-    ]
+/// How the lanes of a single thread are made.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Alone {
+    AsOne,
+    InTwo,
 }
 
-fn of_datagrams(found: Verified) -> [u64; 5] {
-    let Verified {
-        packets,
-        duplicated,
-        reordered,
-        truncated,
-        corrupted,
-    } = found;
-    [packets, duplicated, reordered, truncated, corrupted]
+/// As [`crate::runner`] starts them.
+fn sides_of(case: &Case, alone: Alone) -> Vec<Side> {
+    let threads = case.threads;
+    let mut sides = if threads.is_alone() && alone == Alone::AsOne {
+        vec![Side::Alone]
+    } else {
+        let senders = vec![Side::Sender; threads.senders()];
+        [senders, vec![Side::Receiver; threads.receivers()]].concat()
+    };
+    let on_workers = [case.sender, case.receiver]
+        .iter()
+        .any(|entry| case.runs_on_workers(entry));
+    if let Some(workers) = case.tokio_workers.filter(|_| on_workers) {
+        sides.extend(vec![Side::Worker; workers.count()]);
+    }
+    sides
 }
 
-fn follows(before: Fates, after: Fates) -> bool {
-    before.sent <= after.sent
-        && before.received <= after.received
-        && before.dropped_socket <= after.dropped_socket
+/// The books and the lanes are made from the same readings.
+fn wrong_sums(sample: &Sample) -> Option<String> {
+    let books = &sample.books;
+    let sum = |count: fn(&LaneSample) -> u64| sample.lanes.iter().map(count).sum::<u64>();
+    let moved = |count: fn(Fates) -> u64| count(books.at_closing) - count(books.at_opening);
+    let sent = (
+        "sent",
+        sum(|lane| lane.sent_packets),
+        moved(|fates| fates.sent),
+    );
+    let received = (
+        "received",
+        sum(|lane| lane.received_packets),
+        moved(|fates| fates.received),
+    );
+    let (what, lanes, books) = [sent, received]
+        .into_iter()
+        .find(|(_, lanes, books)| lanes != books)?;
+    Some(format!(
+        "the lanes {what} {lanes} datagrams, the books say {books}"
+    ))
+}
+
+fn wrong_verification(sample: &Sample) -> Option<String> {
+    let found = sample.verified?;
+    let received = sample.books.at_end.received;
+    if found.packets != received {
+        return Some(format!(
+            "{} datagrams verified, but {received} received",
+            found.packets
+        ));
+    }
+    let faulty = found.duplicated + found.reordered + found.corrupted;
+    (faulty > found.packets || found.truncated > found.packets)
+        .then(|| "more datagrams at fault than there were".to_owned())
 }

@@ -4,10 +4,13 @@
 //! `docs/RESULTS.md` says the same for people who only have the file, `docs/raw.schema.json` for programs.
 
 mod check;
+mod counts;
+mod header;
 mod read;
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) use self::check::Expected;
 pub use self::read::Log;
 use crate::host::Host;
 use crate::plan::Plan;

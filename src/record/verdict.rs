@@ -1,8 +1,10 @@
 //! What became of a case, and what may mislead about its row.
 
+use std::collections::BTreeMap;
+
 use super::contamination::Selection;
 use super::{Environment, Findings, Outcome, Status, climate, numbers};
-use crate::case::Case;
+use crate::case::{Case, Sharing};
 use crate::sample::{LaneSample, Sample, Side};
 use crate::stats;
 
@@ -41,10 +43,28 @@ pub(super) fn status(findings: &Findings) -> (Status, String) {
         );
         return (Status::Failed, reason);
     }
+    if let Some(reason) = dead(findings.samples) {
+        return (Status::Failed, reason);
+    }
     match findings.outcome {
         Outcome::Interrupted => (Status::Interrupted, "ended by a signal".to_owned()),
         _ => (Status::Ok, String::new()),
     }
+}
+
+/// Why a case is dead, if it is: its books close, but no window moved a datagram. One that arrives too late for
+/// its window, as on a busy machine, is in the books all the same.
+fn dead(samples: &[Sample]) -> Option<String> {
+    let books = numbers::total_books(samples);
+    if samples.is_empty() || books.received > 0 {
+        return None;
+    }
+    let failed = match numbers::failed_calls(samples) {
+        0 => String::new(),
+        calls => format!(": {calls} system calls failed"),
+    };
+    let what = if books.sent > 0 { "received" } else { "sent" };
+    Some(format!("nothing was {what}{failed}"))
 }
 
 /// Why there were no more rounds; nothing where there were to be none.
@@ -102,6 +122,7 @@ pub(super) fn warnings(
         warnings.push("the buffers that were granted changed from window to window".to_owned());
     }
     warnings.extend(unlike_a_longer_run(findings));
+    warnings.extend(idle_lanes(findings));
     warnings.extend(selection.warnings());
     warnings.extend(disturbed(samples, environment));
     let lanes = samples.iter().flat_map(|sample| &sample.lanes);
@@ -161,6 +182,36 @@ fn unlike_a_longer_run(findings: &Findings) -> Vec<String> {
         let cure = "a longer --duration or --warmup, or a smaller --rcvbuf, shows how it goes on";
         warnings.push(format!(
             "queues were filling or emptying (queue_growth_packets): {cure}"
+        ));
+    }
+    warnings
+}
+
+/// Lanes that moved nothing in any window, although the others of their side did. A receiver that shares the port
+/// may be meant to get nothing; then the plan has said so.
+fn idle_lanes(findings: &Findings) -> Vec<String> {
+    let idle = |side: fn(Side) -> bool, packets: fn(&LaneSample) -> u64| {
+        let mut moved: BTreeMap<usize, u64> = BTreeMap::new();
+        for sample in findings.samples {
+            let lanes = sample.lanes.iter().enumerate();
+            for (n, lane) in lanes.filter(|(_, lane)| side(lane.side)) {
+                *moved.entry(n).or_default() += packets(lane);
+            }
+        }
+        let idle = moved.values().filter(|&&packets| packets == 0).count();
+        (idle > 0 && idle < moved.len()).then_some((idle, moved.len()))
+    };
+    let mut warnings = Vec::new();
+    if let Some((idle, all)) = idle(Side::sends, |lane| lane.sent_packets) {
+        warnings.push(format!(
+            "{idle} of {all} senders sent nothing in any window"
+        ));
+    }
+    let is_even = findings.case.sharing.is_none_or(Sharing::is_even);
+    let receivers = idle(Side::receives, |lane| lane.received_packets);
+    if let Some((idle, all)) = receivers.filter(|_| is_even) {
+        warnings.push(format!(
+            "{idle} of {all} receivers received nothing in any window (receiver_share_min_pct)"
         ));
     }
     warnings

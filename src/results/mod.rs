@@ -1,5 +1,7 @@
 //! Results from a file: the rows of a CSV, or of raw samples, which are reckoned again.
 
+mod figures;
+
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
@@ -93,7 +95,8 @@ impl Results {
             let fields = fields.map_err(|error| refused(&error))?;
             let row = fields.deserialize(Some(&columns));
             let row: Record = row.map_err(|error| refused(&error))?;
-            if let Some(problem) = no_number(&columns, &fields, &row) {
+            let problem = no_number(&columns, &fields, &row);
+            if let Some(problem) = problem.or_else(|| figures::contradiction(&row)) {
                 return Err(UsageError::file(name, line_of(fields.position()), &problem));
             }
             rows.push(row);

@@ -15,7 +15,7 @@ pub use self::schedule::{Schedule, Until};
 use crate::case::Case;
 use crate::placement::Placement;
 use crate::plan::Block;
-use crate::raw::{Header, Line};
+use crate::raw::{Expected, Header, Line};
 use crate::reckoning::Reckoning;
 use crate::record::{EndedBy, Record};
 use crate::runner::{self, NoSample};
@@ -108,9 +108,9 @@ impl From<anyhow::Error> for End {
 }
 
 /// A window that cannot be is none: whoever reads the file would refuse all of it.
-fn possible(measured: Result<Sample, NoSample>) -> Result<Sample, NoSample> {
+fn possible(measured: Result<Sample, NoSample>, expected: Expected) -> Result<Sample, NoSample> {
     let sample = measured?;
-    match sample.contradiction() {
+    match expected.contradiction(&sample) {
         None => Ok(sample),
         Some(contradiction) => Err(NoSample::Failed(anyhow!(
             "what was counted cannot be: {contradiction}"
@@ -242,7 +242,15 @@ impl Sweep<'_> {
         position: u32,
     ) -> Result<(), End> {
         let settings = &self.header.schedule.settings;
-        let measure = || possible(runner::measure(case, placement, settings, self.interrupt));
+        let expected = Expected {
+            case,
+            placement,
+            window: settings.window,
+        };
+        let measure = || {
+            let measured = runner::measure(case, placement, settings, self.interrupt);
+            possible(measured, expected)
+        };
         let mut measured = measure();
         let is_second = self.reckoning.is_repeated(case, round);
         if let Some(reason) = fault(case, &measured).filter(|_| !is_second) {
@@ -298,7 +306,13 @@ impl Sweep<'_> {
                 continue;
             }
             self.journal.doing(&format!("verifying {}", case.label()));
-            match possible(runner::verify(case, placement, settings, self.interrupt)) {
+            let expected = Expected {
+                case,
+                placement,
+                window: Duration::ZERO,
+            };
+            let verified = runner::verify(case, placement, settings, self.interrupt);
+            match possible(verified, expected) {
                 Ok(sample) => {
                     self.tell(&Line::Verified(Box::new(sample)))?;
                     if self.reckoning.has_failed(case) {

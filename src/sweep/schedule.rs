@@ -53,6 +53,14 @@ impl Schedule {
         plan.runnable().count() as u64 * u64::from(self.rounds)
     }
 
+    /// The most windows that a case may have.
+    pub fn most_rounds(&self) -> u32 {
+        match self.until {
+            None => self.rounds,
+            Some(_) => self.rounds.max(Until::MAX_ROUNDS),
+        }
+    }
+
     /// About how long one of them takes, with all that belongs to it.
     pub fn time_per_window(&self) -> Duration {
         let traffic = self.settings.warmup.saturating_add(self.settings.window);

@@ -17,6 +17,29 @@ fn what_worked_and_fails_now_is_broken() {
 }
 
 #[test]
+fn what_receives_nothing_now_is_broken_even_where_its_row_says_ok() {
+    let dead = Record {
+        received_packets: Some(0),
+        received_pps: Some(0.0),
+        ratio_to_std: Some(0.0),
+        ..row("mio-level", 0.9)
+    };
+    let broken = Verdict::Broken("nothing was received".to_owned());
+    assert_eq!(verdict_of(row("mio-level", 0.9), dead.clone()), broken);
+    let base = results("a", vec![row("mio-level", 0.9)]);
+    assert!(
+        compare(
+            &base,
+            &[results("b", vec![dead.clone()])],
+            Options::default()
+        )
+        .is_worse()
+    );
+    let found = against(&results("a", vec![dead.clone()]), results("b", vec![dead]));
+    assert_eq!(found.remarks, ["1 case failed in both"]);
+}
+
+#[test]
 fn other_buffers_and_other_boards_are_not_comparable() {
     let base = row("mio-level", 0.9);
     let new = Record {

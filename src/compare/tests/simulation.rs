@@ -13,8 +13,8 @@ const SWEEPS: usize = if cfg!(target_arch = "x86_64") {
 };
 const ROUNDS: usize = 6;
 const BLOCKS: u32 = 18;
-/// Blocks of one thread, in which `mio-exhaustive` does not run.
-const BLOCKS_OF_ONE_THREAD: u32 = 6;
+/// Of each thread count: 1, 2 and 4. In those of one thread, `mio-exhaustive` does not run.
+const BLOCKS_EACH: u32 = 6;
 
 /// Standard deviations of logarithms. Together, the ratios of most cases scatter by 6 % from round to round.
 struct Noise {
@@ -26,6 +26,8 @@ struct Noise {
     noisy: f64,
     /// Of each case, from run to run: its rounds do not show it.
     between_runs: f64,
+    /// How much of all that there is in blocks of one thread, where no threads share CPUs.
+    of_one_thread: f64,
 }
 
 const NOISE: Noise = Noise {
@@ -33,9 +35,22 @@ const NOISE: Noise = Noise {
     quiet: 0.045,
     noisy: 0.10,
     between_runs: 0.01,
+    of_one_thread: 1.0,
 };
 
-struct Dice(fastrand::Rng);
+/// As quiet as a machine has it, so that `same` can be said.
+const QUIET: Noise = Noise {
+    reference: 0.01,
+    quiet: 0.01,
+    noisy: 0.01,
+    between_runs: 0.004,
+    of_one_thread: 0.5,
+};
+
+struct Dice(fastrand::Rng, Noise);
+
+/// By how much an engine is slower with so many threads.
+type Slowed = fn(&str, u16) -> f64;
 
 impl Dice {
     /// Box & Muller, Ann. Math. Stat. 29 (1958) 610-611.
@@ -44,24 +59,31 @@ impl Dice {
         deviation * radius * (std::f64::consts::TAU * self.0.f64()).cos()
     }
 
-    /// A sweep in which `slowed` is so much slower than it was.
-    fn sweep(&mut self, slowed: &str, by: f64) -> Results {
+    /// A sweep in which engines are so much slower than they were.
+    fn sweep(&mut self, slowed: Slowed) -> Results {
         let mut rows = Vec::new();
         for block in 1..=BLOCKS {
-            let reference: [f64; ROUNDS] = std::array::from_fn(|_| self.normal(NOISE.reference));
+            let threads = [1, 2, 4][((block - 1) / BLOCKS_EACH) as usize];
+            let part = if threads == 1 {
+                self.1.of_one_thread
+            } else {
+                1.0
+            };
+            let of_reference = part * self.1.reference;
+            let reference: [f64; ROUNDS] = std::array::from_fn(|_| self.normal(of_reference));
             for (engine, noise) in [
-                ("std", NOISE.quiet),
-                ("mio-level", NOISE.quiet),
-                ("mio-exhaustive", NOISE.noisy),
+                ("std", self.1.quiet),
+                ("mio-level", self.1.quiet),
+                ("mio-exhaustive", self.1.noisy),
             ] {
-                let runs = engine != "mio-exhaustive" || block > BLOCKS_OF_ONE_THREAD;
-                let speed = if engine == slowed { 1.0 - by } else { 1.0 };
+                let runs = engine != "mio-exhaustive" || threads > 1;
+                let speed = 1.0 - slowed(engine, threads);
                 for connection in [Connection::Connected, Connection::Unconnected] {
-                    let row = case_of(engine, connection, block, 1.0);
+                    let row = on_threads(case_of(engine, connection, block, 1.0), threads);
                     if row.is_reference() {
                         rows.push(row);
                     } else if runs {
-                        rows.push(self.measured(row, speed, noise, &reference));
+                        rows.push(self.measured(row, speed, part * noise, &reference));
                     }
                 }
             }
@@ -70,7 +92,12 @@ impl Dice {
     }
 
     fn measured(&mut self, row: Record, speed: f64, noise: f64, reference: &[f64]) -> Record {
-        let of_run = self.normal(NOISE.between_runs);
+        let part = if row.threads.is_alone() {
+            self.1.of_one_thread
+        } else {
+            1.0
+        };
+        let of_run = self.normal(part * self.1.between_runs);
         let ratio = |of_reference: &f64| speed * (of_run + self.normal(noise) - of_reference).exp();
         let ratios: Vec<f64> = reference.iter().map(ratio).collect();
         Record {
@@ -81,14 +108,27 @@ impl Dice {
     }
 }
 
-/// Pairs of sweeps, in the second of which `slowed` is slower.
-fn pairs(slowed: &str, by: f64) -> Vec<Against> {
-    let mut dice = Dice(fastrand::Rng::with_seed(20_261_121));
+fn on_threads(row: Record, threads: u16) -> Record {
+    Record {
+        case: row.case.replace("/2t/", &format!("/{threads}t/")),
+        threads: threads.try_into().expect("in range"),
+        ..row
+    }
+}
+
+/// Pairs of sweeps, in the second of which engines are slower.
+fn pairs(noise: Noise, slowed: Slowed) -> Vec<Against> {
+    let mut dice = Dice(fastrand::Rng::with_seed(20_261_121), noise);
     let mut pair = || {
-        let base = dice.sweep(slowed, 0.0);
-        against(&base, dice.sweep(slowed, by))
+        let base = dice.sweep(|_, _| 0.0);
+        against(&base, dice.sweep(slowed))
     };
     (0..SWEEPS).map(|_| pair()).collect()
+}
+
+fn count(pairs: &[Against], label: &str, verdict: &Verdict) -> usize {
+    let is_it = |found: &&Against| engine(found, label).verdict == *verdict;
+    pairs.iter().filter(is_it).count()
 }
 
 /// Whether anything beside `slowed` is called a change.
@@ -101,7 +141,7 @@ fn has_false_alarm(found: &Against, slowed: &str) -> bool {
 
 #[test]
 fn where_nothing_changed_next_to_nothing_is_called_a_change() {
-    let pairs = pairs("", 0.0);
+    let pairs = pairs(NOISE, |_, _| 0.0);
     assert!(pairs.iter().all(|found| found.cases.len() == 96));
     let alarms = pairs.iter().filter(|found| has_false_alarm(found, ""));
     assert!(alarms.count() <= SWEEPS / 20);
@@ -109,11 +149,55 @@ fn where_nothing_changed_next_to_nothing_is_called_a_change() {
 
 #[test]
 fn an_engine_that_is_5_percent_slower_is_found_and_it_is_that_one() {
-    let pairs = pairs("mio-level", 0.05);
-    let is_found = |found: &&Against| engine(found, "mio-level").verdict == Verdict::Worse;
-    assert!(pairs.iter().filter(is_found).count() >= SWEEPS * 95 / 100);
+    let slowed: Slowed = |engine, _| if engine == "mio-level" { 0.05 } else { 0.0 };
+    let pairs = pairs(NOISE, slowed);
+    assert!(count(&pairs, "mio-level", &Verdict::Worse) >= SWEEPS * 95 / 100);
     let alarms = pairs
         .iter()
         .filter(|found| has_false_alarm(found, "mio-level"));
     assert!(alarms.count() <= SWEEPS / 20);
+}
+
+#[test]
+fn an_engine_that_is_slower_at_some_thread_counts_is_not_called_the_same() {
+    fn is_level(engine: &str) -> bool {
+        engine == "mio-level"
+    }
+    let slowed: [Slowed; 3] = [
+        |engine, threads| {
+            if is_level(engine) && threads > 1 {
+                0.10
+            } else {
+                0.0
+            }
+        },
+        |engine, threads| {
+            if is_level(engine) && threads == 4 {
+                0.10
+            } else {
+                0.0
+            }
+        },
+        |engine, threads| {
+            if is_level(engine) && threads > 1 {
+                0.05
+            } else {
+                0.0
+            }
+        },
+    ];
+    for slowed in slowed {
+        let pairs = pairs(QUIET, slowed);
+        let same = count(&pairs, "mio-level", &Verdict::Same);
+        assert!(same <= SWEEPS / 50, "{same} of {SWEEPS}");
+    }
+}
+
+#[test]
+fn an_engine_that_did_not_change_is_called_the_same_where_the_data_allow_it() {
+    let pairs = pairs(QUIET, |_, _| 0.0);
+    let same = count(&pairs, "mio-level", &Verdict::Same);
+    assert!(same >= SWEEPS / 4, "{same} of {SWEEPS}");
+    let found = against(&plain(), slower_by(0.0));
+    assert_eq!(engine(&found, "mio-level").verdict, Verdict::Same);
 }

@@ -1,0 +1,95 @@
+//! A case that moved nothing is no success, though its books close.
+
+use super::*;
+
+/// Windows in which the kernel dropped all of `sent`.
+fn dead(sent: u64) -> Vec<Sample> {
+    let mut samples = six();
+    for sample in &mut samples {
+        let [sender, receiver] = &mut sample.lanes[..] else {
+            panic!("two lanes")
+        };
+        (sender.sent_packets, sender.sent_bytes) = (sent, 300 * sent);
+        (receiver.received_packets, receiver.received_bytes) = (0, 0);
+        let all = fates(sent, 0, 0);
+        (sample.books.at_closing, sample.books.at_end) = (all, all);
+        sample.books.kernel_discards = sent;
+    }
+    samples
+}
+
+fn verdict(samples: &[Sample]) -> (Status, String) {
+    let row = record_of(samples, &six(), Outcome::Complete(EndedBy::Rounds));
+    (row.status, row.reason)
+}
+
+#[test]
+fn a_case_that_received_nothing_failed() {
+    let expected = (Status::Failed, "nothing was received".to_owned());
+    assert_eq!(verdict(&dead(30_000)), expected);
+    let row = record_of(&dead(30_000), &six(), Outcome::Interrupted);
+    assert_eq!((row.status, row.received_pps), (Status::Failed, None));
+    assert_eq!(
+        (row.sent_packets, row.loss_pct),
+        (Some(180_000), Some(100.0))
+    );
+}
+
+#[test]
+fn a_case_that_sent_nothing_failed_and_says_how_many_calls_did() {
+    let mut samples = dead(0);
+    assert_eq!(verdict(&samples).1, "nothing was sent");
+    samples[1].lanes[0].errors = 7;
+    assert_eq!(
+        verdict(&samples).1,
+        "nothing was sent: 7 system calls failed"
+    );
+}
+
+#[test]
+fn datagrams_without_payload_are_datagrams() {
+    let mut samples = six();
+    for lane in samples.iter_mut().flat_map(|sample| &mut sample.lanes) {
+        (lane.sent_bytes, lane.received_bytes) = (0, 0);
+    }
+    assert_eq!(verdict(&samples).0, Status::Ok);
+}
+
+#[test]
+fn one_window_that_received_something_is_enough_and_so_is_the_drain_after_it() {
+    let mut samples = dead(30_000);
+    samples[4] = window(5);
+    assert_eq!(verdict(&samples).0, Status::Ok);
+    let mut late = dead(30_000);
+    late[0].books.at_end.received = 30_000;
+    late[0].books.kernel_discards = 0;
+    assert_eq!(verdict(&late).0, Status::Ok);
+}
+
+#[test]
+fn nothing_measured_is_not_dead() {
+    let row = record_of(&[], &[], Outcome::Interrupted);
+    assert_eq!(row.status, Status::Interrupted);
+}
+
+#[test]
+fn a_lane_that_moved_nothing_beside_one_that_did_is_named() {
+    let mut samples = six();
+    for sample in &mut samples {
+        let mut idle = sample.lanes.clone();
+        (idle[0].sent_packets, idle[0].sent_bytes) = (0, 0);
+        (idle[1].received_packets, idle[1].received_bytes) = (0, 0);
+        sample.lanes.splice(1..1, [idle[0].clone()]);
+        sample.lanes.push(idle[1].clone());
+    }
+    let warnings = record_of(&samples, &six(), Outcome::Complete(EndedBy::Rounds)).warnings;
+    let expected = [
+        "1 of 2 senders sent nothing in any window",
+        "1 of 2 receivers received nothing in any window (receiver_share_min_pct)",
+    ];
+    assert_eq!(warnings, expected);
+    samples[3].lanes[1].sent_packets = 1;
+    samples[3].lanes[3].received_packets = 1;
+    let warnings = record_of(&samples, &six(), Outcome::Complete(EndedBy::Rounds)).warnings;
+    assert_eq!(warnings, Vec::<String>::new());
+}

@@ -1,0 +1,210 @@
+//! Whether the figures of a row can be what was measured: files can be damaged, or edited.
+
+use serde_json::{Map, Value};
+
+use crate::record::{Record, Status};
+
+/// Nothing that is reported reaches this: see `raw::counts`, and 2^53 datagrams per second are no speed.
+const MOST: f64 = 9_007_199_254_740_992.0;
+/// Nor is anything but 0 below this: rows have four decimals.
+const LEAST: f64 = 1e-9;
+const ABSOLUTE_ZERO_C: f64 = -273.15;
+
+/// Columns that may be below 0.
+const SIGNED: [&str; 2] = ["unaccounted_packets", "queue_growth_packets"];
+/// Parts of a whole.
+const PARTS: [&str; 4] = [
+    "loss_pct",
+    "interval_pct",
+    "receiver_share_min_pct",
+    "until_pct",
+];
+/// Medians that have an interval.
+const ESTIMATES: [&str; 4] = [
+    "received_pps",
+    "received_mbps",
+    "ratio_to_std",
+    "cpu_ratio_to_std",
+];
+
+/// What about a row cannot be, if anything: the column, the value, and why not.
+pub(super) fn contradiction(row: &Record) -> Option<String> {
+    let Ok(Value::Object(columns)) = serde_json::to_value(row) else {
+        return None;
+    };
+    let mut numbers = columns
+        .iter()
+        .filter_map(|(column, value)| Some((column.as_str(), value.as_f64()?)));
+    numbers
+        .find_map(|(column, value)| impossible(column, value))
+        .or_else(|| outside_of_its_interval(&columns))
+        .or_else(|| other_case(row))
+        .or_else(|| open_books(row))
+        .or_else(|| more_than_there_are(row))
+}
+
+fn impossible(column: &str, value: f64) -> Option<String> {
+    let least = match column {
+        _ if SIGNED.contains(&column) => -MOST,
+        _ if column.starts_with("temp_c_") => ABSOLUTE_ZERO_C,
+        _ => 0.0,
+    };
+    let why = match value {
+        _ if value < least => format!("below {least}"),
+        _ if value.abs() >= MOST => "2^53 or more".to_owned(),
+        _ if value != 0.0 && value.abs() < LEAST => "next to nothing".to_owned(),
+        _ if value > 100.0 && PARTS.contains(&column) => "more than 100 %".to_owned(),
+        _ => return None,
+    };
+    Some(format!("{column}: {value:?} cannot be: {why}"))
+}
+
+fn outside_of_its_interval(columns: &Map<String, Value>) -> Option<String> {
+    let value = |column: &str| columns.get(column)?.as_f64();
+    ESTIMATES.iter().find_map(|column| {
+        let median = value(column)?;
+        let low = value(&format!("{column}_low"))?;
+        let high = value(&format!("{column}_high"))?;
+        (!(low..=high).contains(&median))
+            .then(|| format!("{column}: {median} is not in its interval, {low} to {high}"))
+    })
+}
+
+/// A case is named by its columns.
+fn other_case(row: &Record) -> Option<String> {
+    let (threads, payload) = (row.threads, row.payload_bytes);
+    let named = format!(
+        "{}:{}/{threads}t/{payload}B/{}/{}",
+        row.sender, row.receiver, row.connection, row.ip
+    );
+    let rest = row.case.strip_prefix(&named);
+    if !rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/')) {
+        return Some(format!("case: its columns say {named}, not {}", row.case));
+    }
+    let sides = (row.senders, row.receivers);
+    (sides != (threads.senders(), threads.receivers())).then(|| {
+        format!(
+            "senders, receivers: {} and {} are not those of {threads} threads",
+            sides.0, sides.1
+        )
+    })
+}
+
+/// Every datagram ended somewhere: see [`crate::books::WindowBooks`].
+fn open_books(row: &Record) -> Option<String> {
+    let (sent, received) = (row.sent_packets?, row.received_packets?);
+    let unread = row.unread_packets?;
+    let dropped = i128::from(row.dropped_socket_packets?) + i128::from(row.dropped_kernel_packets?);
+    let unaccounted = row.unaccounted_packets?;
+    let explained = i128::from(received) + i128::from(unread) + dropped + i128::from(unaccounted);
+    if i128::from(sent) != explained {
+        return Some(format!(
+            "sent_packets: {sent}, but {explained} were received, unread, dropped or unaccounted for"
+        ));
+    }
+    if row.status == Status::Ok && (unread, unaccounted) != (0, 0) {
+        return Some("status: ok, but its books do not close".to_owned());
+    }
+    let loss_pct = 100.0 * sent.saturating_sub(received) as f64 / sent.max(1) as f64;
+    let said = row.loss_pct?;
+    ((said - loss_pct).abs() > 0.001)
+        .then(|| format!("loss_pct: {said}, but by the datagrams it is {loss_pct:.4}"))
+}
+
+/// Windows that are among those measured.
+fn more_than_there_are(row: &Record) -> Option<String> {
+    let rounds = usize::try_from(row.rounds).unwrap_or(usize::MAX);
+    let counts = [
+        ("ratio_pairs", row.ratio_pairs),
+        ("disturbed_windows", row.disturbed_windows),
+        ("contaminated_windows", row.contaminated_windows),
+        ("left_out_windows", row.left_out_windows),
+    ];
+    let (column, count) = counts
+        .into_iter()
+        .find(|(_, count)| count.is_some_and(|count| count > rounds))?;
+    Some(format!(
+        "{column}: {}, but there were {rounds} rounds",
+        count.unwrap_or_default()
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::tests::record;
+
+    fn refusal(change: impl FnOnce(&mut Record)) -> String {
+        let mut row = record();
+        assert_eq!(contradiction(&row), None);
+        change(&mut row);
+        contradiction(&row).unwrap_or_default()
+    }
+
+    #[test]
+    fn every_numeric_column_has_its_limits() {
+        let Value::Object(columns) = serde_json::to_value(record()).expect("an object") else {
+            panic!("no object")
+        };
+        let numbers = columns.iter().filter(|(_, value)| value.is_number());
+        let mut tried = 0;
+        for (column, _) in numbers {
+            for wrong in [-1e18, 1e308, 9.1e15, 5e-324, 1e-300] {
+                assert!(impossible(column, wrong).is_some(), "{column} {wrong}");
+                tried += 1;
+            }
+            assert_eq!(impossible(column, 1.0), None, "{column}");
+        }
+        assert!(tried > 100, "{tried}");
+        for column in PARTS {
+            assert!(impossible(column, 100.1).is_some_and(|why| why.contains("100 %")));
+        }
+        assert!(impossible("loss_pct", -0.1).is_some());
+        assert_eq!(impossible("temp_c_max", -40.0), None);
+        assert!(impossible("temp_c_max", -300.0).is_some());
+        assert_eq!(impossible("unaccounted_packets", -3.0), None);
+    }
+
+    #[test]
+    fn a_median_is_in_its_interval() {
+        let problem = refusal(|row| row.received_pps = Some(2_000_000.0));
+        let expected = "received_pps: 2000000.0 is not in its interval, 200000 to 200000";
+        assert_eq!(problem.replace("2000000 ", "2000000.0 "), expected);
+        assert!(refusal(|row| row.ratio_to_std = Some(1.1)).starts_with("ratio_to_std"));
+        let alone = refusal(|row| (row.received_pps_low, row.received_pps_high) = (None, None));
+        assert_eq!(alone, "");
+    }
+
+    #[test]
+    fn a_row_is_of_the_case_that_it_names() {
+        let problem = refusal(|row| row.payload_bytes = 26.try_into().expect("in range"));
+        assert!(
+            problem.starts_with("case: its columns say std:std/2t/26B"),
+            "{problem}"
+        );
+        assert!(refusal(|row| row.case += "0").starts_with("case"));
+        assert!(refusal(|row| row.senders = 3).starts_with("senders, receivers: 3 and 1"));
+    }
+
+    #[test]
+    fn the_books_of_a_row_close() {
+        for change in [
+            |row: &mut Record| row.sent_packets = Some(1_800_000),
+            |row: &mut Record| row.received_packets = Some(120_001),
+            |row: &mut Record| row.unaccounted_packets = Some(1),
+        ] {
+            assert!(refusal(change).starts_with("sent_packets"));
+        }
+        let problem = refusal(|row| {
+            (row.received_packets, row.unaccounted_packets) = (Some(119_999), Some(1));
+        });
+        assert!(problem.starts_with("status: ok"), "{problem}");
+        assert!(refusal(|row| row.loss_pct = Some(3.3)).starts_with("loss_pct: 3.3"));
+    }
+
+    #[test]
+    fn no_more_windows_are_marked_than_there_were() {
+        assert!(refusal(|row| row.ratio_pairs = Some(7)).starts_with("ratio_pairs: 7"));
+        assert!(refusal(|row| row.left_out_windows = Some(7)).starts_with("left_out_windows"));
+    }
+}
