@@ -49,7 +49,7 @@ fn row(entry: &Entry) -> [String; 4] {
         Selection::ByName => "",
     };
     let mut text = about.summary.to_owned();
-    let state = match (entry.probe)() {
+    let state = match entry.probe() {
         Ok(()) => "yes",
         Err(reason) => {
             text += &["\nnot here: ", &reason].concat();
