@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::io;
 use std::process::ExitCode;
+use std::thread;
 
 use anyhow::anyhow;
 use clap::Parser;
@@ -11,8 +12,26 @@ use udpbench::error::UsageError;
 use udpbench::sys::limits;
 use udpbench::{cmd, visible};
 
+/// What the definition of the command line and its checks need at least, with plenty to spare.
+const STACK_BYTES: usize = 2 << 20;
+
 fn main() -> ExitCode {
     limits::survive_file_size();
+    if !limits::is_stack_below(STACK_BYTES) {
+        return run();
+    }
+    // Of threads, the program itself says how large their stacks are.
+    let thread = thread::Builder::new().stack_size(STACK_BYTES);
+    match thread.spawn(run) {
+        // A panic has been reported; 101 is what one in main ends with.
+        Ok(running) => running.join().unwrap_or(ExitCode::from(101)),
+        Err(error) => {
+            explain(&anyhow!(error).context("cannot start a thread beside a stack this small"))
+        }
+    }
+}
+
+fn run() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return answer(&error),

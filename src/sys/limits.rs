@@ -14,6 +14,13 @@ pub fn raise_open_files() {
     }
 }
 
+/// Whether the stack of the main thread may be no larger than so (`ulimit -s`).
+pub fn is_stack_below(bytes: usize) -> bool {
+    // No limit is the largest number there is.
+    let soft = getrlimit(Resource::RLIMIT_STACK).map(|(soft, _)| usize::try_from(soft));
+    matches!(soft, Ok(Ok(soft)) if soft < bytes)
+}
+
 /// Makes a write beyond the largest size of a file (`ulimit -f`) an error (EFBIG) like that of a full disk; else
 /// its signal ends the process without a word (setrlimit(2), "RLIMIT_FSIZE").
 pub fn survive_file_size() {
