@@ -25,6 +25,9 @@ fn few_descriptors_are_a_reason_and_never_a_panic() {
                 !message.contains("panicked"),
                 "{limit}, {arguments}: {message}"
             );
+            // What was refused leaves no empty file.
+            let files = place.files();
+            assert!(code != Some(2) || files.is_empty(), "{limit}: {files:?}");
         }
     }
 }

@@ -92,8 +92,10 @@ impl LineFile {
     /// When it exists already, or cannot be created.
     pub fn create(path: &Path) -> io::Result<Self> {
         let file = new_file(path)?;
+        // What cannot be used is not left behind.
+        let lock = lock(&file).inspect_err(|_| drop(std::fs::remove_file(path)))?;
         Ok(Self {
-            _lock: lock(&file)?,
+            _lock: lock,
             file,
             path: path.to_owned(),
             whole: 0,
