@@ -54,7 +54,7 @@ fn refuse(why: &str) -> ! {
 
 fn list() {
     for entry in engines::ALL {
-        let why_not = (entry.probe)().err().unwrap_or_default();
+        let why_not = entry.probe().err().unwrap_or_default();
         println!("{entry}\t{why_not}");
     }
 }

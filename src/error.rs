@@ -16,11 +16,11 @@ pub enum UsageError {
         problem: String,
     },
     /// A line of a file.
-    #[error("{file}, line {line}: {problem}")]
+    #[error("{file}{}: {problem}", in_line(*line))]
     File {
         /// The file, as it was named.
         file: String,
-        /// From 1.
+        /// From 1. 0: the file as a whole.
         line: usize,
         /// What is wrong with it.
         problem: String,
@@ -48,5 +48,12 @@ impl UsageError {
             line,
             problem: problem.trim_end().replace('\n', "; "),
         }
+    }
+}
+
+fn in_line(line: usize) -> String {
+    match line {
+        0 => String::new(),
+        line => format!(", line {line}"),
     }
 }

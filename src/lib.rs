@@ -21,6 +21,8 @@
 //! Afterwards [`results`] reads such files again, for [`compare`] (did it change?), [`rank`] (what is best
 //! here?) and [`report`] (a page to look at).
 //!
+//! [`visible`] keeps what steers a terminal out of what people see.
+//!
 //! [`lane`] is what a thread and the coordinator share, [`sys`] what the operating system tells and does,
 //! [`cmd`] has one file per subcommand.
 //!
@@ -59,6 +61,7 @@ pub mod stats;
 pub mod sweep;
 pub mod sys;
 pub mod verify;
+pub mod visible;
 pub mod wire;
 pub mod workload;
 

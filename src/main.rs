@@ -1,15 +1,41 @@
 //! Parse, dispatch, exit code.
 
+use std::borrow::Cow;
 use std::io;
 use std::process::ExitCode;
+use std::thread;
 
+use anyhow::anyhow;
 use clap::Parser;
 use udpbench::cli::{Cli, Command};
-use udpbench::cmd;
 use udpbench::error::UsageError;
+use udpbench::sys::limits;
+use udpbench::{cmd, visible};
+
+/// What the definition of the command line and its checks need at least, with plenty to spare.
+const STACK_BYTES: usize = 2 << 20;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    limits::survive_file_size();
+    if !limits::is_stack_below(STACK_BYTES) {
+        return run();
+    }
+    // Of threads, the program itself says how large their stacks are.
+    let thread = thread::Builder::new().stack_size(STACK_BYTES);
+    match thread.spawn(run) {
+        // A panic has been reported; 101 is what one in main ends with.
+        Ok(running) => running.join().unwrap_or(ExitCode::from(101)),
+        Err(error) => {
+            explain(&anyhow!(error).context("cannot start a thread beside a stack this small"))
+        }
+    }
+}
+
+fn run() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return answer(&error),
+    };
     let outcome = match &cli.command {
         None => cmd::run::run(&cli.run),
         Some(Command::Run(args)) => cmd::run::run(args),
@@ -27,12 +53,27 @@ fn main() -> ExitCode {
     outcome.unwrap_or_else(|error| explain(&error))
 }
 
-/// 2: the command line or a file was wrong. 1: something broke. A closed pipe (`| head`) is no error.
-fn explain(error: &anyhow::Error) -> ExitCode {
-    let io_kind = error.downcast_ref::<io::Error>().map(io::Error::kind);
-    if io_kind == Some(io::ErrorKind::BrokenPipe) {
-        return ExitCode::SUCCESS;
+/// What clap has to say: help, the version, or what is wrong with the command line.
+fn answer(error: &clap::Error) -> ExitCode {
+    let text = error.to_string();
+    let shown = match visible::text(&text) {
+        // In colours, where they belong.
+        Cow::Borrowed(_) => error.print(),
+        Cow::Owned(text) => {
+            text.lines().for_each(cmd::say);
+            Ok(())
+        }
+    };
+    match shown {
+        Err(broken) if !error.use_stderr() && broken.kind() != io::ErrorKind::BrokenPipe => {
+            explain(&anyhow!(broken).context("cannot write all of it to standard output"))
+        }
+        _ => ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2)),
     }
+}
+
+/// 2: the command line or a file was wrong. 1: something broke.
+fn explain(error: &anyhow::Error) -> ExitCode {
     cmd::say(&format!("error: {error:#}"));
     if error.is::<UsageError>() {
         ExitCode::from(2)

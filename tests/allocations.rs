@@ -87,7 +87,7 @@ fn fewest(case: &Case, window: Duration) -> (u64, u64) {
 #[test]
 fn moving_more_datagrams_allocates_nothing_more() {
     IS_COORDINATOR.set(true);
-    let ours = |entry: &&Entry| entry.name() != ALLOCATES_TO_WAIT && (entry.probe)().is_ok();
+    let ours = |entry: &&Entry| entry.name() != ALLOCATES_TO_WAIT && entry.probe().is_ok();
     for entry in engines::ALL.iter().filter(ours) {
         let (sender, receiver) = entry.pair();
         for threads in [1, 2] {

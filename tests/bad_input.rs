@@ -78,6 +78,32 @@ fn each_is_refused_with_its_place_its_value_and_its_cure() {
 }
 
 #[test]
+fn what_is_no_file_is_refused_and_not_waited_for() {
+    let place = Place::new();
+    let made = place
+        .shell("mkfifo fifo.toml; mkdir folder; truncate -s 100G sparse; ln -s /dev/zero zero");
+    assert!(made.status.success());
+    for (arguments, problem) in [
+        ("plan --board ./fifo.toml", "it is a pipe"),
+        ("plan --board ./folder", "it is a directory"),
+        ("plan --board ./zero", "it is a device"),
+        ("--resume fifo.toml", "it is a pipe"),
+        ("--resume folder", "it is a directory"),
+        ("--resume sparse", "more than 1073741824 B"),
+        ("rank folder", "it is a directory"),
+        ("rank zero", "it is a device"),
+        ("compare zero zero", "it is a device"),
+        ("summarize sparse", "more than 1073741824 B"),
+        ("report sparse -o r.html", "more than 1073741824 B"),
+    ] {
+        let output = place.run(arguments);
+        let message = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{arguments}: {message}");
+        assert!(message.contains(problem), "{arguments}: {message}");
+    }
+}
+
+#[test]
 fn a_file_that_exists_is_not_overwritten() {
     for existing in ["out.csv", "out.jsonl"] {
         let place = Place::new();

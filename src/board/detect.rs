@@ -5,6 +5,7 @@ use std::path::Path;
 use super::{Board, all, find};
 use crate::error::UsageError;
 use crate::host::Host;
+use crate::sys::files::{self, Kind};
 
 /// Which profile, and how it was chosen.
 #[derive(Clone, Debug)]
@@ -82,10 +83,13 @@ pub fn choose(choice: &str, host: &Host) -> Result<Detected, UsageError> {
     let because = format!("--board {choice}");
     let is_file = choice.contains('/') || has_toml_extension(choice);
     let board = if is_file {
-        let text = std::fs::read_to_string(choice).map_err(|error| {
-            UsageError::flag("--board", choice, format!("cannot read it: {error}"))
-        })?;
-        Board::parse(&text, choice)?
+        let unreadable = |why: &dyn std::fmt::Display| {
+            UsageError::flag("--board", choice, format!("cannot read it: {why}"))
+        };
+        let bytes = files::read_whole(Path::new(choice), Kind::File);
+        let bytes = bytes.map_err(|error| unreadable(&error))?;
+        let text = std::str::from_utf8(&bytes).map_err(|error| unreadable(&error))?;
+        Board::parse(text, choice)?
     } else {
         find(
             "--board",

@@ -55,7 +55,7 @@ Exit codes:
   0    done
   1    a case failed, nothing could run, or results could not be written
   2    bad input
-  130  ended by Ctrl-C; 143: by SIGTERM";
+  130  ended by Ctrl-C; 143: by SIGTERM; 129: by SIGHUP, as when ssh drops";
 
 /// What to do.
 #[derive(Debug, Subcommand)]

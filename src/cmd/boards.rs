@@ -1,6 +1,6 @@
 //! `udpbench boards`: the profiles; one of them; which board this is; or a draft for a new one.
 
-use std::io::{self, Write};
+use std::fmt::Write;
 use std::process::ExitCode;
 
 use crate::board::{self, Board, Detected};
@@ -14,7 +14,7 @@ use crate::sys::files::Root;
 /// # Errors
 /// An unknown name, or standard output that is gone.
 pub fn run(args: &BoardsArgs) -> anyhow::Result<ExitCode> {
-    let mut out = io::stdout().lock();
+    let mut out = String::new();
     let root = Root::new(&args.root);
     if args.detect {
         detect(&mut out, &Host::read(&root))?;
@@ -26,6 +26,7 @@ pub fn run(args: &BoardsArgs) -> anyhow::Result<ExitCode> {
     } else {
         list(&mut out, &board::all()?)?;
     }
+    super::show(&out)?;
     Ok(ExitCode::SUCCESS)
 }
 

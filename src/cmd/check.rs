@@ -1,6 +1,6 @@
 //! `udpbench check`: is this host fit to measure on? Each finding with its reason and its cure.
 
-use std::io::{self, Write};
+use std::fmt::{self, Write};
 use std::process::ExitCode;
 
 use crate::VERSION;
@@ -21,7 +21,7 @@ pub fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
     let subject = Subject::new(&host, &board, u32::from(args.rcvbuf), &root);
     let findings = subject.findings();
 
-    let mut out = io::stdout().lock();
+    let mut out = String::new();
     writeln!(out, "udpbench {VERSION} on {}", board.title)?;
     writeln!(out, "  board    {}: {because}", board.name)?;
     for (name, fact) in facts(&subject) {
@@ -36,6 +36,7 @@ pub fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
     let spoiling = count(&findings, Gravity::Spoils);
     let noted = count(&findings, Gravity::Note);
     writeln!(out, "{spoiling} would spoil a run, {noted} to note")?;
+    super::show(&out)?;
     Ok(ExitCode::from(u8::from(spoiling > 0)))
 }
 
@@ -44,7 +45,7 @@ fn count(findings: &[Finding], gravity: Gravity) -> usize {
     of_it.count()
 }
 
-fn print(out: &mut impl Write, finding: &Finding) -> io::Result<()> {
+fn print(out: &mut impl Write, finding: &Finding) -> fmt::Result {
     let label = match finding.gravity {
         Gravity::Spoils => "SPOILS",
         Gravity::Note => "note",

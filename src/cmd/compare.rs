@@ -10,6 +10,7 @@ use crate::compare::table::{self, Detail};
 use crate::compare::{Comparison, Options, compare, rows};
 use crate::error::UsageError;
 use crate::results::Results;
+use crate::sink::{to_stdout, written_to_stdout};
 
 /// Something is slower, dearer or broken.
 const WORSE: u8 = 3;
@@ -33,11 +34,11 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
     } else {
         Detail::Changes
     };
-    show(&match args.format {
-        ComparisonFormat::Table => table::draw(&comparison, detail),
-        ComparisonFormat::Csv => rows::csv(&comparison)?,
-        ComparisonFormat::Json => rows::json(&comparison)?,
-    })?;
+    match args.format {
+        ComparisonFormat::Table => show(&table::draw(&comparison, detail))?,
+        ComparisonFormat::Csv => to_stdout(rows::csv(&comparison)?.as_bytes())?,
+        ComparisonFormat::Json => to_stdout(rows::json(&comparison)?.as_bytes())?,
+    }
     Ok(ExitCode::from(if comparison.is_worse() {
         WORSE
     } else {
@@ -59,11 +60,12 @@ fn refuse_nothing(comparison: &Comparison) -> Result<(), UsageError> {
     Ok(())
 }
 
-/// Whoever closed the pipe does not want the rest; what is slower is so all the same.
-fn show(text: &str) -> io::Result<()> {
+/// Like [`super::show`], in colours: that is why the text was made safe when it was read. What is slower is so
+/// even where nobody reads on.
+fn show(text: &str) -> anyhow::Result<()> {
     let mut out = AutoStream::auto(io::stdout());
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error),
-        _ => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        shown => written_to_stdout(shown),
     }
 }

@@ -1,6 +1,5 @@
 //! `udpbench completions`: a completion script, made from the definition of the command line.
 
-use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::CommandFactory;
@@ -20,7 +19,7 @@ pub fn run(args: &CompletionsArgs) -> anyhow::Result<ExitCode> {
         Shell::Fish => generate(shells::Fish, &mut script),
         Shell::Zsh => generate(shells::Zsh, &mut script),
     }
-    io::stdout().lock().write_all(&script)?;
+    super::show(&String::from_utf8_lossy(&script))?;
     Ok(ExitCode::SUCCESS)
 }
 

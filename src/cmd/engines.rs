@@ -1,6 +1,6 @@
 //! `udpbench engines`: each engine, whether it can run here, and if not, why.
 
-use std::io::{self, Write};
+use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use comfy_table::{ColumnConstraint, ContentArrangement, Table, presets};
@@ -31,7 +31,7 @@ pub fn run() -> anyhow::Result<ExitCode> {
     for column in table.column_iter_mut().take(3) {
         column.set_constraint(ColumnConstraint::ContentWidth);
     }
-    let mut out = io::stdout().lock();
+    let mut out = String::new();
     for line in table.lines() {
         writeln!(out, "{}", line.trim_end())?;
     }
@@ -39,6 +39,7 @@ pub fn run() -> anyhow::Result<ExitCode> {
         out,
         "* in the default sweep; `udpbench plan` says why a case is skipped"
     )?;
+    super::show(&out)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -49,7 +50,7 @@ fn row(entry: &Entry) -> [String; 4] {
         Selection::ByName => "",
     };
     let mut text = about.summary.to_owned();
-    let state = match (entry.probe)() {
+    let state = match entry.probe() {
         Ok(()) => "yes",
         Err(reason) => {
             text += &["\nnot here: ", &reason].concat();

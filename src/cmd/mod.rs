@@ -16,10 +16,20 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use crate::error::UsageError;
+use crate::record::Record;
 use crate::results::Results;
+use crate::sink::written_to_stdout;
+use crate::visible;
 
-/// Reads results, and says what of them is left out.
+/// Reads results for people: see [`Record::shown`]. Says what of them is left out.
 fn open(path: &Path) -> Result<Results, UsageError> {
+    let mut results = open_exact(path)?;
+    results.rows = results.rows.iter().map(Record::shown).collect();
+    Ok(results)
+}
+
+/// The same, with the rows as they are in the file.
+fn open_exact(path: &Path) -> Result<Results, UsageError> {
     let results = Results::open(path)?;
     if results.is_torn {
         let name = &results.name;
@@ -28,7 +38,21 @@ fn open(path: &Path) -> Result<Results, UsageError> {
     Ok(results)
 }
 
-/// A line for the person, on standard error, who may have closed it.
+/// A line for people, on standard error, which may be closed. All messages pass here, so that no name of a file
+/// and no text from one steers the terminal.
 pub fn say(line: &str) {
-    let _ = writeln!(io::stderr(), "{line}");
+    let _ = writeln!(io::stderr(), "{}", visible::line(line));
+}
+
+/// Text for people, on standard output. `udpbench engines | head -1` is no error: the reader has what it wants.
+///
+/// # Errors
+/// When it cannot be written for another reason.
+pub fn show(text: &str) -> anyhow::Result<()> {
+    let mut stdout = io::stdout().lock();
+    let shown = stdout.write_all(visible::text(text).as_bytes());
+    match shown.and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        shown => written_to_stdout(shown),
+    }
 }

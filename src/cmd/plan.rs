@@ -1,6 +1,6 @@
 //! `udpbench plan`: what would run, what is skipped and why, how long it takes. Measures nothing.
 
-use std::io::{self, Write};
+use std::fmt::Write as _;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
         return Err(UsageError::flag("--resume", &raw.display(), cure).into());
     }
     let request = Request::new(args)?;
-    let mut out = io::stdout().lock();
+    let mut out = String::new();
     let Detected { board, because } = &request.detected;
     writeln!(out, "{} ({because})", board.title)?;
     for block in &request.plan.blocks {
@@ -46,6 +46,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
         writeln!(out, "advice: {advice}")?;
     }
     writeln!(out, "{}", summary(&request))?;
+    super::show(&out)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -1,6 +1,5 @@
 //! `udpbench rank`: which engines are the fastest and the cheapest.
 
-use std::io::{self, Write};
 use std::process::ExitCode;
 
 use crate::cli::RankArgs;
@@ -25,7 +24,7 @@ pub fn run(args: &RankArgs) -> anyhow::Result<ExitCode> {
         top: args.top.into(),
     };
     let text = table::draw(&ranking, view);
-    io::stdout().lock().write_all(text.as_bytes())?;
+    super::show(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -42,20 +42,19 @@ mod writing {
     use crate::error::UsageError;
     use crate::report;
     use crate::results::Results;
+    use crate::sink::{is_stdout, to_stdout};
 
     pub(super) fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
-        let to_stdout = args.output == Path::new("-");
-        if !to_stdout {
+        let is_stdout = is_stdout(&args.output);
+        if !is_stdout {
             may_be_written(args)?;
         }
         let files = args.files.iter().map(|file| open(file));
         let files: Vec<Results> = files.collect::<Result<_, _>>()?;
         let machines: Vec<Results> = files.into_iter().flat_map(Results::by_machine).collect();
         let page = report::page(&machines);
-        if to_stdout {
-            let mut out = io::stdout().lock();
-            out.write_all(page.as_bytes())?;
-            out.flush()?;
+        if is_stdout {
+            to_stdout(page.as_bytes())?;
         } else {
             let shown = args.output.display();
             write(&args.output, page.as_bytes()).with_context(|| format!("--output {shown}"))?;

@@ -1,13 +1,12 @@
 //! `udpbench summarize`: the results again, from the raw samples or from rows, in the format that is asked for.
 
-use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
 use crate::cli::{Shape, SummarizeArgs};
 use crate::error::UsageError;
 use crate::sink::whole::WholeFile;
-use crate::sink::{Format, contradiction, is_stdout, table};
+use crate::sink::{Format, contradiction, is_stdout, table, to_stdout};
 
 /// Reads the file and writes its rows.
 ///
@@ -16,15 +15,16 @@ use crate::sink::{Format, contradiction, is_stdout, table};
 /// that exists; or one that cannot be written.
 pub fn run(args: &SummarizeArgs) -> anyhow::Result<ExitCode> {
     let shape = choose(args)?;
-    let rows = super::open(&args.file)?.rows;
+    let rows = super::open_exact(&args.file)?.rows;
     let bytes = match shape {
         Shape::Table => table::draw(&rows).into_bytes(),
         Shape::File(format) => format.shape(&rows)?,
     };
     if is_stdout(&args.output) {
-        let mut stdout = io::stdout().lock();
-        stdout.write_all(&bytes)?;
-        stdout.flush()?;
+        match shape {
+            Shape::Table => super::show(&String::from_utf8_lossy(&bytes))?,
+            Shape::File(_) => to_stdout(&bytes)?,
+        }
     } else {
         write(&args.output, &bytes)?;
     }
@@ -46,7 +46,7 @@ fn choose(args: &SummarizeArgs) -> Result<Shape, UsageError> {
 }
 
 fn write(output: &Path, bytes: &[u8]) -> anyhow::Result<()> {
-    let file = WholeFile::create(output)?;
+    let mut file = WholeFile::create(output)?;
     let written = file.replace(bytes);
     if written.is_err() {
         // It is empty: its results are where they were.

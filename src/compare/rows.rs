@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::{Against, By, Change, Comparison, Measure, Verdict};
+use crate::sink::csv;
 
 /// One row. Empty: not known, or not of this kind.
 #[derive(Debug, Default, Serialize)]
@@ -32,11 +33,7 @@ struct Row<'a> {
 /// # Errors
 /// None that is known: it is written to memory.
 pub fn csv(comparison: &Comparison) -> anyhow::Result<String> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    for row in rows(comparison) {
-        writer.serialize(row)?;
-    }
-    Ok(String::from_utf8(writer.into_inner()?)?)
+    Ok(String::from_utf8(csv::shape(&rows(comparison))?)?)
 }
 
 /// As a JSON array.

@@ -7,6 +7,7 @@
 //! nothing per datagram is dynamic, allocates, locks or reads a clock.
 
 mod about;
+mod probe;
 
 use std::any::Any;
 use std::fmt;
@@ -198,8 +199,8 @@ pub trait Engine: Sized + 'static {
 pub struct Entry {
     /// What people need to know before they choose it.
     pub about: &'static About,
-    /// See [`Engine::probe`].
-    pub probe: fn() -> Result<(), String>,
+    /// [`Engine::probe`], which may panic; [`Entry::probe`] does not.
+    try_out: fn() -> Result<(), String>,
     /// See [`Engine::pool`].
     pub pool: fn(PoolBrief) -> io::Result<Pool>,
     /// Runs one lane from construction to stop.
@@ -211,7 +212,7 @@ impl Entry {
     pub const fn of<E: Engine>() -> Self {
         Self {
             about: &E::ABOUT,
-            probe: E::probe,
+            try_out: E::probe,
             pool: E::pool,
             lane: crate::workload::run::<E>,
         }

@@ -8,6 +8,7 @@ mod environment;
 mod machine;
 mod numbers;
 mod outcome;
+mod shown;
 mod verdict;
 mod words;
 

@@ -30,12 +30,14 @@ pub fn again(then: &Header, root: &Root) -> Result<Again, UsageError> {
     let host = Host::read(root);
     let detected = board::choose(&then.board_asked, &host)?;
     let pin = then.pin_asked.parse::<Pin>().unwrap_or_default();
+    let cases = then.plan.cases().map(|planned| &planned.case);
+    let asked = cases.flat_map(|case| [case.sender, case.receiver]);
     let plan = then.plan.judged_again(&Conditions {
         host: &host,
         board: &detected.board,
         pin: &pin,
         steering_refusal: steer::probe().err().as_deref(),
-        engine_refusals: &engine_refusals(),
+        engine_refusals: &engine_refusals(asked),
     });
     let now = Environment {
         board: detected.board.name.clone(),

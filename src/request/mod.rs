@@ -73,6 +73,11 @@ impl Request {
             #[cfg(feature = "calibration")]
             delay: args.delay,
         };
+        let asked = axes
+            .engines
+            .iter()
+            .flat_map(|&(sender, receiver)| [sender, receiver]);
+        let reference = axes.reference.then(engines::reference);
         let plan = Plan::new(
             &axes,
             &Conditions {
@@ -80,7 +85,7 @@ impl Request {
                 board,
                 pin: &pin,
                 steering_refusal: steer::probe().err().as_deref(),
-                engine_refusals: &engine_refusals(),
+                engine_refusals: &engine_refusals(asked.chain(reference)),
             },
         );
         let schedule = Schedule {
@@ -141,8 +146,10 @@ fn window(args: &RunArgs, rounds: u32) -> Result<Duration, UsageError> {
     Ok(window)
 }
 
-/// The engines that cannot run here, and why.
-fn engine_refusals() -> Vec<(&'static Entry, String)> {
-    let refusal = |entry: &'static Entry| Some((entry, (entry.probe)().err()?));
-    engines::ALL.iter().filter_map(refusal).collect()
+/// Those of the engines that cannot run here, and why. Each is asked once, however often it occurs.
+fn engine_refusals(asked: impl Iterator<Item = &'static Entry>) -> Vec<(&'static Entry, String)> {
+    let asked: Vec<&Entry> = asked.collect();
+    let wanted = engines::ALL.iter().filter(|entry| asked.contains(entry));
+    let refusal = |entry: &'static Entry| Some((entry, entry.probe().err()?));
+    wanted.filter_map(refusal).collect()
 }

@@ -2,8 +2,7 @@
 
 mod figures;
 
-use std::fs::File;
-use std::io::{self, BufRead, BufReader};
+use std::io;
 use std::path::Path;
 
 use csv::{Position, StringRecord};
@@ -14,6 +13,9 @@ use crate::raw::{Line, Log};
 use crate::reckoning;
 use crate::record::{Machine, Record};
 use crate::sample::Sample;
+use crate::sink;
+use crate::sys::files::{self, Kind};
+use crate::visible;
 
 /// What a file holds.
 #[derive(Clone, Debug)]
@@ -37,15 +39,14 @@ impl Results {
     /// When it cannot be read, holds no rows, or something in it is not what it should be: the file, the
     /// line, and what is wrong.
     pub fn open(path: &Path) -> Result<Self, UsageError> {
-        let name = path.display().to_string();
-        let refused = |error: &io::Error| UsageError::file(&name, 0, &error.to_string());
-        let file = File::open(path).map_err(|error| refused(&error))?;
-        let mut file = BufReader::new(file);
-        let first = file.fill_buf().map_err(|error| refused(&error))?.first();
-        if first == Some(&b'{') {
-            return Self::from_raw(&Log::open(path)?);
+        let name = visible::name(path);
+        let refused = |error: io::Error| UsageError::file(&name, 0, &error.to_string());
+        // Read once: a pipe is empty after that.
+        let bytes = files::read_whole(path, Kind::FileOrPipe).map_err(refused)?;
+        if bytes.first() == Some(&b'{') {
+            return Self::from_raw(&Log::parse(&name, &bytes)?);
         }
-        Self::from_csv(&name, file)
+        Self::from_csv(&name, &bytes[..])
     }
 
     /// Reckons the rows of raw samples.
@@ -92,7 +93,7 @@ impl Results {
         }
         let mut rows = Vec::new();
         for fields in reader.records() {
-            let fields = fields.map_err(|error| refused(&error))?;
+            let fields = sink::csv::read(&fields.map_err(|error| refused(&error))?);
             let row = fields.deserialize(Some(&columns));
             let row: Record = row.map_err(|error| refused(&error))?;
             let problem = no_number(&columns, &fields, &row);

@@ -1,10 +1,11 @@
 //! The results of a run in progress, in a format that has to be written whole.
 
-use std::io::{self, Write};
+use std::io;
 use std::path::Path;
 
+use super::place::Displaced;
 use super::whole::WholeFile;
-use super::{Format, is_stdout};
+use super::{Format, is_stdout, to_stdout};
 use crate::record::Record;
 
 /// All rows so far, in a file that is complete after every block; or on standard output, at the end.
@@ -42,7 +43,7 @@ impl Document {
     /// When the file cannot be written; it then has the rows that it had.
     pub fn rows(&mut self, rows: &[Record]) -> anyhow::Result<()> {
         self.rows.extend_from_slice(rows);
-        match &self.file {
+        match &mut self.file {
             Some(file) => file.replace(&self.format.shape(&self.rows)?),
             None => Ok(()),
         }
@@ -54,11 +55,15 @@ impl Document {
     /// When it cannot be written.
     pub fn finish(&self) -> anyhow::Result<()> {
         if self.file.is_none() {
-            let mut stdout = io::stdout().lock();
-            stdout.write_all(&self.format.shape(&self.rows)?)?;
-            stdout.flush()?;
+            to_stdout(&self.format.shape(&self.rows)?)?;
         }
         Ok(())
+    }
+
+    /// Saves the rows elsewhere if the file is not where it was put any more.
+    pub fn rescue(&self) -> Option<Displaced> {
+        let bytes = self.format.shape(&self.rows).ok()?;
+        self.file.as_ref()?.rescue(&bytes)
     }
 
     /// Takes the file away again.

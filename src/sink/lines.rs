@@ -1,12 +1,15 @@
 //! A file that only ever holds whole lines, whatever happens to the disk.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
+
+use super::place::{self, Displaced};
+use super::{to_stdout, whole::new_file};
 
 /// Where finished lines go.
 #[derive(Debug)]
@@ -25,11 +28,7 @@ impl Lines {
     pub fn append(&mut self, lines: &[u8]) -> anyhow::Result<()> {
         match self {
             Self::File(file) => file.append(lines),
-            Self::Stdout => {
-                let mut stdout = io::stdout().lock();
-                stdout.write_all(lines)?;
-                Ok(stdout.flush()?)
-            }
+            Self::Stdout => to_stdout(lines),
         }
     }
 
@@ -55,10 +54,18 @@ impl Lines {
         }
     }
 
+    /// Saves what the file holds elsewhere if it is not where it was made any more.
+    pub fn rescue(&self) -> Option<Displaced> {
+        match self {
+            Self::File(file) => file.rescue(),
+            Self::Stdout => None,
+        }
+    }
+
     /// Asks the disk itself to keep what was appended, against a power cut.
     ///
     /// # Errors
-    /// When the disk cannot.
+    /// When the disk cannot, or the file is not where it was made any more.
     pub fn sync(&self) -> anyhow::Result<()> {
         match self {
             Self::File(file) => file.sync(),
@@ -84,9 +91,11 @@ impl LineFile {
     /// # Errors
     /// When it exists already, or cannot be created.
     pub fn create(path: &Path) -> io::Result<Self> {
-        let file = OpenOptions::new().write(true).create_new(true).open(path)?;
+        let file = new_file(path)?;
+        // What cannot be used is not left behind.
+        let lock = lock(&file).inspect_err(|_| drop(std::fs::remove_file(path)))?;
         Ok(Self {
-            _lock: lock(&file)?,
+            _lock: lock,
             file,
             path: path.to_owned(),
             whole: 0,
@@ -100,7 +109,7 @@ impl LineFile {
     /// # Errors
     /// When it cannot be opened, or another program writes to it, or did so since it was read.
     pub fn resume(path: &Path, read: u64, whole: u64) -> io::Result<Self> {
-        let mut file = OpenOptions::new().write(true).open(path)?;
+        let file = OpenOptions::new().read(true).append(true).open(path)?;
         let lock = lock(&file)?;
         if file.metadata()?.len() != read {
             return Err(io::Error::other(
@@ -108,7 +117,6 @@ impl LineFile {
             ));
         }
         file.set_len(whole)?;
-        file.seek(SeekFrom::Start(whole))?;
         Ok(Self {
             _lock: lock,
             file,
@@ -177,13 +185,38 @@ impl LineFile {
     }
 
     fn cut_back(&mut self) -> io::Result<()> {
-        self.file.set_len(self.whole)?;
-        self.file.seek(SeekFrom::Start(self.whole)).map(drop)
+        self.file.set_len(self.whole)
     }
 
     fn sync(&self) -> anyhow::Result<()> {
         let synced = self.file.sync_data();
-        synced.with_context(|| format!("cannot sync {}", self.path.display()))
+        synced.with_context(|| format!("cannot sync {}", self.path.display()))?;
+        if self.is_in_place() {
+            Ok(())
+        } else {
+            Err(place::displaced(&self.path))
+        }
+    }
+
+    /// There, and as long as what was written to it.
+    fn is_in_place(&self) -> bool {
+        let ours = self.file.metadata();
+        ours.is_ok_and(|ours| ours.len() == self.whole && place::is_in_place(&self.path, &ours))
+    }
+
+    fn rescue(&self) -> Option<Displaced> {
+        if self.is_in_place() {
+            return None;
+        }
+        let displaced = Displaced::save(&self.path, |copy| {
+            let mut file = &self.file;
+            file.seek(SeekFrom::Start(0))?;
+            match io::copy(&mut file.take(self.whole), copy)? {
+                copied if copied == self.whole => Ok(()),
+                _ => Err(io::Error::other("another program cut it off")),
+            }
+        });
+        Some(displaced)
     }
 }
 

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::{distinct, each_machine, table};
 use crate::record::{Machine, Record};
+use crate::visible;
 
 /// The circumstances in a line, a table for each block, and below them what the numbers cannot say; each machine
 /// by itself.
@@ -76,12 +77,12 @@ fn remarks(text: &mut String, rows: &[Record]) {
 }
 
 /// As text that Markdown takes for text: of what it would take for more, the characters that can occur within
-/// a line. A line break would end a cell.
+/// a line, and what steers a terminal. A line break would end a cell.
 fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
-    for letter in text.chars() {
+    let text = text.replace(['\n', '\r'], " ");
+    for letter in visible::line(&text).chars() {
         match letter {
-            '\n' | '\r' => safe.push(' '),
             '\\' | '|' | '*' | '_' | '`' | '[' | ']' | '<' | '~' | '&' => {
                 safe.extend(['\\', letter]);
             }

@@ -5,14 +5,17 @@ pub mod document;
 pub mod json;
 pub mod lines;
 pub mod markdown;
+pub mod place;
 pub mod samples;
 pub mod table;
 pub mod whole;
 #[cfg(feature = "xlsx")]
 mod xlsx;
 
-use std::io::{self, IsTerminal};
+use std::io::{self, IsTerminal, Write};
 use std::path::Path;
+
+use anyhow::Context;
 
 use crate::error::UsageError;
 use crate::record::{Machine, Record};
@@ -118,6 +121,24 @@ impl Format {
 /// Whether an output is standard output.
 pub fn is_stdout(output: &Path) -> bool {
     output == Path::new("-")
+}
+
+/// Writes results to standard output. Whoever closed it has only some of them, so that is an error, too; for
+/// text that nobody computes with see [`crate::cmd::show`].
+///
+/// # Errors
+/// When they cannot be written whole.
+pub fn to_stdout(results: &[u8]) -> anyhow::Result<()> {
+    let mut stdout = io::stdout().lock();
+    written_to_stdout(stdout.write_all(results).and_then(|()| stdout.flush()))
+}
+
+/// Names the place of an error.
+///
+/// # Errors
+/// That one.
+pub(crate) fn written_to_stdout(written: io::Result<()>) -> anyhow::Result<()> {
+    written.context("cannot write all of it to standard output")
 }
 
 /// The refusal of a file that is there already, or cannot be made.

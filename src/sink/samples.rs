@@ -1,6 +1,7 @@
 //! The raw samples: JSON Lines, each thing that happened as soon as it had. See [`crate::raw`].
 
 use super::lines::Lines;
+use super::place::Displaced;
 use crate::raw::Line;
 
 /// Appends what happens to a JSON Lines file.
@@ -23,6 +24,11 @@ impl SampleSink {
         let mut bytes = serde_json::to_vec(line)?;
         bytes.push(b'\n');
         self.lines.append(&bytes)
+    }
+
+    /// See [`Lines::rescue`].
+    pub fn rescue(&self) -> Option<Displaced> {
+        self.lines.rescue()
     }
 
     /// Takes the file away again, if it is one.

@@ -18,7 +18,8 @@ pub const WIDTH: u16 = 100;
 pub fn draw(rows: &[Record]) -> String {
     let most = usize::from(WIDTH);
     let heading = |machine: &Machine| format!("{:.most$}\n", format!("== {machine}"));
-    each_machine(rows, heading, of_machine)
+    let shown: Vec<Record> = rows.iter().map(Record::shown).collect();
+    each_machine(&shown, heading, of_machine)
 }
 
 fn of_machine(rows: &[Record]) -> String {

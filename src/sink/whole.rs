@@ -8,12 +8,15 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 
 use super::cannot_create;
+use super::place::{Displaced, displaced, is_in_place};
 use crate::error::UsageError;
 
 /// A file that is written anew, whole, as often as there is more to say.
 #[derive(Debug)]
 pub struct WholeFile {
     path: PathBuf,
+    /// The file that was put there last. Open: else another one could have its number.
+    put: Option<File>,
 }
 
 impl WholeFile {
@@ -22,9 +25,10 @@ impl WholeFile {
     /// # Errors
     /// When there is such a file already, or it cannot be created.
     pub fn create(path: &Path) -> Result<Self, UsageError> {
-        new_file(path).map_err(|error| cannot_create("--output", path, &error))?;
+        let file = new_file(path).map_err(|error| cannot_create("--output", path, &error))?;
         Ok(Self {
             path: path.to_owned(),
+            put: Some(file),
         })
     }
 
@@ -36,8 +40,11 @@ impl WholeFile {
     /// Puts these bytes in the place of all that it held.
     ///
     /// # Errors
-    /// When they cannot be written; the file then holds what it held before.
-    pub fn replace(&self, bytes: &[u8]) -> anyhow::Result<()> {
+    /// When they cannot be written, or the file is not where it was put any more; nothing is then changed.
+    pub fn replace(&mut self, bytes: &[u8]) -> anyhow::Result<()> {
+        if !self.is_in_place() {
+            return Err(displaced(&self.path));
+        }
         let part = self.part();
         // Not with `create`: what lies there is not ours.
         let file = new_file(&part).with_context(|| {
@@ -48,16 +55,31 @@ impl WholeFile {
                 format!("cannot write {shown}")
             }
         })?;
-        let written = write(file, bytes).and_then(|()| fs::rename(&part, &self.path));
+        let put = write(file, bytes);
+        let written = put.and_then(|put| fs::rename(&part, &self.path).map(|()| put));
         if written.is_err() {
             let _ = fs::remove_file(&part);
         }
         let shown = self.path.display();
-        written.with_context(|| format!("cannot write {shown}; it is as it was"))?;
+        let put = written.with_context(|| format!("cannot write {shown}; it is as it was"))?;
+        self.put = Some(put);
         // The new name is the directory's to keep. Not every file system can be asked; the file is whole
         // either way.
         let _ = File::open(self.directory()).and_then(|directory| directory.sync_all());
         Ok(())
+    }
+
+    /// Saves `bytes` elsewhere if the file is not where it was put any more.
+    pub fn rescue(&self, bytes: &[u8]) -> Option<Displaced> {
+        if self.is_in_place() {
+            return None;
+        }
+        Some(Displaced::save(&self.path, |file| file.write_all(bytes)))
+    }
+
+    fn is_in_place(&self) -> bool {
+        let put = self.put.as_ref().and_then(|put| put.metadata().ok());
+        put.is_some_and(|put| is_in_place(&self.path, &put))
     }
 
     /// Takes the file away again.
@@ -83,13 +105,17 @@ impl WholeFile {
     }
 }
 
-fn new_file(path: &Path) -> io::Result<File> {
-    OpenOptions::new().write(true).create_new(true).open(path)
+pub(super) fn new_file(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    // Read, too: what was written may have to be saved elsewhere. Append: where another program cuts the file off,
+    // it stays shorter than what was written, and no hole of zeros hides that.
+    options.read(true).append(true).create_new(true).open(path)
 }
 
-fn write(mut file: File, bytes: &[u8]) -> io::Result<()> {
+fn write(mut file: File, bytes: &[u8]) -> io::Result<File> {
     file.write_all(bytes)?;
-    file.sync_all()
+    file.sync_all()?;
+    Ok(file)
 }
 
 #[cfg(test)]
@@ -105,7 +131,7 @@ mod tests {
     fn the_last_bytes_are_all_that_is_left() {
         let place = tempfile::tempdir().expect("a directory");
         let path = place.path().join("a.json");
-        let file = WholeFile::create(&path).expect("the name is free");
+        let mut file = WholeFile::create(&path).expect("the name is free");
         file.replace(b"a long first text").expect("there is space");
         file.replace(b"short").expect("there is space");
         assert_eq!(fs::read(&path).expect("it is there"), b"short");
@@ -116,7 +142,7 @@ mod tests {
     fn what_cannot_be_replaced_stays() {
         let place = tempfile::tempdir().expect("a directory");
         let path = place.path().join("a.json");
-        let file = WholeFile::create(&path).expect("the name is free");
+        let mut file = WholeFile::create(&path).expect("the name is free");
         file.replace(b"before").expect("there is space");
         fs::write(place.path().join(".a.json.part"), "somebody's").expect("there is space");
         let refused = file.replace(b"after").expect_err("something is in the way");

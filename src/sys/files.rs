@@ -1,6 +1,8 @@
-//! Reading `/proc` and `/sys` below a root that tests can replace.
+//! Reading `/proc` and `/sys` below a root that tests can replace; and whole files that people name.
 
-use std::fs;
+use std::fs::{self, File, FileType, OpenOptions};
+use std::io::{self, Read};
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// Where `/proc` and `/sys` are found: `/`, or a fixture.
@@ -64,6 +66,66 @@ impl Root {
             .collect();
         names.sort_unstable();
         names
+    }
+}
+
+/// What a file that people name may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A file on a disk.
+    File,
+    /// Or what a shell makes of `<(...)`; a FIFO with a name waits for its writer, as `cat` does.
+    FileOrPipe,
+}
+
+/// Reads all of a file that somebody named.
+///
+/// # Errors
+/// When it cannot be read, is of another kind (a directory, a device), or larger than [`MOST_BYTES`].
+pub fn read_whole(path: &Path, kind: Kind) -> io::Result<Vec<u8>> {
+    let is_pipe = fs::metadata(path)?.file_type().is_fifo();
+    let mut options = OpenOptions::new();
+    options.read(true);
+    if !is_pipe || kind == Kind::File {
+        // What turns out to be a FIFO, or a terminal, is not waited for (open(2)); files heed no such flag.
+        options.custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY);
+    }
+    let file = options.open(path)?;
+    if let Some(what) = other_kind(file.metadata()?.file_type(), kind) {
+        let problem = format!("it is {what}; name a file");
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
+    }
+    at_most(MOST_BYTES, &file)
+}
+
+/// More than any sweep leaves, and less than would exhaust a machine that reads results: 1 GiB.
+const MOST_BYTES: u64 = 1 << 30;
+
+fn at_most(most: u64, file: &File) -> io::Result<Vec<u8>> {
+    let too_large = || {
+        let problem = format!("it has more than {most} B, which no file of udpbench has");
+        Err(io::Error::new(io::ErrorKind::InvalidData, problem))
+    };
+    if file.metadata()?.len() > most {
+        return too_large();
+    }
+    let mut bytes = Vec::new();
+    file.take(most + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most {
+        return too_large();
+    }
+    Ok(bytes)
+}
+
+fn other_kind(found: FileType, kind: Kind) -> Option<&'static str> {
+    if found.is_file() || (found.is_fifo() && kind == Kind::FileOrPipe) {
+        None
+    } else if found.is_dir() {
+        Some("a directory")
+    } else if found.is_fifo() {
+        Some("a pipe")
+    } else {
+        Some("a device")
     }
 }
 

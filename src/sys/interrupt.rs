@@ -1,5 +1,6 @@
 //! Ctrl-C: the first one ends the sweep in good order, the second one kills.
 
+use std::fs;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
@@ -9,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXCPU};
 use signal_hook::{flag, low_level::pipe};
 
 /// Whether somebody asked the program to end, and sleeping that ends when somebody does.
@@ -39,14 +40,17 @@ impl Interrupt {
         })
     }
 
-    /// One that SIGINT and SIGTERM trigger. A second signal ends the process at once.
+    /// One that SIGINT, SIGTERM, SIGHUP (the terminal is gone, as when ssh drops) and SIGXCPU (`ulimit -t`)
+    /// trigger. A second signal ends the process at once. What is ignored, as SIGHUP below `nohup`, stays so.
     ///
     /// # Errors
     /// What the system said to the handlers.
     pub fn on_signals() -> io::Result<Self> {
         let interrupt = Self::never()?;
         let asked_before = Arc::new(AtomicBool::new(false));
-        for signal in [SIGINT, SIGTERM] {
+        // Not SIGINT: a shell script ignores it for what it starts with `&`, and may send it all the same.
+        let hangup = (!is_ignored(SIGHUP)).then_some(SIGHUP);
+        for signal in [SIGINT, SIGTERM, SIGXCPU].into_iter().chain(hangup) {
             // Handlers run in the order of their registration: the one that kills must see the flag
             // as the signal before left it.
             flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&asked_before))?;
@@ -103,4 +107,12 @@ impl Interrupt {
             }
         }
     }
+}
+
+/// Whether whoever started the program had the signal ignored (proc_pid_status(5)).
+fn is_ignored(signal: i32) -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }

@@ -1,6 +1,10 @@
 //! Limits of this process.
 
+use std::sync::Arc;
+
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
+use signal_hook::consts::SIGXFSZ;
+use signal_hook::flag;
 
 /// Raises the limit of open files as far as it goes without privilege: 256 lanes need more than the usual
 /// 1024 descriptors. Where it cannot be raised, the case that needs it fails with the system's reason.
@@ -8,4 +12,19 @@ pub fn raise_open_files() {
     if let Ok((_, hard)) = getrlimit(Resource::RLIMIT_NOFILE) {
         let _ = setrlimit(Resource::RLIMIT_NOFILE, hard, hard);
     }
+}
+
+/// Whether the stack of the main thread may be no larger than so (`ulimit -s`).
+pub fn is_stack_below(bytes: usize) -> bool {
+    // No limit is the largest number there is.
+    let soft = getrlimit(Resource::RLIMIT_STACK).map(|(soft, _)| usize::try_from(soft));
+    matches!(soft, Ok(Ok(soft)) if soft < bytes)
+}
+
+/// Makes a write beyond the largest size of a file (`ulimit -f`) an error (EFBIG) like that of a full disk; else
+/// its signal ends the process without a word (setrlimit(2), "RLIMIT_FSIZE").
+pub fn survive_file_size() {
+    // A handler that does nothing to anybody does the same as SIG_IGN, which only `unsafe` can set. Where it
+    // cannot be set, all is as it was.
+    let _ = flag::register(SIGXFSZ, Arc::default());
 }

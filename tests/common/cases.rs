@@ -8,7 +8,7 @@ use udpbench::engines;
 
 /// The engines that this kernel can run.
 pub fn built_and_runnable() -> impl Iterator<Item = &'static Entry> {
-    engines::ALL.iter().filter(|entry| (entry.probe)().is_ok())
+    engines::ALL.iter().filter(|entry| entry.probe().is_ok())
 }
 
 /// Every engine with itself or its partner, over every connection, ip and 1 to 4 threads, where one thread can do it.

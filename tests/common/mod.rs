@@ -89,10 +89,13 @@ pub fn rows(csv: &Path) -> Vec<Record> {
 
 pub fn rows_of(csv: &str) -> Vec<Record> {
     let mut reader = csv::Reader::from_reader(csv.as_bytes());
-    let rows = reader
-        .deserialize()
-        .map(|row| row.expect("every whole row parses"));
-    rows.collect()
+    let columns = reader.headers().expect("there is a header").clone();
+    let row = |fields: csv::Result<csv::StringRecord>| {
+        let fields = udpbench::sink::csv::read(&fields.expect("every whole row parses"));
+        let row = fields.deserialize(Some(&columns));
+        row.expect("every whole row parses")
+    };
+    reader.records().map(row).collect()
 }
 
 /// The windows of a raw file.

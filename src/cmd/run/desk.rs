@@ -1,14 +1,14 @@
 //! Where the sweep's news arrive: kept in the outputs, shown as progress.
 
 use std::fmt;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::time::Duration;
 
 use indicatif::{FormattedDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use super::live::{Glyphs, Live, Screen};
 use super::outputs::Outputs;
-use crate::cmd::say;
+use crate::cmd::{say, show};
 use crate::plan::Block;
 use crate::raw::{Header, Line};
 use crate::record::Record;
@@ -62,10 +62,12 @@ impl Desk {
         }
         let table = table::draw(&self.rows);
         if !self.outputs.to_stdout {
-            // Whoever closed the pipe does not want it; how the sweep ended is not theirs to decide.
-            let _ = io::stdout().lock().write_all(table.as_bytes());
+            // How the sweep ended does not depend on who reads this.
+            if let Err(error) = show(&table) {
+                say(&format!("the table is not shown: {error:#}"));
+            }
         } else if io::stderr().is_terminal() {
-            say(&table);
+            table.lines().for_each(say);
         }
     }
 

@@ -8,7 +8,7 @@ mod resume;
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 
 use self::desk::Desk;
 use self::outputs::Outputs;
@@ -49,24 +49,35 @@ pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
     desk.finish();
     // What there is goes out however the sweep ended, and why it ended is what is said.
     let finished = desk.outputs.finish();
-    let ending = ending?;
-    finished?;
+    let ending = match (ending, finished) {
+        (Ok(ending), Ok(())) => ending,
+        (Err(error), Ok(())) | (Ok(_), Err(error)) => return Err(broken_off(&desk, error)),
+        (Err(first), Err(error)) => {
+            say(&format!("error: {first:#}"));
+            return Err(broken_off(&desk, error));
+        }
+    };
     match ending {
         Ending::Interrupted => {
             let left = planned - desk.rows.len();
             say(&format!(
                 "interrupted: {left} cases have no row; what was measured is kept"
             ));
-            if let Some(samples) = &desk.outputs.samples_path {
-                say(&format!(
-                    "go on with: udpbench --resume {}",
-                    samples.display()
-                ));
+            if let Some(how) = desk.outputs.how_to_go_on() {
+                say(&how);
             }
             let signal = interrupt.signal().unwrap_or_default();
             Ok(ExitCode::from(u8::try_from(128 + signal).unwrap_or(1)))
         }
         Ending::Complete => Ok(exit_code(&desk.rows)),
+    }
+}
+
+/// An error that ended the sweep, with how to go on once its cause is gone.
+fn broken_off(desk: &Desk, error: anyhow::Error) -> anyhow::Error {
+    match desk.outputs.how_to_go_on() {
+        Some(how) => anyhow!("{error:#}; {how}"),
+        None => error,
     }
 }
 

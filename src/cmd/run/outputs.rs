@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use anyhow::bail;
+
 use crate::cli::RunArgs;
 use crate::error::UsageError;
 use crate::raw::{Line, Log};
@@ -10,8 +12,10 @@ use crate::results::Results;
 use crate::sink::csv::{self, CsvSink};
 use crate::sink::document::Document;
 use crate::sink::lines::{LineFile, Lines};
+use crate::sink::place::Displaced;
 use crate::sink::samples::SampleSink;
 use crate::sink::{Format, cannot_create, is_stdout};
+use crate::sys::files::{self, Kind};
 
 /// The files of a run, created before anything is measured.
 pub(super) struct Outputs {
@@ -76,7 +80,7 @@ impl Outputs {
         let sink = if format == Format::Csv && output.exists() {
             let known = [rows, unfinished].concat();
             let other = |problem: &str| refused("--output", &output, problem);
-            let csv = std::fs::read(&output);
+            let csv = files::read_whole(&output, Kind::File);
             let csv = csv.map_err(|error| other(&format!("cannot read it: {error}")))?;
             if !is_of_run(&csv, &known, log) {
                 let problem =
@@ -132,12 +136,27 @@ impl Outputs {
         }
     }
 
-    /// Writes what was kept for the end.
+    /// Writes what was kept for the end, and saves what is not where it was put any more.
     pub(super) fn finish(&mut self) -> anyhow::Result<()> {
-        match &mut self.rows {
-            RowSink::Csv(_) => Ok(()),
-            RowSink::Document(sink) => sink.finish(),
+        let samples = self.samples.as_ref().and_then(SampleSink::rescue);
+        if let Some(displaced) = &samples {
+            self.samples_path = displaced.is_now_at().map(Path::to_owned);
         }
+        let displaced = samples.into_iter().chain(self.rows.rescue());
+        let displaced: Vec<String> = displaced.map(|file| file.to_string()).collect();
+        if !displaced.is_empty() {
+            bail!("{}", displaced.join("; "));
+        }
+        self.rows.finish()
+    }
+
+    /// What to type to go on with the sweep.
+    pub(super) fn how_to_go_on(&self) -> Option<String> {
+        let samples = self.samples_path.as_ref()?;
+        Some(format!(
+            "go on with: udpbench --resume {}",
+            samples.display()
+        ))
     }
 
     /// Keeps the rows of a block, and makes its windows safe against a power cut.
@@ -172,6 +191,20 @@ impl RowSink {
         match self {
             Self::Csv(sink) => sink.rows(rows),
             Self::Document(sink) => sink.rows(rows),
+        }
+    }
+
+    fn finish(&self) -> anyhow::Result<()> {
+        match self {
+            Self::Csv(_) => Ok(()),
+            Self::Document(sink) => sink.finish(),
+        }
+    }
+
+    fn rescue(&self) -> Option<Displaced> {
+        match self {
+            Self::Csv(sink) => sink.rescue(),
+            Self::Document(sink) => sink.rescue(),
         }
     }
 

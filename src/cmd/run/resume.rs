@@ -10,11 +10,19 @@ use crate::raw::{Line, Log};
 use crate::reckoning;
 use crate::request::{self, Again};
 use crate::sweep::{Journal, Unable};
-use crate::sys::files::Root;
+use crate::sys::files::{self, Kind, Root};
 
 /// Reads what a sweep left, and opens its files again.
 pub(super) fn go_on(args: &RunArgs, raw: &Path) -> anyhow::Result<Begun> {
-    let mut log = Log::open(raw)?;
+    let bytes = files::read_whole(raw, Kind::File).map_err(|error| {
+        UsageError::flag(
+            "--resume",
+            &raw.display(),
+            format!("cannot read it: {error}"),
+        )
+    })?;
+    let mut log = Log::parse(&raw.display().to_string(), &bytes)?;
+    drop(bytes);
     let root = Root::new(&args.root);
     log.header.schedule.settings.root = root.clone();
     let (mut reckoning, rows) = reckoning::replay(&log)?;

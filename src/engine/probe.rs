@@ -1,0 +1,55 @@
+//! Whether an engine can run here.
+
+use std::any::Any;
+use std::panic;
+use std::sync::Mutex;
+
+use super::Entry;
+
+impl Entry {
+    /// Tries the engine: see [`super::Engine::probe`]. A library that panics has refused.
+    ///
+    /// # Errors
+    /// The reason why it cannot run here.
+    pub fn probe(&self) -> Result<(), String> {
+        // The hook is the process's; two that silence it at a time would leave it silent.
+        static HOOK: Mutex<()> = Mutex::new(());
+        let silenced = HOOK.lock();
+        let hook = panic::take_hook();
+        panic::set_hook(Box::new(|_| ()));
+        let probed = panic::catch_unwind(self.try_out);
+        panic::set_hook(hook);
+        drop(silenced);
+        probed.unwrap_or_else(|panic| Err(format!("its library panics: {}", message(&*panic))))
+    }
+}
+
+/// What `panic!` was given.
+fn message(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied())
+        .unwrap_or("no reason given")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engines;
+
+    #[test]
+    fn a_probe_that_panics_is_a_reason() {
+        let with = |try_out| Entry {
+            try_out,
+            ..*engines::reference()
+        };
+        let reason = "its library panics: no epoll".to_owned();
+        assert_eq!(with(|| panic!("no epoll")).probe(), Err(reason));
+        let reason = "its library panics: 24 files".to_owned();
+        assert_eq!(with(|| panic!("{} files", 24)).probe(), Err(reason));
+        assert_eq!(
+            with(|| Err("old".to_owned())).probe(),
+            Err("old".to_owned())
+        );
+        assert_eq!(with(|| Ok(())).probe(), Ok(()));
+    }
+}

@@ -1,0 +1,47 @@
+//! Limits that a shell, a container or systemd sets: a reason, never a panic.
+#![cfg(target_arch = "x86_64")] // An emulator needs descriptors and a stack of its own.
+
+mod common;
+
+use common::{Place, stderr};
+
+const SWEEP: &str = "--engine std --ip v4 --soak 0s --warmup 1ms --rounds 5 --duration 10ms --threads 2 \
+                     --payload 300 --connection connected -o out.csv";
+
+#[test]
+fn few_descriptors_are_a_reason_and_never_a_panic() {
+    // With 3, the loader cannot open the libraries of C.
+    for limit in 4..=24 {
+        for arguments in [SWEEP, "plan --engine std", "plan --engine all", "engines"] {
+            let place = Place::new();
+            let output = place.shell(&format!("ulimit -n {limit}; exec $udpbench {arguments}"));
+            let message = stderr(&output);
+            let code = output.status.code();
+            assert!(
+                matches!(code, Some(0..=2)),
+                "{limit}, {arguments}: {code:?} {message}"
+            );
+            assert!(
+                !message.contains("panicked"),
+                "{limit}, {arguments}: {message}"
+            );
+            // What was refused leaves no empty file.
+            let files = place.files();
+            assert!(code != Some(2) || files.is_empty(), "{limit}: {files:?}");
+        }
+    }
+}
+
+#[test]
+fn a_small_stack_is_large_enough() {
+    for arguments in ["--help", "plan", "engines", SWEEP] {
+        let place = Place::new();
+        let output = place.shell(&format!("ulimit -s 64; exec $udpbench {arguments}"));
+        assert_eq!(
+            output.status.code(),
+            Some(0),
+            "{arguments}: {}",
+            stderr(&output)
+        );
+    }
+}
