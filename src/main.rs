@@ -41,6 +41,7 @@ fn run() -> ExitCode {
         Some(Command::Run(args)) => cmd::run::run(args),
         Some(Command::Plan(args)) => cmd::plan::run(args),
         Some(Command::Check(args)) => cmd::check::run(args),
+        Some(Command::Files(args)) => cmd::files::run(args),
         Some(Command::Engines) => cmd::engines::run(),
         Some(Command::Boards(args)) => cmd::boards::run(args),
         Some(Command::Summarize(args)) => cmd::summarize::run(args),

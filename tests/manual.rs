@@ -19,7 +19,10 @@ fn commands() -> Vec<(String, Vec<String>)> {
         names.map(str::to_owned).collect()
     };
     let of = |command: &clap::Command| (command.get_name().to_owned(), options(command));
-    let subcommands = program.get_subcommands().map(of);
+    let shown = program
+        .get_subcommands()
+        .filter(|command| !command.is_hide_set());
+    let subcommands = shown.map(of);
     subcommands.chain([of(&program)]).collect()
 }
 

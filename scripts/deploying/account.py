@@ -2,27 +2,52 @@
 """Where a run's results go, and the README.md that says under which circumstances they came about.
 
 scripts/deploy imports this. scripts/fleet calls it:
+    account.py require-in-folder <files.json  refuses what could not be brought back from the board
     account.py new-directory RESULTS NAME     makes RESULTS/<date>-NAME, or one with -2, and prints it
     account.py readme DIRECTORY <run.json     writes DIRECTORY/README.md about the files there
 """
 
 import csv
 import json
+import re
 import shlex
 import sys
 from datetime import datetime, timezone
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from types import SimpleNamespace
 
+README = "README.md"
 SECOND = "%Y-%m-%d %H:%M:%S"
 ENDINGS = {
     0: "done",
     1: "a case failed, or nothing could run: the column `reason` says which and why",
     2: "bad input",
     3: "the link to the board broke; what was measured until then is here",
+    124: "ended early at its time limit; what was measured until then is here",
     130: "ended early by Ctrl-C; what was measured until then is here",
     143: "ended early by SIGTERM; what was measured until then is here",
 }
+
+
+class Refusal(Exception):
+    """What the command line asks for, and cannot be had from here; exit code 2."""
+
+
+def require_in_folder(files):
+    """Refuses files that could not be brought back from the folder of the run. What they are, `udpbench files`
+    has said."""
+    if not files["sweep"]:
+        raise Refusal("error: these arguments are for no sweep: it would have no results")
+    if files["resume"]:
+        raise Refusal(f"error: --resume {files['resume']}: go on with a sweep on the board itself, where its files are")
+    if files["output"] == "-":
+        raise Refusal("error: --output -: the results are to come back as files: leave --output away")
+    for flag in ["output", "samples"]:
+        path = PurePosixPath(files[flag] or "")
+        if path.is_absolute() or ".." in path.parts:
+            raise Refusal(f"error: --{flag} {path}: it would stay on the board: name a file without a directory")
+        if path.name == README:
+            raise Refusal(f"error: --{flag} {path}: the circumstances go to a file of this name: choose another one")
 
 
 def now():
@@ -30,13 +55,21 @@ def now():
 
 
 def board_of(files):
-    """The name that the rows say, or the head of the raw samples where there is no row yet."""
+    """The name that the rows say, or the head of the raw samples where there is no row yet; and what is wrong
+    with a file that should have said it."""
+    problems = []
     for path in files:
-        with open(path, newline="", encoding="utf-8") as file:
-            name = first_row(file) if path.suffix == ".csv" else header(file)
+        try:
+            with open(path, newline="", encoding="utf-8") as file:
+                name = first_row(file) if path.suffix == ".csv" else header(file)
+        except (csv.Error, UnicodeDecodeError, KeyError, OSError) as problem:
+            said = f"it has no column {problem}" if isinstance(problem, KeyError) else problem
+            problems.append(f"{path}: it is damaged: {said}")
+            continue
         if name:
-            return name
-    return "unknown"
+            # It becomes part of a path.
+            return re.sub(r"[^\w.-]|^\.", "_", str(name)), problems
+    return "unknown", problems
 
 
 def first_row(csv_file):
@@ -46,7 +79,7 @@ def first_row(csv_file):
 def header(jsonl_file):
     try:
         return json.loads(jsonl_file.readline())["header"]["environment"]["board"]
-    except (ValueError, KeyError):
+    except (ValueError, KeyError, TypeError):
         return None
 
 
@@ -110,14 +143,23 @@ def main():
     command, *words = sys.argv[1:] or [""]
     if command == "new-directory" and len(words) == 2:
         print(new_directory(Path(words[0]), now().date(), words[1]))
+    elif command == "require-in-folder" and not words:
+        try:
+            require_in_folder(json.load(sys.stdin))
+        except Refusal as refusal:
+            print(refusal, file=sys.stderr)
+            sys.exit(2)
     elif command == "readme" and len(words) == 1:
         directory = Path(words[0])
         run = SimpleNamespace(**json.load(sys.stdin))
         run.arguments, run.clock_off_s = shlex.split(run.arguments), float(run.clock_off_s)
         run.code, run.check_code = int(run.code), int(run.check_code)
         run.started, run.ended = map(datetime.fromisoformat, [run.started, run.ended])
-        files = [path for path in sorted(directory.iterdir()) if path.suffix in {".csv", ".jsonl"}]
-        (directory / "README.md").write_text(readme(run, board_of(files), files), encoding="utf-8")
+        files = [path for path in sorted(directory.iterdir()) if path.name != README]
+        board, problems = board_of(files)
+        (directory / README).write_text(readme(run, board, files), encoding="utf-8")
+        # All is written; what is damaged is said.
+        sys.exit("; ".join(problems) or 0)
     else:
         sys.exit(__doc__)
 

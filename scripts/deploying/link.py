@@ -20,6 +20,7 @@ class Link:
         self.room = tempfile.mkdtemp(prefix="udpbench-")
         shared = ["-o", f"ControlPath={self.room}/link"]
         gentle = ["-o", "ConnectTimeout=15", "-o", "ServerAliveInterval=15", "-o", "ServerAliveCountMax=4"]
+        self.given = options
         self.options = [*shared, *options, *gentle]
 
     def __enter__(self):
@@ -73,7 +74,7 @@ class Link:
     def fetch(self, source, destination):
         copy = called(["scp", "-q", "-r", *self.options, self.remote(source), str(destination)])
         if copy.returncode != 0:
-            raise Failure(f"could not copy {self.host}:{source}: it is still there, get it with scp")
+            raise Failure(f"could not copy {self.host}:{source} to {destination}: see scp's message above")
 
     def remote(self, path):
         user, at, host = self.host.rpartition("@")

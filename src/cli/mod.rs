@@ -9,6 +9,7 @@ mod engine;
 mod results;
 mod run;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
@@ -82,6 +83,9 @@ pub enum Command {
     Completions(CompletionsArgs),
     /// The manual pages, into a directory
     Manual(ManualArgs),
+    /// For scripts: the files that a sweep with these words would write, as JSON
+    #[command(hide = true)]
+    Files(FilesArgs),
 }
 
 /// The options of `check`.
@@ -152,6 +156,14 @@ const MANUAL_AFTER_HELP: &str = "\
 Examples:
   udpbench manual pages                       then: man -l pages/udpbench.1
   udpbench manual ~/.local/share/man/man1     from then on: man udpbench";
+
+/// The words of `files`.
+#[derive(Args, Debug)]
+pub struct FilesArgs {
+    /// The command line of the sweep, without the program's name
+    #[arg(last = true, value_name = "WORDS")]
+    pub words: Vec<OsString>,
+}
 
 #[cfg(test)]
 mod tests {

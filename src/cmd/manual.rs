@@ -33,7 +33,8 @@ fn write_all(directory: &Path) -> io::Result<()> {
     let mut program = Cli::command().disable_help_subcommand(true);
     // Gives each subcommand its full name.
     program.build();
-    for subcommand in program.get_subcommands() {
+    let shown = |subcommand: &&Command| !subcommand.is_hide_set();
+    for subcommand in program.get_subcommands().filter(shown) {
         let see_also = format!("{}(1)", program.get_name());
         write_page(subcommand, Some(&see_also), directory)?;
     }

@@ -5,6 +5,7 @@ pub mod check;
 pub mod compare;
 pub mod completions;
 pub mod engines;
+pub mod files;
 pub mod manual;
 pub mod plan;
 pub mod rank;

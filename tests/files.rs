@@ -1,0 +1,101 @@
+//! `udpbench files`: scripts learn what a command line would write by the program's own reading of it.
+
+mod common;
+
+use common::{Place, stderr, stdout};
+use serde_json::{Value, json};
+
+/// The line for these words, after checking that nothing was written.
+fn answer(words: &str) -> Value {
+    let place = Place::new();
+    let output = place.run(&format!("files -- {words}"));
+    assert!(output.status.success(), "{words}: {}", stderr(&output));
+    assert_eq!(place.files(), Vec::<String>::new(), "{words}");
+    serde_json::from_str(&stdout(&output)).expect("one line of JSON")
+}
+
+fn files(words: &str) -> Value {
+    let mut answer = answer(words);
+    answer
+        .as_object_mut()
+        .expect("an object")
+        .remove("expected_s");
+    answer
+}
+
+#[test]
+fn it_reads_the_words_as_the_sweep_would() {
+    let sweep = |output: Value, samples: Value| json!({"sweep": true, "output": output, "samples": samples, "resume": null});
+    for words in ["", "run", "--threads 1", "run -q --format json"] {
+        assert_eq!(files(words), sweep(Value::Null, Value::Null), "{words}");
+    }
+    for words in [
+        "-o a.csv",
+        "-qo a.csv",
+        "-qoa.csv",
+        "--output=a.csv",
+        "run -o a.csv",
+        "--quick -o=a.csv",
+    ] {
+        assert_eq!(files(words), sweep(json!("a.csv"), Value::Null), "{words}");
+    }
+    assert_eq!(
+        files("--samples b.jsonl -o -"),
+        sweep(json!("-"), json!("b.jsonl"))
+    );
+    // The value of an option that looks like another one.
+    assert_eq!(
+        files("--samples=-oa.csv"),
+        sweep(Value::Null, json!("-oa.csv"))
+    );
+}
+
+#[test]
+fn a_sweep_that_goes_on_with_another_says_with_which() {
+    assert_eq!(
+        answer("--resume nope.jsonl"),
+        json!({"sweep": true, "output": null, "samples": null, "resume": "nope.jsonl", "expected_s": null})
+    );
+}
+
+#[test]
+fn it_expects_what_the_plan_does() {
+    let words = "--engine null --no-reference --ip v4 --threads 2 --payload 1 --soak 0s --warmup 0s --board generic";
+    let expected =
+        |duration: &str| answer(&format!("{words} --duration {duration}"))["expected_s"].as_u64();
+    assert!(expected("100s") >= Some(200), "{:?}", expected("100s"));
+    assert!(expected("5ms --rounds 5") < Some(10));
+}
+
+#[test]
+fn what_only_prints_is_no_sweep() {
+    for words in [
+        "check",
+        "engines",
+        "plan -o a.csv",
+        "--help",
+        "run -h",
+        "-V",
+        "manual pages",
+        "files --",
+    ] {
+        assert_eq!(answer(words)["sweep"], false, "{words}");
+    }
+}
+
+#[test]
+fn what_the_sweep_would_refuse_is_refused_with_its_words() {
+    let place = Place::new();
+    for words in [
+        "--threads 0",
+        "-q check",
+        "--board nope",
+        "-o",
+        "--rounds 1",
+    ] {
+        let (asked, swept) = (place.run(&format!("files -- {words}")), place.run(words));
+        assert_eq!(asked.status.code(), Some(2), "{words}");
+        assert_eq!(stderr(&asked), stderr(&swept), "{words}");
+        assert_eq!(stdout(&asked), "", "{words}");
+    }
+}
