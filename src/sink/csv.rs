@@ -125,7 +125,7 @@ mod tests {
             let row = Record {
                 model: text.to_owned(),
                 warnings: vec![text.to_owned(), "=1".to_owned()],
-                unaccounted_packets: Some(-3),
+                queue_growth_packets: Some(-3),
                 temp_c_start: Some(-1.5),
                 ..record()
             };
