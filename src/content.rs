@@ -3,7 +3,7 @@
 //! go and inspected when they come ([`crate::verify`]).
 
 /// Writes what datagrams hold, before each burst.
-pub trait Stamp {
+pub trait Stamp: Send + Sync {
     /// Prepares the next burst, whose datagrams lie in `memory` one after the other. Those that the kernel
     /// does not take are stamped again.
     fn stamp(&self, memory: &mut [u8]);
@@ -13,7 +13,7 @@ pub trait Stamp {
 }
 
 /// Sees what datagrams held, after each burst.
-pub trait Inspect {
+pub trait Inspect: Send {
     /// Whether it looks at all, for engines to which it is work to show it what they got.
     const LOOKS: bool;
 
@@ -51,4 +51,37 @@ impl Inspect for Uninspected {
 
     #[inline]
     fn inspect(&mut self, _datagram: &[u8]) {}
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::{Inspect, Stamp};
+
+    /// Fills each datagram with its number.
+    pub(crate) struct Numbered {
+        pub(crate) first: u8,
+        pub(crate) bytes: usize,
+    }
+
+    impl Stamp for Numbered {
+        fn stamp(&self, memory: &mut [u8]) {
+            for (n, datagram) in (self.first..).zip(memory.chunks_exact_mut(self.bytes)) {
+                datagram.fill(n);
+            }
+        }
+
+        fn sent(&mut self, _packets: u64) {}
+    }
+
+    /// Keeps what it sees.
+    #[derive(Default)]
+    pub(crate) struct Collected(pub(crate) Vec<Vec<u8>>);
+
+    impl Inspect for Collected {
+        const LOOKS: bool = true;
+
+        fn inspect(&mut self, datagram: &[u8]) {
+            self.0.push(datagram.to_vec());
+        }
+    }
 }

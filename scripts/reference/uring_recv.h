@@ -3,15 +3,14 @@
 
 #include "uring.h"
 
-// As many buffers as fit 8 MiB, but at most so many, like udpbench.
-enum { POOL_BYTES = 8 << 20, MAX_BUFFERS = 1024, MIN_BUFFERS = 16, BUFFER_GROUP = 0 };
+// As many as udpbench has: twice what a call takes from a full queue.
+enum { BUFFERS = 64, BUFFER_GROUP = 0 };
 
 struct receiver {
     struct end end;
     struct io_uring ring;
     struct io_uring_buf_ring *pool;
     char *buffers;
-    unsigned buffer_count;
     size_t buffer_bytes;
     bool is_armed;
 };
@@ -20,40 +19,36 @@ struct receiver {
 static inline void give_back(struct receiver *receiver, unsigned buffer, unsigned offset)
 {
     char *memory = receiver->buffers + buffer * receiver->buffer_bytes;
-    int mask = io_uring_buf_ring_mask(receiver->buffer_count);
+    int mask = io_uring_buf_ring_mask(BUFFERS);
     io_uring_buf_ring_add(receiver->pool, memory, receiver->buffer_bytes, buffer, mask, offset);
 }
 
 static void open_pool(struct receiver *receiver)
 {
-    unsigned count = MAX_BUFFERS;
-    while (count > MIN_BUFFERS && count * receiver->buffer_bytes > POOL_BYTES)
-        count /= 2;
-    receiver->buffer_count = count;
-    receiver->buffers = new_buffer(count * receiver->buffer_bytes);
+    receiver->buffers = new_buffer(BUFFERS * receiver->buffer_bytes);
     void *pool;
-    if (posix_memalign(&pool, sysconf(_SC_PAGESIZE), count * sizeof(struct io_uring_buf)) != 0)
+    if (posix_memalign(&pool, sysconf(_SC_PAGESIZE), BUFFERS * sizeof(struct io_uring_buf)) != 0)
         err(BROKEN, "no memory for a ring of buffers");
     receiver->pool = pool;
     io_uring_buf_ring_init(receiver->pool);
     struct io_uring_buf_reg registration = {
         .ring_addr = (uintptr_t)pool,
-        .ring_entries = count,
+        .ring_entries = BUFFERS,
         .bgid = BUFFER_GROUP,
     };
     errno = -io_uring_register_buf_ring(&receiver->ring, &registration, 0);
     if (errno)
         err(CANNOT_RUN_HERE, "a ring of provided buffers, which needs Linux 5.19");
-    for (unsigned n = 0; n < count; n++)
+    for (unsigned n = 0; n < BUFFERS; n++)
         give_back(receiver, n, n);
-    io_uring_buf_ring_advance(receiver->pool, count);
+    io_uring_buf_ring_advance(receiver->pool, BUFFERS);
 }
 
 static void open_receiver(struct receiver *receiver, const struct end *end)
 {
     *receiver = (struct receiver){ .end = *end };
     receiver->buffer_bytes = end->payload_bytes ? end->payload_bytes : 1; // none has no length
-    open_ring(&receiver->ring, end->fd, 8, 2 * MAX_BUFFERS);
+    open_ring(&receiver->ring, end->fd, 8, 2 * BUFFERS);
     open_pool(receiver);
 }
 

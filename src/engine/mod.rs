@@ -33,15 +33,28 @@ pub struct Burst {
     pub packets: u64,
     /// UDP payload in them, in bytes.
     pub bytes: u64,
+    /// Operations of the same call that failed: only where one call makes several (`mmsg`, `uring`).
+    pub failed: u32,
+    /// The `errno` of the last of these, 0 if there is none or it is not known. To be known where nothing was
+    /// moved.
+    pub errno: i32,
 }
 
 impl Burst {
     /// One datagram of `bytes` bytes of payload.
     #[inline]
     pub fn one(bytes: usize) -> Self {
+        Self::of(1, bytes as u64)
+    }
+
+    /// `packets` datagrams with `bytes` bytes of payload in all of them, and no failure.
+    #[inline]
+    pub fn of(packets: u64, bytes: u64) -> Self {
         Self {
-            packets: 1,
-            bytes: bytes as u64,
+            packets,
+            bytes,
+            failed: 0,
+            errno: 0,
         }
     }
 }
@@ -49,14 +62,14 @@ impl Burst {
 /// What an engine has to say about how it went, if anything.
 pub type Remark = Option<&'static str>;
 
-/// The sending half of an engine.
-pub trait Transmit {
+/// The sending half of an engine. `Send`, with its futures: `--tokio-workers` has other threads run them.
+pub trait Transmit: Send {
     /// Moves one burst out, after `stamp` has seen its memory.
     ///
     /// # Errors
     /// What the system call said. `Interrupted` and `WouldBlock` are normal: the workload looks at its
     /// stop flag and calls again. Anything else is counted, and ends the lane only when it persists.
-    fn transmit(&mut self, stamp: &impl Stamp) -> impl Future<Output = io::Result<Burst>>;
+    fn transmit(&mut self, stamp: &impl Stamp) -> impl Future<Output = io::Result<Burst>> + Send;
 
     /// Anything that the row should say about how it went. Asked once, after the loop.
     fn remark(&self) -> Remark {
@@ -64,14 +77,17 @@ pub trait Transmit {
     }
 }
 
-/// The receiving half of an engine.
-pub trait Receive {
-    /// Moves one burst in, and shows each datagram to `inspect`. May wait for it, but must return `Interrupted` when a signal ends the wait,
-    /// and `WouldBlock` when [`ReceiveEnd::patience`] ran out.
+/// The receiving half of an engine. `Send`, with its futures, as [`Transmit`].
+pub trait Receive: Send {
+    /// Moves one burst in, and shows each datagram to `inspect`. May wait for it, but must return
+    /// `Interrupted` when a signal ends the wait, and `WouldBlock` when [`ReceiveEnd::patience`] ran out.
     ///
     /// # Errors
     /// As for [`Transmit::transmit`].
-    fn receive<I: Inspect>(&mut self, inspect: &mut I) -> impl Future<Output = io::Result<Burst>>;
+    fn receive<I: Inspect>(
+        &mut self,
+        inspect: &mut I,
+    ) -> impl Future<Output = io::Result<Burst>> + Send;
 }
 
 /// Whether the sockets of a case are connected: decided once, as a type, outside every loop.
@@ -190,7 +206,7 @@ pub trait Engine: Sized + 'static {
 
     /// Drives one of the engine's futures to its end, on this thread or, while this one waits, on others. The
     /// default is for engines that never suspend.
-    fn run<F: Future>(&self, future: F) -> F::Output {
+    fn run<F: Future<Output: Send> + Send>(&self, future: F) -> F::Output {
         poll_once(future)
     }
 }

@@ -118,6 +118,8 @@ impl<A: Addressing> GsoSender<A> {
     fn fall_back(&mut self) {
         self.payload.truncate(self.payload_bytes);
         self.segments = 1;
+        // Before Linux 6.11 it refuses even a single one as long as the option is set.
+        let _ = gso::cut(&self.socket, 0);
     }
 }
 
@@ -131,10 +133,7 @@ impl<A: Addressing> Transmit for GsoSender<A> {
             self.socket.send_to(&self.payload, self.peer)
         };
         match outcome {
-            Ok(sent) => Ok(Burst {
-                packets: self.segments,
-                bytes: sent as u64,
-            }),
+            Ok(sent) => Ok(Burst::of(self.segments, sent as u64)),
             Err(error) => {
                 if error.raw_os_error() == Some(libc::EIO) && self.segments > 1 {
                     self.fall_back();
@@ -160,7 +159,45 @@ pub(super) struct GroReceiver {
 impl Receive for GroReceiver {
     #[inline]
     async fn receive<I: Inspect>(&mut self, inspect: &mut I) -> io::Result<Burst> {
-        let (packets, bytes) = self.piece.receive(&self.socket, inspect)?;
-        Ok(Burst { packets, bytes })
+        self.piece.receive(&self.socket, inspect)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use nix::sys::socket::getsockopt;
+    use nix::sys::socket::sockopt::UdpGsoSegment;
+
+    use super::*;
+    use crate::content::Unstamped;
+    use crate::engine::{Unconnected, poll_once};
+
+    #[test]
+    fn a_sender_that_fell_back_asks_for_nothing_to_be_cut() {
+        if let Err(why) = Gso::probe() {
+            eprintln!("SKIPPED: {why}");
+            return;
+        }
+        let bind = || UdpSocket::bind("127.0.0.1:0").expect("loopback is up");
+        let (socket, receiver) = (bind(), bind());
+        let peer = receiver.local_addr().expect("bound");
+        let end = SendEnd {
+            socket,
+            peer,
+            payload_bytes: 300,
+            batch: 1,
+            stamper: None,
+            wire: Arc::default(),
+        };
+        let mut sender = GsoSender::<Unconnected>::new(end).expect("it can be cut");
+        assert_eq!(sender.remark(), None);
+        sender.fall_back();
+        let option = getsockopt(&sender.socket, UdpGsoSegment).expect("it has the option");
+        assert_eq!(option, 0);
+        let burst = poll_once(sender.transmit(&Unstamped)).expect("loopback takes it");
+        assert_eq!(burst, Burst::one(300));
+        assert!(sender.remark().is_some());
     }
 }

@@ -164,9 +164,9 @@ impl Receive for MessageIoReceiver {
         if self.total == before {
             return Err(io::ErrorKind::WouldBlock.into());
         }
-        Ok(Burst {
-            packets: self.total.packets - before.packets,
-            bytes: self.total.bytes - before.bytes,
-        })
+        Ok(Burst::of(
+            self.total.packets - before.packets,
+            self.total.bytes - before.bytes,
+        ))
     }
 }

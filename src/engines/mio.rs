@@ -19,7 +19,7 @@ use crate::engine::{
 use crate::lane::LaneBrief;
 
 /// What a loop does before the first operation, and after each.
-pub(super) trait Discipline: 'static {
+pub(super) trait Discipline: Send + 'static {
     const ABOUT: About;
     /// Go on without a new event until the socket says `WouldBlock`.
     const EXHAUST: bool;

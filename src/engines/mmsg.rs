@@ -51,8 +51,7 @@ impl Transmit for MmsgSender {
     #[inline]
     async fn transmit(&mut self, stamp: &impl Stamp) -> io::Result<Burst> {
         self.batch.stamp(stamp);
-        let (packets, bytes) = self.batch.send(&self.socket)?;
-        Ok(Burst { packets, bytes })
+        self.batch.send(&self.socket)
     }
 }
 
@@ -74,7 +73,6 @@ impl MmsgReceiver {
 impl Receive for MmsgReceiver {
     #[inline]
     async fn receive<I: Inspect>(&mut self, inspect: &mut I) -> io::Result<Burst> {
-        let (packets, bytes) = self.batch.receive(&self.socket, inspect)?;
-        Ok(Burst { packets, bytes })
+        self.batch.receive(&self.socket, inspect)
     }
 }

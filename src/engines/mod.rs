@@ -10,6 +10,8 @@ mod mio;
 mod mmsg;
 mod nix;
 mod null;
+#[cfg(any(feature = "tokio", feature = "smol"))]
+mod patience;
 #[cfg(feature = "quinn-udp")]
 mod quinn;
 mod readiness;

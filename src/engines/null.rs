@@ -98,10 +98,7 @@ impl<A: Addressing> Receive for NullReceiver<A> {
         if packets == 0 {
             Err(io::ErrorKind::WouldBlock.into())
         } else {
-            Ok(Burst {
-                packets,
-                bytes: packets * self.payload_bytes,
-            })
+            Ok(Burst::of(packets, packets * self.payload_bytes))
         }
     }
 }

@@ -14,7 +14,7 @@ use tokio::runtime::{Builder, Runtime};
 use super::tokio::adopt;
 use crate::content::{Inspect, Stamp};
 use crate::engine::{
-    About, Addressing, Burst, Engine, Group, Receive, ReceiveEnd, SendEnd, Transmit,
+    About, Addressing, Burst, Engine, Group, Receive, ReceiveEnd, Remark, SendEnd, Transmit,
 };
 use crate::lane::{LaneBrief, Nudges};
 use crate::sys::gso;
@@ -52,6 +52,7 @@ impl Engine for QuinnUdp {
             payload: end.payload().repeat(segments),
             payload_bytes: end.payload_bytes,
             segments: segments as u64,
+            fell_back: false,
             peer: end.peer,
             socket: adopt(&self.runtime, end.socket)?,
             state,
@@ -70,7 +71,7 @@ impl Engine for QuinnUdp {
         })
     }
 
-    fn run<F: Future>(&self, future: F) -> F::Output {
+    fn run<F: Future<Output: Send> + Send>(&self, future: F) -> F::Output {
         self.runtime.block_on(future)
     }
 }
@@ -85,7 +86,21 @@ pub(super) struct QuinnSender {
     payload: Vec<u8>,
     payload_bytes: usize,
     segments: u64,
+    fell_back: bool,
     nudges: Arc<Nudges>,
+}
+
+impl QuinnSender {
+    /// Once the library has seen that a network card cannot cut (EIO), it leaves it to its user to hand over
+    /// less.
+    #[cold]
+    fn fall_back(&mut self) {
+        if self.segments > 1 && self.state.max_gso_segments() == 1 {
+            self.payload.truncate(self.payload_bytes);
+            self.segments = 1;
+            self.fell_back = true;
+        }
+    }
 }
 
 impl Transmit for QuinnSender {
@@ -100,13 +115,22 @@ impl Transmit for QuinnSender {
             src_ip: None,
         };
         let send = || self.state.try_send((&self.socket).into(), &transmit);
-        self.nudges
+        let sent = self
+            .nudges
             .end(pin!(self.socket.async_io(Interest::WRITABLE, send)))
-            .await?;
-        Ok(Burst {
-            packets: self.segments,
-            bytes: self.payload.len() as u64,
-        })
+            .await;
+        match sent {
+            Ok(()) => Ok(Burst::of(self.segments, self.payload.len() as u64)),
+            Err(error) => {
+                self.fall_back();
+                Err(error)
+            }
+        }
+    }
+
+    fn remark(&self) -> Remark {
+        self.fell_back
+            .then_some("quinn-udp: the card cannot cut: one datagram per call")
     }
 }
 

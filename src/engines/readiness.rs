@@ -24,7 +24,7 @@ pub(super) enum Interest {
 }
 
 /// A way to wait until one socket is ready.
-pub(super) trait Waiter: Sized + 'static {
+pub(super) trait Waiter: Sized + Send + 'static {
     const ABOUT: About;
     /// Go on without waiting until the socket says `WouldBlock`.
     const EXHAUST: bool;

@@ -6,11 +6,11 @@ use std::marker::PhantomData;
 use std::net::{SocketAddr, UdpSocket};
 use std::pin::pin;
 use std::sync::Arc;
-use std::task::Poll;
 use std::time::Duration;
 
 use async_io::{Async, Timer};
 
+use super::patience::within;
 use crate::content::{Inspect, Stamp};
 use crate::engine::{
     About, Addressing, Burst, Engine, Group, Receive, ReceiveEnd, SendEnd, Transmit,
@@ -54,7 +54,7 @@ impl Engine for Smol {
         })
     }
 
-    fn run<F: Future>(&self, future: F) -> F::Output {
+    fn run<F: Future<Output: Send> + Send>(&self, future: F) -> F::Output {
         async_io::block_on(future)
     }
 }
@@ -95,46 +95,26 @@ pub(super) struct SmolReceiver<A> {
 impl<A: Addressing> Receive for SmolReceiver<A> {
     #[inline]
     async fn receive<I: Inspect>(&mut self, inspect: &mut I) -> io::Result<Burst> {
-        if let Some(patience) = self.patience {
-            // A timer per datagram is not what is measured: there is one only if nothing is there.
-            return match self.socket.get_ref().recv(&mut self.buffer) {
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    await_readiness(&self.socket, patience).await
-                }
-                outcome => {
-                    let received = outcome?;
-                    inspect.inspect_first(received, &self.buffer);
-                    Ok(Burst::one(received))
-                }
-            };
-        }
+        let (nudges, patience) = (&self.nudges, self.patience);
         let received = if A::CONNECTED {
-            self.nudges
-                .end(pin!(self.socket.recv(&mut self.buffer)))
-                .await?
+            let receive = pin!(self.socket.recv(&mut self.buffer));
+            within(
+                patience,
+                |limit| Some(Timer::after(limit)),
+                pin!(nudges.end(receive)),
+            )
+            .await?
         } else {
-            self.nudges
-                .end(pin!(self.socket.recv_from(&mut self.buffer)))
-                .await?
-                .0
+            let receive = pin!(self.socket.recv_from(&mut self.buffer));
+            within(
+                patience,
+                |limit| Some(Timer::after(limit)),
+                pin!(nudges.end(receive)),
+            )
+            .await?
+            .0
         };
         inspect.inspect_first(received, &self.buffer);
         Ok(Burst::one(received))
     }
-}
-
-/// Waits, and says `WouldBlock` either way: the lone thread's loop comes again.
-#[cold]
-async fn await_readiness(socket: &Async<UdpSocket>, patience: Duration) -> io::Result<Burst> {
-    let mut readable = pin!(socket.readable());
-    let mut timer = pin!(Timer::after(patience));
-    std::future::poll_fn(|context| {
-        if readable.as_mut().poll(context).is_ready() || timer.as_mut().poll(context).is_ready() {
-            Poll::Ready(())
-        } else {
-            Poll::Pending
-        }
-    })
-    .await;
-    Err(io::ErrorKind::WouldBlock.into())
 }

@@ -15,15 +15,16 @@ use std::time::Duration;
 
 use tokio::net::UdpSocket;
 use tokio::runtime::{Builder, Runtime};
+use tokio::task::coop;
+use tokio::time::{Sleep, sleep};
 
-use crate::content::{Inspect, Stamp, Uninspected, Unstamped};
+use super::patience::within;
+use crate::content::{Inspect, Stamp};
 use crate::engine::{
     About, Addressing, Burst, Engine, Group, Pool, Receive, ReceiveEnd, SendEnd, Transmit,
 };
-use crate::lane::{LaneBrief, LaneContext, Nudges, PoolBrief};
+use crate::lane::{LaneBrief, Nudges, PoolBrief};
 use crate::sys::lend;
-use crate::verify::{Inspector, Stamper};
-use crate::workload::{alone, flood};
 
 /// How often a loop awaits.
 pub(super) trait Habit: Send + 'static {
@@ -121,36 +122,12 @@ impl<H: Habit> Engine for Tokio<H> {
         Ok(Arc::new(built.map_err(no_thread)??))
     }
 
-    fn run<F: Future>(&self, future: F) -> F::Output {
+    fn run<F: Future<Output: Send> + Send>(&self, future: F) -> F::Output {
         match &self.runtime {
             Home::Own(runtime) => runtime.block_on(future),
-            Home::Shared(runtime) => {
-                let spawn = |lent| drop(runtime.spawn(lent));
-                #[expect(unsafe_code, reason = "a future that borrows, on other threads")]
-                // SAFETY: the future is one of those of `are_send`, and so it is Send.
-                unsafe {
-                    lend::until_done(spawn, future)
-                }
-            }
+            Home::Shared(runtime) => lend::until_done(|lent| drop(runtime.spawn(lent)), future),
         }
     }
-}
-
-/// Shows the compiler that all futures that [`Tokio::run`] may be given are `Send`: what a workload makes of
-/// the halves below. Where that function stands, only their traits are known, which say nothing of it.
-#[expect(dead_code, reason = "it is there to compile")]
-fn are_send<A: Addressing, H: Habit>(
-    (sender, receiver): (&mut TokioSender<A, H>, &mut TokioReceiver<A, H>),
-    (stamper, inspector): (&mut Stamper, &mut Inspector),
-    lane: &LaneContext,
-) {
-    fn is_send(_future: impl Send) {}
-    let (blank, blind) = (&mut Unstamped, &mut Uninspected);
-    is_send(flood::send(sender, blank, lane));
-    is_send(flood::send(sender, stamper, lane));
-    is_send(flood::receive(receiver, blind, lane));
-    is_send(flood::receive(receiver, inspector, lane));
-    is_send(alone::send_and_receive(sender, receiver, blind, lane));
 }
 
 /// Where a lane's future lives.
@@ -236,21 +213,13 @@ impl<A: Addressing, H: Habit> Receive for TokioReceiver<A, H> {
     async fn receive<I: Inspect>(&mut self, inspect: &mut I) -> io::Result<Burst> {
         if !H::EXHAUST {
             let buffer = &mut self.buffer;
-            let received = if let Some(patience) = self.patience {
-                // A timer per datagram is not what is measured: there is one only if nothing is there.
-                match self.socket.try_recv(buffer) {
-                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                        return await_readiness(&self.socket, patience).await;
-                    }
-                    outcome => outcome?,
-                }
-            } else if A::CONNECTED {
-                self.nudges.end(pin!(self.socket.recv(buffer))).await?
+            let (nudges, patience) = (&self.nudges, self.patience);
+            let received = if A::CONNECTED {
+                let receive = pin!(self.socket.recv(buffer));
+                within(patience, timer, pin!(nudges.end(receive))).await?
             } else {
-                self.nudges
-                    .end(pin!(self.socket.recv_from(buffer)))
-                    .await?
-                    .0
+                let receive = pin!(self.socket.recv_from(buffer));
+                within(patience, timer, pin!(nudges.end(receive))).await?.0
             };
             inspect.inspect_first(received, &self.buffer);
             return Ok(Burst::one(received));
@@ -271,9 +240,8 @@ impl<A: Addressing, H: Habit> Receive for TokioReceiver<A, H> {
     }
 }
 
-/// Waits, and says `WouldBlock` either way: the lone thread's loop comes again.
+/// None for an operation that only gives way to other tasks, as tokio has each do now and then.
 #[cold]
-async fn await_readiness(socket: &UdpSocket, patience: Duration) -> io::Result<Burst> {
-    let _ = tokio::time::timeout(patience, socket.readable()).await;
-    Err(io::ErrorKind::WouldBlock.into())
+fn timer(limit: Duration) -> Option<Sleep> {
+    coop::has_budget_remaining().then(|| sleep(limit))
 }

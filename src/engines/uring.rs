@@ -51,8 +51,7 @@ pub(super) struct UringSender(SendRing);
 impl Transmit for UringSender {
     #[inline]
     async fn transmit(&mut self, stamp: &impl Stamp) -> io::Result<Burst> {
-        let (packets, bytes) = self.0.send(stamp)?;
-        Ok(Burst { packets, bytes })
+        self.0.send(stamp)
     }
 }
 
@@ -61,7 +60,6 @@ pub(super) struct UringReceiver(ReceiveRing);
 impl Receive for UringReceiver {
     #[inline]
     async fn receive<I: Inspect>(&mut self, inspect: &mut I) -> io::Result<Burst> {
-        let (packets, bytes) = self.0.receive(inspect)?;
-        Ok(Burst { packets, bytes })
+        self.0.receive(inspect)
     }
 }

@@ -49,8 +49,7 @@ pub(super) fn build(
     let room = payload_bytes + usize::from(ledger.is_some());
     let batch = case.batch.map_or(1, Batch::count);
     let wires: Vec<Arc<Wire>> = flows.iter().map(|_| Arc::default()).collect();
-    // To look at datagrams, a thread for each side will do for one thread, too: the halves are the same.
-    let alone = case.threads.is_alone() && ledger.is_none();
+    let alone = case.threads.is_alone();
     let patience = alone.then_some(ALONE_PATIENCE);
     let receive_ends = receivers.into_iter().enumerate().map(|(n, socket)| {
         let ends_here =

@@ -13,7 +13,7 @@ const MOST_SEGMENTS: usize = 128;
 /// The same before that.
 const FEWER_SEGMENTS: usize = 64;
 
-/// Makes the kernel cut what this socket sends into datagrams of `payload_bytes`.
+/// Makes the kernel cut what this socket sends into datagrams of `payload_bytes`; 0: no longer.
 ///
 /// # Errors
 /// Before Linux 4.18; and where the kernel was built without.

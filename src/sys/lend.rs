@@ -1,9 +1,8 @@
 //! Lends a future to threads that want to own it.
 //!
-//! A runtime with several threads takes futures that borrow nothing and may be moved between threads. A
-//! lane's future borrows its two halves, which stay outside of it for a reason (see [`crate::workload`]), and
-//! the contract of engines says nothing of threads. So the lane's thread lends it, and waits until it has got
-//! it back, as `std::thread::scope` does.
+//! A runtime with several threads takes futures that borrow nothing. A lane's future borrows its two halves,
+//! which stay outside of it for a reason (see [`crate::workload`]). So the lane's thread lends it, and waits
+//! until it has got it back, as `std::thread::scope` does.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -28,14 +27,12 @@ impl Future for Lent {
 
 /// Gives `future` to `spawn`, which is to have it driven by other threads, and waits for its end.
 ///
-/// # Safety
-/// `future` must not mind to be moved between threads: it is `Send`, in a place where that cannot be told, or
-/// what keeps it from being so is only ever touched by one thread at a time.
-///
 /// # Panics
 /// If the future does, or is dropped before it has ended.
-#[expect(unsafe_code, reason = "see the module's words")]
-pub unsafe fn until_done<F: Future>(spawn: impl FnOnce(Lent), future: F) -> F::Output {
+pub fn until_done<F>(spawn: impl FnOnce(Lent), future: F) -> F::Output
+where
+    F: Future<Output: Send> + Send,
+{
     /// Waits also when `spawn` panics: the future may be with somebody by then.
     struct Wait(Receiver<()>);
     impl Drop for Wait {
@@ -46,13 +43,13 @@ pub unsafe fn until_done<F: Future>(spawn: impl FnOnce(Lent), future: F) -> F::O
     }
 
     let mut output = None;
-    let future: Pin<Box<dyn Future<Output = ()> + '_>> = Box::pin(async {
+    let future: Pin<Box<dyn Future<Output = ()> + Send + '_>> = Box::pin(async {
         output = Some(future.await);
     });
-    // SAFETY: the two types differ in lifetime and in `Send` only. What the future borrows lives until this
-    // function returns; that is after `Wait` was dropped, which is after `_until_gone` was, which is after
-    // the future was: fields are dropped in their order. If it is never dropped, this function never returns.
-    // That it may be sent is the caller's promise.
+    #[expect(unsafe_code, reason = "see the module's words")]
+    // SAFETY: the two types differ in lifetime only. What the future borrows lives until this function
+    // returns; that is after `Wait` was dropped, which is after `_until_gone` was, which is after the future
+    // was: fields are dropped in their order. If it is never dropped, this function never returns.
     let future: Pin<Box<dyn Future<Output = ()> + Send + 'static>> =
         unsafe { std::mem::transmute(future) };
     let (until_gone, gone) = sync_channel(0);
@@ -85,10 +82,7 @@ mod tests {
             42
         };
         let elsewhere = |lent| drop(thread::spawn(|| poll_once(lent)));
-        #[expect(unsafe_code, reason = "the test is about it")]
-        // SAFETY: it holds a reference to a thread's id, which may be sent.
-        let output = unsafe { until_done(elsewhere, borrowing) };
-        assert_eq!(output, 42);
+        assert_eq!(until_done(elsewhere, borrowing), 42);
         assert!(there.is_some_and(|there| there != here));
     }
 
@@ -96,11 +90,7 @@ mod tests {
     fn a_future_that_is_dropped_early_ends_the_wait() {
         let outcome = catch_unwind(AssertUnwindSafe(|| {
             let elsewhere = |lent| drop(thread::spawn(|| drop(lent)));
-            #[expect(unsafe_code, reason = "the test is about it")]
-            // SAFETY: it holds nothing.
-            unsafe {
-                until_done(elsewhere, async {});
-            }
+            until_done(elsewhere, async {});
         }));
         assert!(outcome.is_err());
     }

@@ -20,6 +20,7 @@ pub mod pace;
 #[cfg(feature = "message-io")]
 pub mod replace;
 pub mod sensors;
+mod stable;
 pub mod steer;
 pub mod trips;
 #[cfg(all(feature = "uring", target_pointer_width = "64"))]

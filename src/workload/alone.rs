@@ -2,20 +2,19 @@
 
 use std::io;
 
-use crate::content::{Uninspected, Unstamped};
+use super::count_failures;
+use crate::content::{Inspect, Stamp};
 use crate::engine::{Receive, Transmit};
 use crate::lane::{LaneContext, Tally};
 
 /// Sends a burst and receives until all of it has come, again and again until the stop; then receives what
 /// is still there.
 ///
-/// `blind` comes from outside, as a loop that lends something of its own counts in memory; whoever looks at
-/// datagrams uses two threads instead. A lost datagram costs one
-/// [`patience`](crate::engine::ReceiveEnd::patience) and no more.
+/// What stamps and inspects comes from outside, as a loop that lends something of its own counts in memory. A
+/// lost datagram costs one [`patience`](crate::engine::ReceiveEnd::patience) and no more.
 pub(crate) async fn send_and_receive(
-    sender: &mut impl Transmit,
-    receiver: &mut impl Receive,
-    blind: &mut Uninspected,
+    (sender, receiver): (&mut impl Transmit, &mut impl Receive),
+    (stamp, inspect): (&mut impl Stamp, &mut impl Inspect),
     lane: &LaneContext,
 ) -> io::Result<()> {
     let mut sent = Tally::default();
@@ -25,20 +24,23 @@ pub(crate) async fn send_and_receive(
         if lane.sending_stopped() {
             lane.done_sending();
         } else if under_way == 0 {
-            match sender.transmit(&Unstamped).await {
+            match sender.transmit(stamp).await {
                 Ok(burst) => {
                     under_way = burst.packets;
+                    stamp.sent(burst.packets);
                     #[cfg(feature = "calibration")]
                     lane.delay(burst);
                     lane.meter.sent.publish(sent.add(burst));
+                    count_failures(burst, lane)?;
                 }
                 Err(error) => lane.tolerate(error)?,
             }
         }
-        match receiver.receive(blind).await {
+        match receiver.receive(inspect).await {
             Ok(burst) => {
                 under_way = under_way.saturating_sub(burst.packets);
                 lane.meter.received.publish(received.add(burst));
+                count_failures(burst, lane)?;
             }
             Err(error) => {
                 under_way = 0;
