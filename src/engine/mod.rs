@@ -16,13 +16,14 @@ use std::io;
 use std::net::{SocketAddr, UdpSocket};
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 pub use self::about::{About, Group, Partner, Selection};
 use crate::content::{Inspect, Stamp};
 use crate::engines;
-use crate::lane::{Job, LaneBrief, LaneContext, PoolBrief};
+use crate::lane::{Job, LaneBrief, LaneContext, Meter, PoolBrief};
 use crate::verify::{Ledger, Stamper};
 use crate::wire::Wire;
 
@@ -33,11 +34,6 @@ pub struct Burst {
     pub packets: u64,
     /// UDP payload in them, in bytes.
     pub bytes: u64,
-    /// Operations of the same call that failed: only where one call makes several (`mmsg`, `uring`).
-    pub failed: u32,
-    /// The `errno` of the last of these, 0 if there is none or it is not known. To be known where nothing was
-    /// moved.
-    pub errno: i32,
 }
 
 impl Burst {
@@ -50,11 +46,45 @@ impl Burst {
     /// `packets` datagrams with `bytes` bytes of payload in all of them, and no failure.
     #[inline]
     pub fn of(packets: u64, bytes: u64) -> Self {
-        Self {
-            packets,
-            bytes,
-            failed: 0,
-            errno: 0,
+        Self { packets, bytes }
+    }
+}
+
+/// What a call came to that makes several operations (`mmsg`, `uring`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Batched {
+    /// What those moved that succeeded.
+    pub moved: Burst,
+    /// How many failed.
+    pub failed: u32,
+    /// The `errno` of the last of these. Known where nothing was moved.
+    pub errno: i32,
+}
+
+impl Batched {
+    /// The burst. What failed beside it is counted here, as the loop sees only the errors of whole calls.
+    ///
+    /// # Errors
+    /// The last failure, if nothing was moved.
+    #[inline]
+    pub fn counted(self, meter: &Meter) -> io::Result<Burst> {
+        if self.failed == 0 {
+            Ok(self.moved)
+        } else {
+            self.count(meter)
+        }
+    }
+
+    #[cold]
+    fn count(self, meter: &Meter) -> io::Result<Burst> {
+        let failed = u64::from(self.failed);
+        if self.moved.packets > 0 {
+            meter.errors.fetch_add(failed, Ordering::Relaxed);
+            Ok(self.moved)
+        } else {
+            // The loop counts the one that it is told of.
+            meter.errors.fetch_add(failed - 1, Ordering::Relaxed);
+            Err(io::Error::from_raw_os_error(self.errno))
         }
     }
 }
@@ -292,5 +322,34 @@ pub fn poll_once<F: Future>(future: F) -> F::Output {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(output) => output,
         Poll::Pending => panic!("a blocking engine's future suspended"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_failed_operation_is_counted_beside_what_was_moved_or_in_its_stead() {
+        let meter = Meter::default();
+        let batched = |packets, failed| Batched {
+            moved: Burst::of(packets, packets),
+            failed,
+            errno: libc::ECONNREFUSED,
+        };
+        let errors = || meter.errors.load(Ordering::Relaxed);
+        for (packets, failed, counted) in [(5, 0, 0), (3, 2, 2)] {
+            let burst = batched(packets, failed).counted(&meter);
+            assert_eq!(
+                burst.expect("something was moved"),
+                Burst::of(packets, packets)
+            );
+            assert_eq!(errors(), counted);
+        }
+        let error = batched(0, 4)
+            .counted(&meter)
+            .expect_err("nothing was moved");
+        assert_eq!(error.raw_os_error(), Some(libc::ECONNREFUSED));
+        assert_eq!(errors(), 2 + 3, "and one that the loop counts");
     }
 }

@@ -2,16 +2,17 @@
 
 use std::io;
 use std::net::UdpSocket;
+use std::sync::Arc;
 
 use crate::content::{Inspect, Stamp};
 use crate::engine::{
     About, Addressing, Burst, Engine, Group, Receive, ReceiveEnd, SendEnd, Transmit,
 };
-use crate::lane::LaneBrief;
+use crate::lane::{LaneBrief, Meter};
 use crate::sys::batch::{ReceiveBatch, SendBatch};
 
 /// See the module's words.
-pub(super) struct Mmsg;
+pub(super) struct Mmsg(Arc<Meter>);
 
 impl Engine for Mmsg {
     const ABOUT: About = About {
@@ -25,8 +26,8 @@ impl Engine for Mmsg {
     type Sender<A: Addressing> = MmsgSender;
     type Receiver<A: Addressing> = MmsgReceiver;
 
-    fn start(_brief: &LaneBrief) -> io::Result<Self> {
-        Ok(Self)
+    fn start(brief: &LaneBrief) -> io::Result<Self> {
+        Ok(Self(Arc::clone(&brief.meter)))
     }
 
     fn sender<A: Addressing>(&self, end: SendEnd) -> io::Result<MmsgSender> {
@@ -34,6 +35,7 @@ impl Engine for Mmsg {
         Ok(MmsgSender {
             batch: SendBatch::new(end.payloads(end.batch), end.payload_bytes, end.batch, peer),
             socket: end.socket,
+            meter: Arc::clone(&self.0),
         })
     }
 
@@ -45,13 +47,14 @@ impl Engine for Mmsg {
 pub(super) struct MmsgSender {
     socket: UdpSocket,
     batch: SendBatch,
+    meter: Arc<Meter>,
 }
 
 impl Transmit for MmsgSender {
     #[inline]
     async fn transmit(&mut self, stamp: &impl Stamp) -> io::Result<Burst> {
         self.batch.stamp(stamp);
-        self.batch.send(&self.socket)
+        self.batch.send(&self.socket)?.counted(&self.meter)
     }
 }
 

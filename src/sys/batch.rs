@@ -15,7 +15,7 @@ use socket2::{SockAddr, SockAddrStorage};
 
 use super::stable::Stable;
 use crate::content::{Inspect, Stamp};
-use crate::engine::Burst;
+use crate::engine::{Batched, Burst};
 
 /// Datagrams to be sent many at a time.
 pub struct SendBatch {
@@ -108,7 +108,7 @@ impl SendBatch {
     /// # Errors
     /// When not even the first one could be sent.
     #[inline]
-    pub fn send(&mut self, socket: &UdpSocket) -> io::Result<Burst> {
+    pub fn send(&mut self, socket: &UdpSocket) -> io::Result<Batched> {
         #[expect(unsafe_code, reason = "the call takes an array of raw headers")]
         // SAFETY: the headers are as many as it is told, and point to memory that `self` owns and that
         // does not move; the kernel reads it, and writes nothing but `msg_len` of each (sendmmsg(2)).
@@ -121,9 +121,10 @@ impl SendBatch {
             )
         };
         let sent = u64::try_from(sent).map_err(|_| io::Error::last_os_error())?;
-        Ok(Burst {
+        Ok(Batched {
+            moved: Burst::of(sent, sent * self.bytes_each),
             failed: u32::from(sent < self.count() as u64),
-            ..Burst::of(sent, sent * self.bytes_each)
+            errno: 0,
         })
     }
 }

@@ -15,7 +15,7 @@ use io_uring::{IoUring, Probe, opcode};
 
 pub use self::receive::ReceiveRing;
 pub use self::send::SendRing;
-use crate::engine::Burst;
+use crate::engine::Batched;
 
 /// The one file that is registered with each ring.
 const SOCKET: Fixed = Fixed(0);
@@ -56,13 +56,13 @@ fn ring(submissions: usize, completions: usize) -> io::Result<IoUring> {
 
 /// Counts one completion.
 #[inline]
-fn enter(burst: &mut Burst, result: i32) {
+fn enter(batched: &mut Batched, result: i32) {
     if let Ok(length) = u64::try_from(result) {
-        burst.packets += 1;
-        burst.bytes += length;
+        batched.moved.packets += 1;
+        batched.moved.bytes += length;
     } else if result != -libc::ECANCELED {
-        burst.failed += 1;
-        burst.errno = -result;
+        batched.failed += 1;
+        batched.errno = -result;
     }
 }
 
@@ -75,22 +75,19 @@ fn cancel_all(ring: &IoUring) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::Burst;
 
     #[test]
     fn completions_are_counted_as_what_they_say() {
-        let mut burst = Burst::default();
+        let mut batched = Batched::default();
         for result in [300, -libc::ECONNREFUSED, 0, -libc::ECANCELED, -libc::EPERM] {
-            enter(&mut burst, result);
+            enter(&mut batched, result);
         }
-        let moved = Burst::of(2, 300);
-        let errno = libc::EPERM;
-        assert_eq!(
-            burst,
-            Burst {
-                failed: 2,
-                errno,
-                ..moved
-            }
-        );
+        let expected = Batched {
+            moved: Burst::of(2, 300),
+            failed: 2,
+            errno: libc::EPERM,
+        };
+        assert_eq!(batched, expected);
     }
 }

@@ -2,7 +2,6 @@
 
 use std::io;
 
-use super::count_failures;
 use crate::content::{Inspect, Stamp};
 use crate::engine::{Receive, Transmit};
 use crate::lane::{LaneContext, Tally};
@@ -31,7 +30,6 @@ pub(crate) async fn send_and_receive(
                     #[cfg(feature = "calibration")]
                     lane.delay(burst);
                     lane.meter.sent.publish(sent.add(burst));
-                    count_failures(burst, lane)?;
                 }
                 Err(error) => lane.tolerate(error)?,
             }
@@ -40,7 +38,6 @@ pub(crate) async fn send_and_receive(
             Ok(burst) => {
                 under_way = under_way.saturating_sub(burst.packets);
                 lane.meter.received.publish(received.add(burst));
-                count_failures(burst, lane)?;
             }
             Err(error) => {
                 under_way = 0;

@@ -2,7 +2,6 @@
 
 use std::io;
 
-use super::count_failures;
 use crate::content::{Inspect, Stamp};
 use crate::engine::{Receive, Transmit};
 use crate::lane::{LaneContext, Tally};
@@ -21,7 +20,6 @@ pub(crate) async fn send(
                 #[cfg(feature = "calibration")]
                 lane.delay(burst);
                 lane.meter.sent.publish(sent.add(burst));
-                count_failures(burst, lane)?;
             }
             Err(error) => lane.tolerate(error)?,
         }
@@ -39,10 +37,7 @@ pub(crate) async fn receive(
     let mut received = Tally::default();
     while !lane.receiving_stopped() {
         match receiver.receive(inspect).await {
-            Ok(burst) => {
-                lane.meter.received.publish(received.add(burst));
-                count_failures(burst, lane)?;
-            }
+            Ok(burst) => lane.meter.received.publish(received.add(burst)),
             Err(error) => lane.tolerate(error)?,
         }
     }

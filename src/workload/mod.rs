@@ -11,11 +11,10 @@ pub(crate) mod flood;
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
-use std::sync::atomic::Ordering;
 
 use crate::case::Connection;
 use crate::content::{Uninspected, Unstamped};
-use crate::engine::{Addressing, Burst, Connected, Engine, Remark, Transmit, Unconnected};
+use crate::engine::{Addressing, Connected, Engine, Remark, Transmit, Unconnected};
 use crate::lane::{Job, LaneContext, Role};
 use crate::verify::Inspector;
 
@@ -93,82 +92,4 @@ fn run_untimed<E: Engine>(
 ) -> io::Result<()> {
     let boxed: Pin<Box<dyn Future<Output = io::Result<()>> + Send + '_>> = Box::pin(loops);
     engine.run(boxed)
-}
-
-/// Counts the operations that failed beside those that moved something, or, where none did, in their stead.
-///
-/// # Errors
-/// As for [`LaneContext::tolerate`], if nothing was moved.
-#[inline]
-fn count_failures(burst: Burst, lane: &LaneContext) -> io::Result<()> {
-    #[cold]
-    fn count(burst: Burst, lane: &LaneContext) -> io::Result<()> {
-        let mut failed = u64::from(burst.failed);
-        let mut outcome = Ok(());
-        if burst.packets == 0 {
-            // Counts one of them, and knows when to give up.
-            failed -= 1;
-            outcome = lane.tolerate(io::Error::from_raw_os_error(burst.errno));
-        }
-        lane.meter.errors.fetch_add(failed, Ordering::Relaxed);
-        outcome
-    }
-
-    if burst.failed == 0 {
-        Ok(())
-    } else {
-        count(burst, lane)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::sync::Arc;
-
-    use super::*;
-    use crate::content::Stamp;
-    use crate::engine::poll_once;
-    use crate::lane::{Control, Meter};
-
-    /// Moves one burst after the other, and then stops the lane.
-    struct Scripted(Vec<Burst>, Arc<Control>);
-
-    impl Transmit for Scripted {
-        async fn transmit(&mut self, _stamp: &impl Stamp) -> io::Result<Burst> {
-            let burst = self.0.pop();
-            if self.0.is_empty() {
-                self.1.stop_sending();
-            }
-            burst.ok_or_else(|| io::ErrorKind::Interrupted.into())
-        }
-    }
-
-    fn failed(failed: u32, packets: u64) -> Burst {
-        Burst {
-            failed,
-            errno: libc::ECONNREFUSED,
-            ..Burst::of(packets, packets)
-        }
-    }
-
-    #[test]
-    fn every_failed_operation_is_counted_beside_what_was_moved_and_in_its_stead() {
-        let control = Arc::<Control>::default();
-        let lane = LaneContext::new(Arc::clone(&control), Arc::<Meter>::default());
-        let script = vec![failed(0, 5), failed(2, 3), failed(4, 0)];
-        let mut sender = Scripted(script, control);
-        poll_once(flood::send(&mut sender, &mut Unstamped, &lane)).expect("none persists");
-        assert_eq!(lane.meter.errors.load(Ordering::Relaxed), 6);
-        assert_eq!(lane.meter.sent.read().packets, 8);
-    }
-
-    #[test]
-    fn a_lane_whose_every_operation_fails_gives_up_with_the_reason() {
-        let control = Arc::<Control>::default();
-        let lane = LaneContext::new(Arc::clone(&control), Arc::<Meter>::default());
-        let mut sender = Scripted(vec![failed(1, 0); 10_000], control);
-        let outcome = poll_once(flood::send(&mut sender, &mut Unstamped, &lane));
-        let error = outcome.expect_err("it cannot go on");
-        assert_eq!(error.raw_os_error(), Some(libc::ECONNREFUSED));
-    }
 }

@@ -13,7 +13,7 @@ use libc::{msghdr, sockaddr_storage};
 use super::pool::{BUFFERS, Pool};
 use super::{SOCKET, cancel_all, enter, ring};
 use crate::content::Inspect;
-use crate::engine::Burst;
+use crate::engine::Batched;
 use crate::sys::stable::Stable;
 
 /// A receive that goes on by itself, into buffers of which the kernel takes one per datagram.
@@ -79,7 +79,7 @@ impl ReceiveRing {
     /// # Errors
     /// `WouldBlock` after `patience`, `Interrupted` after a signal, else what the kernel said.
     #[inline]
-    pub fn receive<I: Inspect>(&mut self, inspect: &mut I) -> io::Result<Burst> {
+    pub fn receive<I: Inspect>(&mut self, inspect: &mut I) -> io::Result<Batched> {
         if !self.armed {
             #[expect(unsafe_code, reason = "the kernel follows the request's pointers")]
             // SAFETY: the header is memory that `self` owns, that does not move, and that outlives the
@@ -89,14 +89,14 @@ impl ReceiveRing {
             self.armed = true;
         }
         self.wait()?;
-        let mut burst = Burst::default();
+        let mut batched = Batched::default();
         for completion in self.ring.completion() {
             // It ends for want of a buffer, and after an empty datagram: then it is sent off again.
             self.armed &= cqueue::more(completion.flags());
             let length = completion.result();
             if let Ok(length) = usize::try_from(length) {
                 let buffer = cqueue::buffer_select(completion.flags());
-                burst.packets += 1;
+                batched.moved.packets += 1;
                 // An empty datagram without an address takes none.
                 let Some(id) = buffer else { continue };
                 let content = &self.pool.buffer(id)[..length];
@@ -105,14 +105,14 @@ impl ReceiveRing {
                     Some(header) => payload(content, &header[0]),
                 };
                 inspect.inspect(datagram);
-                burst.bytes += datagram.len() as u64;
+                batched.moved.bytes += datagram.len() as u64;
                 self.pool.give_back(id);
             } else if length != -libc::ENOBUFS {
-                enter(&mut burst, length);
+                enter(&mut batched, length);
             }
         }
         self.pool.publish();
-        Ok(burst)
+        Ok(batched)
     }
 
     #[inline]

@@ -8,7 +8,7 @@ use io_uring::{IoUring, opcode, squeue};
 
 use super::{SOCKET, cancel_all, enter, ring};
 use crate::content::Stamp;
-use crate::engine::Burst;
+use crate::engine::Batched;
 use crate::sys::batch::SendBatch;
 
 /// Many datagrams per io_uring_enter(2).
@@ -58,30 +58,30 @@ impl SendRing {
     /// Of the ring; then what is still under way is counted by the next call. `Interrupted` if a signal came
     /// before the first one went.
     #[inline]
-    pub fn send(&mut self, stamp: &impl Stamp) -> io::Result<Burst> {
+    pub fn send(&mut self, stamp: &impl Stamp) -> io::Result<Batched> {
         if self.under_way == 0 {
             self.batch.stamp(stamp);
             self.push()?;
         }
-        let mut burst = Burst::default();
+        let mut batched = Batched::default();
         while self.under_way > 0 {
             let waited = self.ring.submit_and_wait(self.under_way);
             for completion in self.ring.completion() {
                 self.under_way -= 1;
-                enter(&mut burst, completion.result());
+                enter(&mut batched, completion.result());
             }
             match waited {
                 Ok(_) => {}
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => cancel_all(&self.ring),
-                Err(error) if burst == Burst::default() => return Err(error),
+                Err(error) if batched == Batched::default() => return Err(error),
                 // The next call comes upon it again.
-                Err(_) => return Ok(burst),
+                Err(_) => return Ok(batched),
             }
         }
-        if burst == Burst::default() {
+        if batched == Batched::default() {
             return Err(io::ErrorKind::Interrupted.into());
         }
-        Ok(burst)
+        Ok(batched)
     }
 
     #[inline]
@@ -116,6 +116,7 @@ mod tests {
 
     use super::*;
     use crate::content::Unstamped;
+    use crate::engine::Burst;
     use crate::sys::{nudge, uring};
 
     const BATCH: usize = 32;
@@ -157,7 +158,7 @@ mod tests {
             for _ in 0..2 {
                 // The second time, the queue is full from the start.
                 let sent = match ring.send(&Unstamped) {
-                    Err(error) if error.kind() == io::ErrorKind::Interrupted => Burst::default(),
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => Batched::default(),
                     outcome => outcome.expect("nothing else"),
                 };
                 counts.push((sent, ring.under_way));
@@ -174,9 +175,9 @@ mod tests {
         let (counts, so_far, late) = lane.join().expect("no panic");
         for (sent, under_way) in &counts {
             assert_eq!((sent.failed, *under_way), (0, 0), "{counts:?}");
-            assert!(sent.packets < BATCH as u64, "{counts:?}");
+            assert!(sent.moved.packets < BATCH as u64, "{counts:?}");
         }
-        let counted: u64 = counts.iter().map(|(sent, _)| sent.packets).sum();
+        let counted: u64 = counts.iter().map(|(sent, _)| sent.moved.packets).sum();
         assert!(counted > 0, "{counts:?}");
         assert_eq!((so_far, late), (counted, 0), "{counts:?}");
     }
@@ -197,7 +198,7 @@ mod tests {
         ring.ring.submit().expect("a ring");
         let all = Burst::of(BATCH as u64, 300 * BATCH as u64);
         for _ in 0..2 {
-            assert_eq!(ring.send(&Unstamped).expect("loopback takes it"), all);
+            assert_eq!(ring.send(&Unstamped).expect("loopback takes it").moved, all);
             assert_eq!(ring.under_way, 0);
         }
         receiver.set_nonblocking(true).expect("fcntl works");
