@@ -426,7 +426,7 @@ fn a_damaged_number_is_refused_or_stands_alone() {
 
 /// Numbers that are in a row and that nothing else in the file says anything about; the bytes are those of `null`,
 /// which are read while they race on.
-const STAND_ALONE: [&str; 32] = [
+const STAND_ALONE: [&str; 35] = [
     "window_ns",
     "opened_unix_ms",
     "sent",
@@ -434,6 +434,9 @@ const STAND_ALONE: [&str; 32] = [
     "dropped_socket",
     "unread",
     "kernel_discards",
+    "kernel_discards_at_opening",
+    "kernel_discards_at_closing",
+    "other_cpu_ns",
     "errors",
     "cpu_ns",
     "voluntary_switches",

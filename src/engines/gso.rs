@@ -115,6 +115,7 @@ impl<A: Addressing> GsoSender<A> {
     /// A network card without checksum offload cannot cut (EIO, net/ipv4/udp.c `udp_send_skb`): from then
     /// on one datagram per call.
     #[cold]
+    #[inline(never)]
     fn fall_back(&mut self) {
         self.payload.truncate(self.payload_bytes);
         self.segments = 1;

@@ -94,6 +94,7 @@ impl QuinnSender {
     /// Once the library has seen that a network card cannot cut (EIO), it leaves it to its user to hand over
     /// less.
     #[cold]
+    #[inline(never)]
     fn fall_back(&mut self) {
         if self.segments > 1 && self.state.max_gso_segments() == 1 {
             self.payload.truncate(self.payload_bytes);

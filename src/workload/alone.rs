@@ -12,8 +12,10 @@ use crate::lane::{LaneContext, Tally};
 /// What stamps and inspects comes from outside, as a loop that lends something of its own counts in memory. A
 /// lost datagram costs one [`patience`](crate::engine::ReceiveEnd::patience) and no more.
 pub(crate) async fn send_and_receive(
-    (sender, receiver): (&mut impl Transmit, &mut impl Receive),
-    (stamp, inspect): (&mut impl Stamp, &mut impl Inspect),
+    sender: &mut impl Transmit,
+    receiver: &mut impl Receive,
+    stamp: &mut impl Stamp,
+    inspect: &mut impl Inspect,
     lane: &LaneContext,
 ) -> io::Result<()> {
     let mut sent = Tally::default();

@@ -11,12 +11,13 @@ pub(crate) mod flood;
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
+use std::sync::Arc;
 
 use crate::case::Connection;
 use crate::content::{Uninspected, Unstamped};
-use crate::engine::{Addressing, Connected, Engine, Remark, Transmit, Unconnected};
+use crate::engine::{Addressing, Connected, Engine, Receive, Remark, Transmit, Unconnected};
 use crate::lane::{Job, LaneContext, Role};
-use crate::verify::Inspector;
+use crate::verify::{Inspector, Ledger, Stamper};
 
 /// Runs one lane of engine `E`: builds its halves, waits at the gate, and loops until the stop.
 ///
@@ -66,23 +67,37 @@ fn work<E: Engine, A: Addressing>(role: Role, lane: &LaneContext) -> io::Result<
             let mut sender = engine.sender::<A>(sending)?;
             let mut receiver = engine.receiver::<A>(receiving)?;
             lane.wait_at_gate()?;
-            let halves = (&mut sender, &mut receiver);
-            if let Some((mut stamper, ledger)) = looks {
-                let content = (&mut stamper, &mut Inspector(ledger));
-                run_untimed(&engine, alone::send_and_receive(halves, content, lane))?;
+            if let Some(looks) = looks {
+                verify_alone(&engine, &mut sender, &mut receiver, looks, lane)?;
+                return Ok(sender.remark());
+            }
+            let (unstamped, uninspected) = (&mut Unstamped, &mut Uninspected);
+            let (tx, rx) = (&mut sender, &mut receiver);
+            let loops = alone::send_and_receive(tx, rx, unstamped, uninspected, lane);
+            // The plan refuses the others: only their instructions are counted.
+            if E::ABOUT.one_thread.is_ok() {
+                engine.run(loops)?;
             } else {
-                let content = (&mut Unstamped, &mut Uninspected);
-                let loops = alone::send_and_receive(halves, content, lane);
-                // The plan refuses the others: only their instructions are counted.
-                if E::ABOUT.one_thread.is_ok() {
-                    engine.run(loops)?;
-                } else {
-                    run_untimed(&engine, loops)?;
-                }
+                run_untimed(&engine, loops)?;
             }
             Ok(sender.remark())
         }
     }
+}
+
+/// Looks at the datagrams of a single thread.
+#[cold]
+#[inline(never)]
+fn verify_alone<E: Engine>(
+    engine: &E,
+    sender: &mut impl Transmit,
+    receiver: &mut impl Receive,
+    (mut stamper, ledger): (Stamper, Arc<Ledger>),
+    lane: &LaneContext,
+) -> io::Result<()> {
+    let inspector = &mut Inspector(ledger);
+    let loops = alone::send_and_receive(sender, receiver, &mut stamper, inspector, lane);
+    run_untimed(engine, loops)
 }
 
 /// Runs a loop that nobody times: boxed, so that what drives futures is compiled once for all of them.
