@@ -15,7 +15,8 @@ use crate::sys::kernel::Discards;
 pub(super) struct Edge {
     pub(super) at: Instant,
     pub(super) fates: Fates,
-    pub(super) discards: Discards,
+    /// The kernel's discards just before and just after the counts: to read them takes longer than a datagram.
+    discards: [Discards; 2],
     /// Calls that failed so far.
     pub(super) errors: u64,
     /// CPU time of the process, less that of the coordinator, which reads it.
@@ -37,22 +38,20 @@ impl Edge {
     /// Opens the window: what is slow to read comes first, so that it lies outside.
     pub(super) fn opening(crew: &Crew, taps: &Taps) -> anyhow::Result<Self> {
         let switches: Vec<_> = crew.lanes.iter().map(Lane::switches).collect();
-        let discards = Discards::read();
         let mut edge = Self::counters(crew, taps)?;
         edge.set_switches(switches);
-        edge.discards = discards;
         Ok(edge)
     }
 
     /// Closes the window: what is slow to read comes last.
     pub(super) fn closing(crew: &Crew, taps: &Taps) -> anyhow::Result<Self> {
         let mut edge = Self::counters(crew, taps)?;
-        edge.discards = Discards::read();
         edge.set_switches(crew.lanes.iter().map(Lane::switches).collect());
         Ok(edge)
     }
 
     fn counters(crew: &Crew, taps: &Taps) -> anyhow::Result<Self> {
+        let discards_before = Discards::read();
         let at = Instant::now();
         // A datagram is sent before it is dropped or received: reading in the opposite order keeps
         // what is in flight from looking negative.
@@ -71,6 +70,7 @@ impl Edge {
             reading.errors = lane.meter.errors.load(Ordering::Relaxed);
             reading.cpu_ns = lane.cpu_ns();
         }
+        let cpu_ns = clock::process_cpu_ns().zip(clock::own_cpu_ns());
         Ok(Self {
             at,
             fates: Fates {
@@ -78,13 +78,17 @@ impl Edge {
                 received: lanes.iter().map(|lane| lane.received.packets).sum(),
                 dropped_socket,
             },
-            discards: Discards::default(),
+            discards: [discards_before, Discards::read()],
             errors: lanes.iter().map(|lane| lane.errors).sum(),
-            cpu_ns: clock::process_cpu_ns()
-                .zip(clock::own_cpu_ns())
-                .map(|(process, own)| process.saturating_sub(own)),
+            cpu_ns: cpu_ns.map(|(process, own)| process.saturating_sub(own)),
             lanes,
         })
+    }
+
+    /// The kernel's discards from `start` until this edge.
+    pub(super) fn discards_since(&self, start: &Discards) -> u64 {
+        let [before, after] = &self.discards;
+        u64::midpoint(before.since(start), after.since(start))
     }
 
     fn set_switches(&mut self, switches: Vec<Option<Switches>>) {

@@ -149,12 +149,12 @@ fn run(
     watch.look();
     let unread = taps.take_unread();
     // What a send was refused was never sent, but the kernel counts it (OutDiscards).
-    let discarded =
-        |discards: &Discards, errors: u64| discards.since(&discards_before).saturating_sub(errors);
-    let errors = crew
-        .lanes
-        .iter()
-        .map(|lane| lane.meter.errors.load(Ordering::Relaxed));
+    let discarded = |edge: &Edge| {
+        edge.discards_since(&discards_before)
+            .saturating_sub(edge.errors)
+    };
+    let errors = |lane: &Lane| lane.meter.errors.load(Ordering::Relaxed);
+    let errors: u64 = crew.lanes.iter().map(errors).sum();
     let sent_in_pieces = case.sender.about.group == Group::Offload;
     Ok(Sample {
         case: case.key(),
@@ -172,9 +172,11 @@ fn run(
             // Without offload nobody makes pieces: loopback has no GRO of its own.
             dropped_in_pieces: case.receiver.about.joins && sent_in_pieces,
             discarded_in_pieces: sent_in_pieces,
-            kernel_discards_at_opening: discarded(&opening.discards, opening.errors),
-            kernel_discards_at_closing: discarded(&closing.discards, closing.errors),
-            kernel_discards: discarded(&Discards::read(), errors.sum()),
+            kernel_discards_at_opening: discarded(&opening),
+            kernel_discards_at_closing: discarded(&closing),
+            kernel_discards: Discards::read()
+                .since(&discards_before)
+                .saturating_sub(errors),
         },
         rcvbuf_bytes: taps.rcvbuf_bytes,
         sndbuf_bytes: taps.sndbuf_bytes,
