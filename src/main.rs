@@ -75,6 +75,9 @@ fn answer(error: &clap::Error) -> ExitCode {
 
 /// 2: the command line or a file was wrong. 1: something broke.
 fn explain(error: &anyhow::Error) -> ExitCode {
+    if let Some(error) = error.downcast_ref::<clap::Error>() {
+        return answer(error);
+    }
     cmd::say(&format!("error: {error:#}"));
     if error.is::<UsageError>() {
         ExitCode::from(2)

@@ -6,15 +6,11 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::process::{Child, Command, Stdio};
 
-use common::{Place, lines, rows, samples, stderr, wait_until, windows};
+use common::{LONG_SWEEP, Place, lines, rows, samples, stderr, wait_until, windows};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use udpbench::raw::Line;
 use udpbench::record::Status;
-
-/// Many blocks of many short windows.
-const LONG_SWEEP: &str = "--engine null --no-reference --ip v4 --soak 0s --warmup 0s --rounds 5 \
-                          --duration 5ms --threads 2 -o out.csv --payload \
-                          1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20";
 
 fn start(command: &mut Command) -> Child {
     let quiet = command.stdout(Stdio::null()).stderr(Stdio::piped());
@@ -72,10 +68,30 @@ fn a_hangup_that_is_ignored_from_the_start_stays_ignored() {
     let place = Place::new();
     let script = format!(
         "trap '' HUP; $udpbench {LONG_SWEEP} >table 2>messages & child=$!; \
-         until [ -s out.csv ]; do sleep 0.01; done; kill -HUP $child; wait $child"
+         until [ -s out.csv ] || ! kill -0 $child; do sleep 0.01; done; kill -HUP $child; wait $child"
     );
     assert_eq!(place.shell(&script).status.code(), Some(0));
     assert_eq!(rows(&place.path("out.csv")).len(), 40);
+}
+
+#[test]
+fn a_hangup_comes_several_times_and_loses_nothing() {
+    if hangups_are_ignored() {
+        return; // as below nohup: then it stays ignored
+    }
+    let place = Place::new();
+    let mut child = start(&mut place.udpbench(LONG_SWEEP));
+    let raw = place.path("out.jsonl");
+    wait_until("a window", || windows(&raw) > 0);
+    // From the shell, from the kernel, and a terminating signal of whatever waited for the terminal.
+    for hangup in [Signal::SIGHUP, Signal::SIGHUP, Signal::SIGTERM] {
+        signal(&child, hangup);
+    }
+    let code = child.wait().expect("it ends").code();
+    assert!([Some(129), Some(143)].contains(&code), "{code:?}");
+    let ended = lines(&raw).pop();
+    assert!(matches!(ended, Some(Line::Interrupted {})), "{ended:?}");
+    assert!(!rows(&place.path("out.csv")).is_empty());
 }
 
 #[test]

@@ -4,12 +4,7 @@ mod common;
 
 use std::fs;
 
-use common::{Place, rows, stderr, windows};
-
-/// Many blocks of many short windows.
-const LONG_SWEEP: &str = "--engine null --no-reference --ip v4 --soak 0s --warmup 0s --rounds 5 \
-                          --duration 5ms --threads 2 -o out.csv --payload \
-                          1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20";
+use common::{LONG_SWEEP, Place, rows, stderr, windows};
 
 /// Something that befalls the folder `o`, and where its log is saved then.
 type Mishap = (&'static str, &'static str);
@@ -33,7 +28,7 @@ fn what_was_measured_is_saved_when_its_folder_or_its_files_go() {
         let sweep = LONG_SWEEP.replace("-o out.csv", "-o o/out.csv");
         let script = format!(
             "mkdir o; $udpbench {sweep} >table 2>messages & child=$!; \
-             until [ -s o/out.csv ]; do sleep 0.01; done; {mishap}; wait $child"
+             until [ -s o/out.csv ] || ! kill -0 $child; do sleep 0.01; done; {mishap}; wait $child"
         );
         assert_eq!(place.shell(&script).status.code(), Some(1), "{mishap}");
         let messages = fs::read_to_string(place.path("messages")).expect("written");
@@ -72,7 +67,7 @@ fn a_document_that_was_removed_or_replaced_is_saved_too() {
         let sweep = LONG_SWEEP.replace("-o out.csv", "-o o/out.json");
         let script = format!(
             "mkdir o; $udpbench {sweep} >table 2>messages & child=$!; \
-             until grep -q case o/out.json; do sleep 0.01; done; {mishap}; wait $child"
+             until grep -q case o/out.json || ! kill -0 $child; do sleep 0.01; done; {mishap}; wait $child"
         );
         assert_eq!(place.shell(&script).status.code(), Some(1), "{mishap}");
         let text = fs::read(place.path(saved)).expect("it is saved");
@@ -86,7 +81,7 @@ fn a_log_that_another_program_cut_off_is_noticed() {
     let place = Place::new();
     let script = format!(
         "$udpbench {LONG_SWEEP} >table 2>messages & child=$!; \
-         until [ -s out.csv ]; do sleep 0.01; done; : >out.jsonl; wait $child"
+         until [ -s out.csv ] || ! kill -0 $child; do sleep 0.01; done; : >out.jsonl; wait $child"
     );
     assert_eq!(place.shell(&script).status.code(), Some(1));
     let messages = fs::read_to_string(place.path("messages")).expect("written");

@@ -4,13 +4,8 @@ mod common;
 
 use std::fs;
 
-use common::{Place, rows, stderr, stdout};
+use common::{LONG_SWEEP, Place, rows, stderr, stdout};
 use udpbench::sink::{csv, json};
-
-/// Many blocks of many short windows.
-const LONG_SWEEP: &str = "--engine null --no-reference --ip v4 --soak 0s --warmup 0s --rounds 5 \
-                          --duration 5ms --threads 2 -o out.csv --payload \
-                          1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20";
 
 #[test]
 fn text_that_nobody_reads_to_its_end_is_no_error() {

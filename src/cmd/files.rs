@@ -48,7 +48,7 @@ pub fn run(args: &FilesArgs) -> anyhow::Result<ExitCode> {
         {
             serde_json::to_string(&Files::default())?
         }
-        Err(error) => error.exit(),
+        Err(error) => return Err(error.into()),
     };
     writeln!(io::stdout(), "{line}")?;
     Ok(ExitCode::SUCCESS)

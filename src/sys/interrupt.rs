@@ -40,8 +40,9 @@ impl Interrupt {
         })
     }
 
-    /// One that SIGINT, SIGTERM, SIGHUP (the terminal is gone, as when ssh drops) and SIGXCPU (`ulimit -t`)
-    /// trigger. A second signal ends the process at once. What is ignored, as SIGHUP below `nohup`, stays so.
+    /// One that SIGINT, SIGTERM, SIGHUP (the terminal is gone, as when ssh drops) and SIGXCPU (`ulimit -S -t`)
+    /// trigger. A second SIGINT or SIGTERM ends the process at once; the others come several times by themselves:
+    /// from the shell and from the kernel, and each second. What is ignored, as SIGHUP below `nohup`, stays so.
     ///
     /// # Errors
     /// What the system said to the handlers.
@@ -50,11 +51,13 @@ impl Interrupt {
         let asked_before = Arc::new(AtomicBool::new(false));
         // Not SIGINT: a shell script ignores it for what it starts with `&`, and may send it all the same.
         let hangup = (!is_ignored(SIGHUP)).then_some(SIGHUP);
-        for signal in [SIGINT, SIGTERM, SIGXCPU].into_iter().chain(hangup) {
+        for signal in [SIGINT, SIGTERM] {
             // Handlers run in the order of their registration: the one that kills must see the flag
             // as the signal before left it.
             flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&asked_before))?;
             flag::register(signal, Arc::clone(&asked_before))?;
+        }
+        for signal in [SIGINT, SIGTERM, SIGXCPU].into_iter().chain(hangup) {
             let number = usize::try_from(signal).unwrap_or_default();
             flag::register_usize(signal, Arc::clone(&interrupt.signal), number)?;
             pipe::register(signal, interrupt.waker.try_clone()?)?;

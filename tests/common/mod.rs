@@ -18,6 +18,11 @@ use udpbench::raw::Line;
 use udpbench::record::Record;
 use udpbench::sample::Sample;
 
+/// A sweep of many blocks, each of them short.
+pub const LONG_SWEEP: &str = "--engine null --no-reference --ip v4 --soak 0s --warmup 0s --rounds 5 \
+                          --duration 5ms --threads 2 -o out.csv --payload \
+                          1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20";
+
 /// The program: run by the emulator in `CARGO_TARGET_<TRIPLE>_RUNNER` where there is one, as cargo runs the
 /// tests themselves.
 pub fn program() -> Command {

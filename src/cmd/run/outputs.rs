@@ -143,11 +143,14 @@ impl Outputs {
             self.samples_path = displaced.is_now_at().map(Path::to_owned);
         }
         let displaced = samples.into_iter().chain(self.rows.rescue());
-        let displaced: Vec<String> = displaced.map(|file| file.to_string()).collect();
-        if !displaced.is_empty() {
-            bail!("{}", displaced.join("; "));
+        let mut problems: Vec<String> = displaced.map(|file| file.to_string()).collect();
+        // Rows that are still in memory are written whatever became of the other file.
+        problems.extend(self.rows.finish().err().map(|error| format!("{error:#}")));
+        if problems.is_empty() {
+            Ok(())
+        } else {
+            bail!("{}", problems.join("; "))
         }
-        self.rows.finish()
     }
 
     /// What to type to go on with the sweep.
@@ -161,11 +164,10 @@ impl Outputs {
 
     /// Keeps the rows of a block, and makes its windows safe against a power cut.
     pub(super) fn rows(&mut self, rows: &[Record]) -> anyhow::Result<()> {
-        // First what the rows follow from.
-        if let Some(samples) = &self.samples {
-            samples.sync()?;
-        }
-        self.rows.rows(rows)
+        // First what the rows follow from. If that cannot be kept, the rows can all the same.
+        let synced = self.samples.as_ref().map_or(Ok(()), SampleSink::sync);
+        let written = self.rows.rows(rows);
+        synced.and(written)
     }
 }
 
