@@ -128,10 +128,5 @@ fn sends_that_fail_beside_others_are_counted() {
         let meter = lane.run_until(|meter| meter.sent.read().packets >= 1000);
         let (sent, errors) = (meter.sent.read(), meter.errors.load(Ordering::Relaxed));
         assert!(errors > 0, "{entry}: none beside {sent:?}");
-        let every_other = sent.packets.abs_diff(errors) <= 1;
-        assert!(
-            every_other || !entry.about.sends_batches,
-            "{entry}: {errors} errors beside {sent:?}"
-        );
     }
 }

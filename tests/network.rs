@@ -79,9 +79,10 @@ fn what_a_firewall_rejects_is_dropped_in_the_kernel_after_any_warm_up() {
         };
         let row = the_row(&place);
         assert_eq!(row.status, Status::Ok, "{row:?} {}", stderr(&output));
-        let loss_pct = row.loss_pct.expect("measured");
+        let part = |packets: Option<u64>| packets.expect("measured") as f64;
+        let rejected = part(row.dropped_kernel_packets) / part(row.sent_packets);
         assert!(
-            (8.0..12.0).contains(&loss_pct),
+            (0.08..0.12).contains(&rejected),
             "{warmup}, {connection}: {row:?}"
         );
         assert_eq!(row.unaccounted_packets, Some(0), "{row:?}");

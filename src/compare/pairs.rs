@@ -100,7 +100,11 @@ const NOTHING_CAME: &str = "nothing was received";
 /// A case that received nothing is dead, also in a file of a build that called it ok.
 fn status(row: &Record) -> Status {
     match row.status {
-        Status::Ok if row.received_packets == Some(0) => Status::Failed,
+        Status::Ok
+            if row.received_packets == Some(0) && row.received_pps.is_none_or(|pps| pps == 0.0) =>
+        {
+            Status::Failed
+        }
         status => status,
     }
 }

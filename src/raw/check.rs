@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::books::Fates;
 use crate::case::Case;
-use crate::engine::Group;
+use crate::engine::{About, Group, Partner};
 use crate::placement::Placement;
 use crate::sample::{LaneSample, Sample, Side};
 
@@ -25,11 +25,12 @@ pub(crate) struct Expected<'a> {
 /// A burst is published as a count and then its bytes, and read as bytes within two looks at the count
 /// ([`crate::lane::SharedTally`]): at each edge of a window, the two may be this many bursts apart.
 const BURSTS_APART: u64 = 4;
-/// Datagrams of one burst, of an engine that moves several: UIO_MAXIOV, which is also the most that a ring and a
-/// batch of pieces hold.
-const LARGEST_BURST: u64 = 4096;
+/// Datagrams of one piece (UDP_MAX_SEGMENTS, include/linux/udp.h), and completions in a ring of io_uring.
+const PIECE: u64 = 128;
+/// Pieces that quinn-udp receives in one call (`quinn_udp::BATCH_SIZE`).
+const PIECES: u64 = 32;
 /// The clock is read first, and those of the lanes after it: on a busy machine, the coordinator may have to wait in
-/// between. Nobody waits for longer than this.
+/// between, but not for longer than this.
 const LONGEST_READING: Duration = Duration::from_secs(10);
 
 impl Expected<'_> {
@@ -74,7 +75,7 @@ impl Expected<'_> {
     }
 
     fn wrong_bytes(&self, sample: &Sample) -> Option<String> {
-        // Who else sent to our port sent anything, and may be made up for by what the kernel lost.
+        // Other programs may have sent to our port: as many as the kernel lost would go unnoticed.
         let is_faulty = sample.verified.is_some_and(|found| found.fault().is_some());
         let is_sound = sample.is_sound() && sample.books.of_window().dropped_kernel == 0;
         let is_ours = is_sound && !is_faulty;
@@ -102,18 +103,29 @@ impl Expected<'_> {
         if payload == 0 || bytes % payload != 0 {
             return bytes == 0;
         }
-        let (sender, receiver) = (&self.case.sender.about, &self.case.receiver.about);
         // What `null` counts in one go depends on how long it did not look.
-        if !sender.moves_datagrams {
+        if !self.case.sender.about.moves_datagrams {
             return true;
         }
-        let is_single = |group| !matches!(group, Group::Batch | Group::Offload);
-        let burst = if is_single(sender.group) && is_single(receiver.group) {
-            1
-        } else {
-            LARGEST_BURST
-        };
+        let burst = self.largest_burst();
         (bytes / payload).abs_diff(packets) <= 2 * BURSTS_APART * burst
+    }
+
+    /// Datagrams that one call of an engine of the case may move.
+    fn largest_burst(&self) -> u64 {
+        let of = |about: &About, is_receiver: bool| match about.group {
+            Group::Batch => self
+                .case
+                .batch
+                .map_or(PIECE, |batch| PIECE.max(batch.count() as u64)),
+            Group::Offload if is_receiver && about.joins && about.partner == Partner::Itself => {
+                PIECES * PIECE
+            }
+            Group::Offload => PIECE,
+            _ => 1,
+        };
+        let (sender, receiver) = (self.case.sender.about, self.case.receiver.about);
+        of(sender, false).max(of(receiver, true))
     }
 
     fn wrong_times(&self, sample: &Sample) -> Option<String> {

@@ -63,8 +63,15 @@ fn dead(samples: &[Sample]) -> Option<String> {
         0 => String::new(),
         calls => format!(": {calls} system calls failed"),
     };
-    let what = if books.sent > 0 { "received" } else { "sent" };
-    Some(format!("nothing was {what}{failed}"))
+    let what = match books.sent {
+        0 => "nothing was sent",
+        // What came was the warm-up's; so it is in logs of format 2, whose books do not tell the two apart.
+        _ if samples.iter().any(|sample| numbers::received(sample) > 0) => {
+            "nothing of what was sent in the windows was received"
+        }
+        _ => "nothing was received",
+    };
+    Some(format!("{what}{failed}"))
 }
 
 /// Why there were no more rounds; nothing where there were to be none.

@@ -133,6 +133,14 @@ impl Crew {
         self.control.delay_senders(iterations.into());
     }
 
+    /// Calls of lanes that send that failed so far.
+    pub(super) fn failed_sends(&self) -> u64 {
+        let senders = self.lanes.iter().filter(|lane| lane.side.sends());
+        senders
+            .map(|lane| lane.meter.errors.load(Ordering::Relaxed))
+            .sum()
+    }
+
     /// Stops the senders and waits until their counts are final.
     pub(super) fn stop_sending(&self) {
         self.control.stop_sending();

@@ -11,7 +11,6 @@ mod workers;
 
 use std::os::fd::AsFd;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::anyhow;
@@ -76,9 +75,9 @@ impl From<anyhow::Error> for NoSample {
 /// Queues that have not moved for so long, with no sender left and receivers that had their chance, will
 /// not move any more.
 const QUIET: Duration = Duration::from_millis(500);
-/// The same where nothing is left in any queue, neither of a socket nor of a CPU: only a CPU that is held up
-/// in the middle of a softirq has a datagram then.
-const QUIET_WHEN_EMPTY: Duration = Duration::from_millis(2);
+/// The same where nothing is left in any queue, neither of a socket nor of a CPU: only a queueing discipline, or a
+/// CPU that is held up in the middle of a softirq, has a datagram then.
+const QUIET_WHEN_EMPTY: Duration = Duration::from_millis(50);
 /// How often the coordinator looks while it waits for lanes to drain or to stop.
 const GLANCE: Duration = Duration::from_micros(100);
 
@@ -151,10 +150,8 @@ fn run(
     // What a send was refused was never sent, but the kernel counts it (OutDiscards).
     let discarded = |edge: &Edge| {
         edge.discards_since(&discards_before)
-            .saturating_sub(edge.errors)
+            .saturating_sub(edge.failed_sends)
     };
-    let errors = |lane: &Lane| lane.meter.errors.load(Ordering::Relaxed);
-    let errors: u64 = crew.lanes.iter().map(errors).sum();
     let sent_in_pieces = case.sender.about.group == Group::Offload;
     Ok(Sample {
         case: case.key(),
@@ -176,7 +173,7 @@ fn run(
             kernel_discards_at_closing: discarded(&closing),
             kernel_discards: Discards::read()
                 .since(&discards_before)
-                .saturating_sub(errors),
+                .saturating_sub(crew.failed_sends()),
         },
         rcvbuf_bytes: taps.rcvbuf_bytes,
         sndbuf_bytes: taps.sndbuf_bytes,

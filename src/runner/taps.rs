@@ -66,13 +66,16 @@ impl Tap {
 fn take_piece(socket: &UdpSocket) -> nix::Result<u64> {
     // MSG_TRUNC: the length is that of the piece, whatever the buffer holds of it (udp(7)).
     let flags = MsgFlags::MSG_DONTWAIT | MsgFlags::MSG_TRUNC;
-    let mut controls = nix::cmsg_space!(i32);
+    // Room for what a library may have asked for besides (IP_PKTINFO, IP_RECVTOS).
+    let mut controls = vec![0; 256];
     let mut byte = [0];
     let mut buffer = [IoSliceMut::new(&mut byte)];
     let piece = recvmsg::<()>(socket.as_raw_fd(), &mut buffer, Some(&mut controls), flags)?;
-    let each = piece.cmsgs()?.find_map(|control| match control {
-        ControlMessageOwned::UdpGroSegments(bytes) => usize::try_from(bytes).ok(),
-        _ => None,
+    let each = piece.cmsgs().ok().and_then(|mut controls| {
+        controls.find_map(|control| match control {
+            ControlMessageOwned::UdpGroSegments(bytes) => usize::try_from(bytes).ok(),
+            _ => None,
+        })
     });
     let datagrams = each.map_or(1, |each| piece.bytes.div_ceil(each.max(1)));
     Ok(datagrams.max(1) as u64)

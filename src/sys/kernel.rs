@@ -26,7 +26,13 @@ impl Discards {
 
     /// Packets discarded since `before`.
     pub fn since(&self, before: &Self) -> u64 {
-        let backlog = self.backlog.iter().zip(&before.backlog);
+        // A line for each CPU that is online: where one came or went, they are no longer the same.
+        let is_alike = self.backlog.len() == before.backlog.len();
+        let backlog = self
+            .backlog
+            .iter()
+            .zip(&before.backlog)
+            .filter(|_| is_alike);
         let backlog = backlog.map(|(now, then)| u64::from(now.wrapping_sub(*then)));
         self.ip.saturating_sub(before.ip) + backlog.sum::<u64>()
     }
@@ -133,5 +139,7 @@ mod tests {
         };
         let before = discards(100, &[u32::MAX - 1, 7]);
         assert_eq!(discards(103, &[3, 8]).since(&before), 3 + 5 + 1);
+        // A CPU went offline.
+        assert_eq!(discards(103, &[8]).since(&before), 3);
     }
 }

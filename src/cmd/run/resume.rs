@@ -6,7 +6,7 @@ use std::time::SystemTime;
 use super::{Begun, Desk, Outputs, say};
 use crate::cli::RunArgs;
 use crate::error::UsageError;
-use crate::raw::{Line, Log};
+use crate::raw::{FORMAT, Line, Log};
 use crate::reckoning;
 use crate::request::{self, Again};
 use crate::sweep::{Journal, Unable};
@@ -23,6 +23,13 @@ pub(super) fn go_on(args: &RunArgs, raw: &Path) -> anyhow::Result<Begun> {
     })?;
     let mut log = Log::parse(&raw.display().to_string(), &bytes)?;
     drop(bytes);
+    if log.header.format != FORMAT {
+        let problem = format!(
+            "a sweep of format {} does not go on in format {FORMAT}: take the udpbench that wrote it, or begin anew",
+            log.header.format
+        );
+        return Err(UsageError::file(&log.name, 1, &problem).into());
+    }
     let root = Root::new(&args.root);
     log.header.schedule.settings.root = root.clone();
     let (mut reckoning, rows) = reckoning::replay(&log)?;
