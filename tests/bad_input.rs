@@ -94,6 +94,7 @@ fn what_is_no_file_is_refused_and_not_waited_for() {
         ("rank zero", "it is a device"),
         ("compare zero zero", "it is a device"),
         ("summarize sparse", "more than 1073741824 B"),
+        #[cfg(feature = "report")]
         ("report sparse -o r.html", "more than 1073741824 B"),
     ] {
         let output = place.run(arguments);

@@ -251,7 +251,8 @@ fn bad_input_is_refused_and_nothing_is_written() {
 fn a_full_disk_leaves_no_half_of_a_file() {
     let place = place();
     let before = place.files();
-    let script = "ulimit -f 1; exec $udpbench summarize run.csv -o run.json";
+    // Ignored, as qemu-user writes more than that for itself, before the program can handle the signal.
+    let script = "trap '' XFSZ; ulimit -f 1; exec $udpbench summarize run.csv -o run.json";
     let output = place.shell(script);
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
     assert!(
