@@ -16,10 +16,9 @@ fn answer(words: &str) -> Value {
 
 fn files(words: &str) -> Value {
     let mut answer = answer(words);
-    answer
-        .as_object_mut()
-        .expect("an object")
-        .remove("expected_s");
+    let object = answer.as_object_mut().expect("an object");
+    object.remove("expected_s");
+    object.remove("longest_s");
     answer
 }
 
@@ -54,7 +53,7 @@ fn it_reads_the_words_as_the_sweep_would() {
 fn a_sweep_that_goes_on_with_another_says_with_which() {
     assert_eq!(
         answer("--resume nope.jsonl"),
-        json!({"sweep": true, "output": null, "samples": null, "resume": "nope.jsonl", "expected_s": null})
+        json!({"sweep": true, "output": null, "samples": null, "resume": "nope.jsonl", "expected_s": null, "longest_s": null})
     );
 }
 
@@ -65,6 +64,26 @@ fn it_expects_what_the_plan_does() {
         |duration: &str| answer(&format!("{words} --duration {duration}"))["expected_s"].as_u64();
     assert!(expected("100s") >= Some(200), "{:?}", expected("100s"));
     assert!(expected("5ms --rounds 5") < Some(10));
+}
+
+#[test]
+fn the_longest_time_has_the_cool_downs_and_all_of_max_time() {
+    // Two blocks, one for each payload; the profile's cool-downs take 180 s at most.
+    let words =
+        "--engine null --no-reference --ip v4 --threads 2 --payload 1,2 --connection connected";
+    let beyond_expected = |more: &str| {
+        let answer = answer(&format!("{words} {more}"));
+        let seconds = |key: &str| answer[key].as_u64().expect("seconds");
+        seconds("longest_s") - seconds("expected_s")
+    };
+    assert_eq!(beyond_expected("--board generic"), 0);
+    assert_eq!(beyond_expected("--board rpi-3b-plus"), 2 * 180);
+    assert_eq!(beyond_expected("--board rpi-3b-plus --quick"), 0);
+    assert_eq!(beyond_expected("--board generic --until 1%"), 600);
+    assert_eq!(
+        beyond_expected("--board rpi-3b-plus --until 1% --max-time 2h"),
+        2 * 180 + 7200
+    );
 }
 
 #[test]

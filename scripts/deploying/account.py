@@ -4,11 +4,13 @@
 scripts/deploy imports this. scripts/fleet calls it:
     account.py require-in-folder <files.json  refuses what could not be brought back from the board
     account.py new-directory RESULTS NAME     makes RESULTS/<date>-NAME, or one with -2, and prints it
-    account.py readme DIRECTORY <run.json     writes DIRECTORY/README.md about the files there
+    account.py readme DIRECTORY <run.json     writes DIRECTORY/README.md about the files there,
+                                              and sees to it that they survive a power cut
 """
 
 import csv
 import json
+import os
 import re
 import shlex
 import sys
@@ -48,6 +50,8 @@ def require_in_folder(files):
             raise Refusal(f"error: --{flag} {path}: it would stay on the board: name a file without a directory")
         if path.name == README:
             raise Refusal(f"error: --{flag} {path}: the circumstances go to a file of this name: choose another one")
+        if not str(path).isprintable():
+            raise Refusal(f"error: --{flag} {str(path)!r}: it holds control characters: use printable ones")
 
 
 def now():
@@ -55,16 +59,23 @@ def now():
 
 
 def board_of(files):
-    """The name that the rows say, or the head of the raw samples where there is no row yet; and what is wrong
-    with a file that should have said it."""
+    """The name of the board in the rows, or in the head of the raw samples where there is no row yet; and what is
+    wrong with a file of either kind. A file's kind is known by its content: --samples may name a CSV."""
     problems = []
     for path in files:
+        if path.suffix not in [".csv", ".jsonl"]:
+            continue
         try:
+            with open(path, "rb") as file:
+                begin = file.read(1)
+            # Rows as JSON, as Markdown, or in a workbook, under a name of the user's.
+            if begin in [b"[", b"|", b"P"]:
+                continue
             with open(path, newline="", encoding="utf-8") as file:
-                name = first_row(file) if path.suffix == ".csv" else header(file)
+                name = header(file) if begin == b"{" else first_row(file)
         except (csv.Error, UnicodeDecodeError, KeyError, OSError) as problem:
-            said = f"it has no column {problem}" if isinstance(problem, KeyError) else problem
-            problems.append(f"{path}: it is damaged: {said}")
+            message = f"it has no column {problem}" if isinstance(problem, KeyError) else problem
+            problems.append(f"{path}: it is damaged: {message}")
             continue
         if name:
             # It becomes part of a path.
@@ -79,7 +90,7 @@ def first_row(csv_file):
 def header(jsonl_file):
     try:
         return json.loads(jsonl_file.readline())["header"]["environment"]["board"]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return None
 
 
@@ -135,6 +146,21 @@ Its exit code was {run.check_code}.
 """
 
 
+def write(directory, readme):
+    """The names of files need not be UTF-8."""
+    (directory / README).write_text(readme, encoding="utf-8", errors="backslashreplace")
+
+
+def sync(*paths):
+    """Files and directories, safe against a power cut before the other copy is deleted."""
+    for path in paths:
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
 def fenced(text):
     return f"```text\n{text.strip()}\n```"
 
@@ -157,7 +183,8 @@ def main():
         run.started, run.ended = map(datetime.fromisoformat, [run.started, run.ended])
         files = [path for path in sorted(directory.iterdir()) if path.name != README]
         board, problems = board_of(files)
-        (directory / README).write_text(readme(run, board, files), encoding="utf-8")
+        write(directory, readme(run, board, files))
+        sync(*directory.iterdir(), directory, directory.parent, directory.parent.parent)
         # All is written; what is damaged is said.
         sys.exit("; ".join(problems) or 0)
     else:
@@ -165,4 +192,7 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except OSError as error:
+        sys.exit(f"error: {error}")

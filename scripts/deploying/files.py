@@ -2,30 +2,19 @@
 what has arrived whole. A folder is never deleted with what is in it."""
 
 import json
-import os
 import shlex
 import subprocess
 from pathlib import Path
 
 from deploying import account
-from deploying.link import Failure
+from deploying.link import TEXT, Failure, called
 
 # In the folder of the run, as the program itself will be: a path may be relative to it.
 ASK = 'cd "$1" && shift && exec ../udpbench files -- "$@"'
 # Both here and there; cksum is the one that POSIX promises.
 LIST = 'cd "$1" && find . -type f -exec cksum {} +'
 DELETE = 'cd "$1" && shift && rm -f -- "$@"'
-# The program's first name and its pid lie beside the folder of the run, so that nothing in it is ours. Not while
-# it runs: it may not have made its files yet.
-LEAVE = """
-cd "$1" || exit 0
-[ ! -e "$2.pid" ] || ! kill -0 "$(cat "$2.pid")" 2>/dev/null || exit 1
-rm -f "$2.pid" "$2.program"
-find "$2" -depth -type d -exec rmdir {} \\; 2>/dev/null
-[ ! -e "$2" ] || exit 1
-cd / && rmdir "$1" 2>/dev/null
-exit 0
-"""
+LEAVE = Path(__file__).with_name("leave.sh")
 
 
 def ask(link, directory, words):
@@ -53,17 +42,16 @@ def bring_back(link, directory, results, about):
     try:
         link.fetch(directory, arriving)
         room = arriving / Path(directory).name
-        here = listed(subprocess.run(["sh", "-c", LIST, "sh", room], stdout=subprocess.PIPE, text=True, check=False))
+        here = listed(called(["sh", "-c", LIST, "sh", room], stdout=subprocess.PIPE, **TEXT))
         if here != there:
             raise Failure(f"what came from {link.host} is not what is there: {differences(here, there)}")
         files = unpack(room, arriving)
         board, problems = account.board_of(files)
-        readme = account.readme(about, board, files)
-        (arriving / account.README).write_text(readme, encoding="utf-8")
-        for file in arriving.iterdir():
-            keep(file)
+        account.write(arriving, account.readme(about, board, files))
+        account.sync(*arriving.iterdir(), arriving)
         home = account.new_directory(results, about.started.date(), board)
         arriving.rename(home)
+        account.sync(results)
     except BaseException:
         subprocess.run(["rm", "-rf", arriving], check=False)
         raise
@@ -75,7 +63,10 @@ def listed(answer):
     """Names, each with its checksum and size."""
     if answer.returncode != 0:
         raise Failure(f"could not list the files of the run: {(answer.stderr or '').strip()}")
-    fields = [line.split(" ", 2) for line in answer.stdout.splitlines()]
+    # Not splitlines: a name may hold what Unicode calls an end of a line.
+    fields = [line.split(" ", 2) for line in answer.stdout.split("\n")[:-1]]
+    if any(len(line) != 3 or not line[2].startswith("./") for line in fields):
+        raise Failure("could not list the files of the run: the name of one holds a line break")
     return {name: (checksum, size) for checksum, size, name in fields}
 
 
@@ -96,19 +87,11 @@ def unpack(room, home):
     return moved
 
 
-def keep(file):
-    """Safe against a power cut, before the other copy goes."""
-    descriptor = os.open(file, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
 def leave(link, board):
     """Leaves only the program on the board; says what stays because nobody fetched it, else None."""
-    if link.ask(LEAVE, board.home, board.room).returncode == 0:
-        return None
     directory = f"{board.home}/{board.room}"
+    script = LEAVE.read_text(encoding="utf-8")
+    if link.ask('exec sh -s "$1"', directory, stdin=script).returncode == 0:
+        return None
     copy = shlex.join(["scp", "-r", *link.given, link.remote(directory), "."])
     return f"what the run left stays on the board, in {link.host}:{directory}\n       get it with: {copy}"

@@ -5,6 +5,9 @@ import shutil
 import subprocess
 import tempfile
 
+# The name of a file is bytes, not always UTF-8.
+TEXT = {"encoding": "utf-8", "errors": "surrogateescape"}
+
 
 class Failure(Exception):
     """Something that a person has to cure; the message says how. Exit code 3."""
@@ -61,7 +64,7 @@ class Link:
         """Runs a script on the board and returns what came of it."""
         stdin = {"input": stdin} if stdin is not None else {"stdin": subprocess.DEVNULL}
         stderr = subprocess.STDOUT if mixed else subprocess.PIPE
-        return called(self.command(script, *arguments), stdout=subprocess.PIPE, stderr=stderr, text=True, **stdin)
+        return called(self.command(script, *arguments), stdout=subprocess.PIPE, stderr=stderr, **TEXT, **stdin)
 
     def send(self, source, destination):
         copy = called(["scp", "-q", *self.options, str(source), self.remote(destination)])

@@ -4,10 +4,12 @@ It touches nothing of the machine's own sshd, and runs as root or as anybody."""
 import getpass
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 
 PROGRAM = shutil.which("sshd", path="/usr/sbin:/usr/local/sbin:" + os.environ.get("PATH", ""))
@@ -41,6 +43,15 @@ class Sshd:
         self.process.terminate()
         self.process.wait()
         self.clean_up()
+
+    def lose(self):
+        """Ends it with all its connections at once, as when its machine goes down."""
+        # So that it takes no further connection meanwhile, and keeps its children.
+        self.process.send_signal(signal.SIGSTOP)
+        for pid in [*self.sessions(), self.process.pid]:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        self.process.wait()
 
     def clean_up(self):
         shutil.rmtree(self.room, ignore_errors=True)
@@ -110,13 +121,20 @@ class Sshd:
 
 
 def descendants(pid):
-    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    try:
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    except (FileNotFoundError, ProcessLookupError):
+        # It has ended meanwhile.
+        return []
     return [pid for child in children for pid in [int(child), *descendants(int(child))]]
 
 
 def is_sshd(pid):
-    # OpenSSH 9.8 renamed those of a session to sshd-session.
-    return Path(f"/proc/{pid}/comm").read_text().startswith("sshd")
+    try:
+        # OpenSSH 9.8 renamed those of a session to sshd-session.
+        return Path(f"/proc/{pid}/comm").read_text().startswith("sshd")
+    except (FileNotFoundError, ProcessLookupError):
+        return False
 
 
 def free_port():

@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use std::iter;
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::Parser;
 use clap::error::ErrorKind;
@@ -24,6 +25,8 @@ struct Files<'a> {
     resume: Option<&'a Path>,
     /// What `udpbench plan` calls "about"; null for a sweep that goes on with another one.
     expected_s: Option<u64>,
+    /// The same with all of `--max-time`, and every cool-down at its longest.
+    longest_s: Option<u64>,
 }
 
 /// Prints the line.
@@ -55,11 +58,15 @@ pub fn run(args: &FilesArgs) -> anyhow::Result<ExitCode> {
 }
 
 fn line_of(args: &RunArgs) -> anyhow::Result<String> {
-    let expected_s = if args.resume.is_some() {
-        None
+    let (expected_s, longest_s) = if args.resume.is_some() {
+        (None, None)
     } else {
         let Request { schedule, plan, .. } = Request::new(args)?;
-        Some(schedule.expected_time(&plan).as_secs().max(1))
+        let seconds = |time: Duration| Some(time.as_secs().max(1));
+        (
+            seconds(schedule.expected_time(&plan)),
+            seconds(schedule.longest_time(&plan)),
+        )
     };
     Ok(serde_json::to_string(&Files {
         sweep: true,
@@ -67,5 +74,6 @@ fn line_of(args: &RunArgs) -> anyhow::Result<String> {
         samples: args.samples.as_deref(),
         resume: args.resume.as_deref(),
         expected_s,
+        longest_s,
     })?)
 }

@@ -74,6 +74,16 @@ impl Schedule {
         self.soak.saturating_add(measuring)
     }
 
+    /// The time after which a plan that works is over: with all of `--max-time`, and every cool-down at its longest.
+    pub fn longest_time(&self, plan: &Plan) -> Duration {
+        let until = self.until.map_or(Duration::ZERO, |until| until.max_time);
+        let blocks = u32::try_from(self.order_of_blocks(plan).len()).unwrap_or(u32::MAX);
+        let cooldown = self.cooldown.map_or(Duration::ZERO, |it| it.at_most);
+        self.expected_time(plan)
+            .saturating_add(until)
+            .saturating_add(cooldown.saturating_mul(blocks))
+    }
+
     /// The blocks in which something runs, by their place in the plan, in the order in which they are measured.
     pub fn order_of_blocks(&self, plan: &Plan) -> Vec<usize> {
         let blocks = plan.blocks.iter().enumerate();
