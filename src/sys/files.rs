@@ -81,7 +81,7 @@ pub enum Kind {
 /// Reads all of a file that somebody named.
 ///
 /// # Errors
-/// When it cannot be read, is of another kind (a directory, a device), or larger than [`MOST_BYTES`].
+/// When it cannot be read, is of another kind (a directory, a device), or larger than 1 GiB.
 pub fn read_whole(path: &Path, kind: Kind) -> io::Result<Vec<u8>> {
     let is_pipe = fs::metadata(path)?.file_type().is_fifo();
     let mut options = OpenOptions::new();
