@@ -548,7 +548,7 @@ fn more_rounds_are_measured_until_intervals_are_narrow_or_the_time_is_over() {
         over.rounds > 6
     };
     let times = ["300ms", "3s", "30s", "3m"];
-    assert!(times.iter().any(|max_time| goes_on(&max_time)));
+    assert!(times.iter().any(goes_on));
 }
 
 #[test]
