@@ -19,8 +19,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
 use udpbench::case::{Batch, Connection};
-use udpbench::engine::{Entry, ReceiveEnd, SendEnd};
+use udpbench::engine::{ReceiveEnd, SendEnd};
 use udpbench::engines;
+use udpbench::engines::Entry;
 use udpbench::lane::{Control, Job, LaneContext, Meter, Role};
 
 /// The fewest datagrams of the first lanes.

@@ -71,6 +71,7 @@ impl Reckoning {
         let row = |(case, reason): (&_, &str)| {
             let findings = Findings {
                 case,
+                engines: self.header.plan.pair(case),
                 pin: String::new(),
                 warnings: Vec::new(),
                 outcome: Outcome::Skipped(reason.to_owned()),
@@ -244,10 +245,12 @@ impl Reckoning {
         let case = &sample.case;
         self.running(case)?;
         let (block, place) = self.places[case];
-        let mut planned = self.header.plan.blocks[block].runnable();
+        let plan = &self.header.plan;
+        let mut planned = plan.blocks[block].runnable();
         let contradiction = planned.nth(place).and_then(|(case, placement)| {
             let expected = Expected {
                 case,
+                engines: plan.pair(case),
                 placement,
                 window,
             };
@@ -325,10 +328,13 @@ impl Reckoning {
         if schedule.settings.delay.is_some() {
             warnings.push("one engine was slowed down on purpose (--delay)".to_owned());
         }
-        let unverified = verify::refusal(&planned.case).filter(|_| schedule.verify);
+        let engines = self.header.plan.pair(&planned.case);
+        let unverified = verify::refusal(planned.case.payload, engines.sender);
+        let unverified = unverified.filter(|_| schedule.verify);
         warnings.extend(unverified.map(|reason| format!("not verified: {reason}")));
         let findings = Findings {
             case: &planned.case,
+            engines,
             pin,
             warnings,
             outcome: match (&measured.failure, ended) {

@@ -10,19 +10,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
-use crate::case::Case;
+use crate::case::{Payload, Traits};
 use crate::content::{Inspect, Stamp};
 
 /// What a datagram must hold at least to be told from others: 2 B of lane, 6 B of number, 4 B that follow
 /// from them.
 pub const LEAST_BYTES: usize = 12;
 
-/// Why the datagrams of a case cannot be verified, if they cannot.
-pub fn refusal(case: &Case) -> Option<String> {
-    if !case.sender.about.moves_datagrams {
-        return Some(format!("{} moves no datagrams", case.sender));
+/// Why datagrams of that payload from such a sender cannot be verified, if they cannot.
+pub fn refusal(payload: Payload, sender: &Traits) -> Option<String> {
+    if !sender.moves_datagrams {
+        return Some(format!("{} moves no datagrams", sender.name));
     }
-    let payload = case.payload;
     (payload.bytes() < LEAST_BYTES)
         .then(|| format!("{payload} B cannot tell a datagram from another, {LEAST_BYTES} B can"))
 }

@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use udpbench::case::{Case, Connection};
-use udpbench::engine::Entry;
 use udpbench::engines;
+use udpbench::engines::Entry;
 use udpbench::placement::Placement;
 use udpbench::runner::{self, Settings};
 use udpbench::sys::files::Root;
@@ -87,7 +87,7 @@ fn fewest(case: &Case, window: Duration) -> (u64, u64) {
 #[test]
 fn moving_more_datagrams_allocates_nothing_more() {
     IS_COORDINATOR.set(true);
-    let ours = |entry: &&Entry| entry.name() != ALLOCATES_TO_WAIT && entry.probe().is_ok();
+    let ours = |entry: &&Entry| entry.about.name != ALLOCATES_TO_WAIT && entry.probe().is_ok();
     for entry in engines::ALL.iter().filter(ours) {
         let (sender, receiver) = entry.pair();
         for threads in [1, 2] {
@@ -116,7 +116,7 @@ fn check(case: &Case) {
             break (allocations, moved);
         }
     };
-    let now_and_then = if case.sender.name() == ALLOCATES_NOW_AND_THEN {
+    let now_and_then = if case.sender.as_str() == ALLOCATES_NOW_AND_THEN {
         moved / DATAGRAMS_PER_ALLOCATION
     } else {
         0

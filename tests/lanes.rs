@@ -9,7 +9,8 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use udpbench::case::{Batch, Connection};
-use udpbench::engine::{Entry, ReceiveEnd, SendEnd};
+use udpbench::engine::{ReceiveEnd, SendEnd};
+use udpbench::engines::Entry;
 use udpbench::lane::{Control, Job, LaneContext, Meter, Role};
 use udpbench::sys::nudge;
 

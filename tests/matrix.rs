@@ -5,9 +5,8 @@ mod common;
 use std::iter;
 use std::time::Duration;
 
-use udpbench::case::{Case, Connection, Ip, Sharing, Spread};
-use udpbench::engine::{Entry, Group};
-use udpbench::engines;
+use udpbench::case::{Case, Connection, EngineName, Group, Ip, Sharing, Spread};
+use udpbench::engines::{self, Entry};
 use udpbench::placement::Placement;
 use udpbench::runner::{self, NoSample, Settings};
 use udpbench::sample::Sample;
@@ -15,7 +14,7 @@ use udpbench::sys::files::Root;
 use udpbench::sys::interrupt::Interrupt;
 use udpbench::sys::steer;
 
-use common::cases::{built_and_runnable, case, matrix, on_workers};
+use common::cases::{built_and_runnable, case, engines_of, matrix, on_workers};
 
 /// The case with a receive buffer so small that a flood overflows it, whatever the machine.
 fn overflowing(case: Case) -> Case {
@@ -54,7 +53,8 @@ fn check_invariants(case: &Case, sample: &Sample) -> u64 {
     let (key, books) = (case.key(), sample.books.of_window());
     assert_eq!(books.unaccounted, 0, "{key}: {:?}", sample.books);
     assert!(books.received <= books.sent, "{key}: {books:?}");
-    if case.receiver.about.starves.is_none() {
+    let (sender, receiver) = engines_of(case);
+    if receiver.about.starves.is_none() {
         assert_eq!(books.unread, 0, "{key}: {:?}", sample.books);
     }
     // Nothing of the warm-up: what the lanes did in the window is at most what was done since it opened.
@@ -74,14 +74,14 @@ fn check_invariants(case: &Case, sample: &Sample) -> u64 {
         Group::Batch | Group::Offload => MOST_PER_CALL * payload,
         _ => payload,
     };
-    if case.sender.about.moves_datagrams {
+    if sender.about.moves_datagrams {
         for lane in &sample.lanes {
             let skew = lane.sent_bytes.abs_diff(lane.sent_packets * payload);
-            assert!(skew <= 2 * burst(case.sender), "{key}: {lane:?}");
+            assert!(skew <= 2 * burst(sender), "{key}: {lane:?}");
             let skew = lane
                 .received_bytes
                 .abs_diff(lane.received_packets * payload);
-            assert!(skew <= 2 * burst(case.receiver), "{key}: {lane:?}");
+            assert!(skew <= 2 * burst(receiver), "{key}: {lane:?}");
         }
     }
     books.dropped_socket
@@ -141,8 +141,8 @@ fn the_books_close_however_receivers_share_the_port() {
         }
         // The engines have no part in it, but the kernel counts what it joins in its own way.
         let mut cases = matrix(26);
-        let is_plain = |case: &Case| case.sender == engines::reference();
-        cases.retain(|case| is_plain(case) || case.receiver.about.joins);
+        let is_plain = |case: &Case| case.sender == EngineName::REFERENCE;
+        cases.retain(|case| is_plain(case) || engines_of(case).1.about.joins);
         cases.retain(|case| case.threads.receivers() > 1);
         for case in cases {
             let case = Case {

@@ -1,10 +1,14 @@
 //! Every run that is kept in `results/` can be read by the program of today.
 
+mod common;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use udpbench::engines;
 use udpbench::record::{Record, Status};
+
+use common::{Place, stdout};
 
 /// What lies in the directories of `results/`; git ignores what lies beside them.
 fn kept(extension: &str) -> Vec<PathBuf> {
@@ -63,6 +67,42 @@ fn every_row_reads_and_its_key_names_its_axes() {
             assert_eq!(row.received_mbps.is_some(), speaks, "{key}");
         }
     }
+}
+
+/// Whatever was built in: what replay needs to know of an engine is in the log.
+#[test]
+fn every_log_gives_the_rows_beside_it() {
+    let place = Place::new();
+    let mut replayed = 0;
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/logs");
+    let of_every_engine = fixtures.join("every-engine.jsonl");
+    for log in kept("jsonl").into_iter().chain([of_every_engine]) {
+        let output = place
+            .udpbench("summarize --format csv -o -")
+            .arg(&log)
+            .output();
+        let output = output.expect("the program starts");
+        let error = String::from_utf8_lossy(&output.stderr);
+        if error.contains("raw samples of format 1") {
+            assert!(error.contains("the CSV beside them is readable"), "{error}");
+            continue;
+        }
+        assert!(output.status.success(), "{}: {error}", log.display());
+        let rows = fs::read(log.with_extension("csv")).expect("the CSV beside it");
+        assert!(output.stdout == rows, "{}: other rows", log.display());
+        replayed += 1;
+    }
+    assert!(replayed > 0);
+}
+
+/// CI runs this with and without the engines that are features: the snapshots are the same.
+#[test]
+fn every_build_reads_a_log_alike() {
+    let place = Place::new();
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/logs");
+    fs::copy(fixtures.join("every-engine.jsonl"), place.path("run.jsonl")).expect("a copy");
+    insta::assert_snapshot!("rank", stdout(&place.run("rank run.jsonl")));
+    insta::assert_snapshot!("compare", stdout(&place.run("compare run.jsonl run.jsonl")));
 }
 
 #[test]

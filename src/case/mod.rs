@@ -2,6 +2,8 @@
 
 mod axes;
 mod bounded;
+mod engine;
+mod known;
 mod sockets;
 
 use std::fmt;
@@ -9,19 +11,16 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 pub use self::axes::{Batch, Connection, Ip, Payload, Threads, Workers};
+pub use self::engine::{EngineName, Group, Pair, Traits};
 pub use self::sockets::{Buffer, Sharing, SharingKind, Spread};
-use crate::engine::Entry;
-use crate::engines;
 
 /// A value for every axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Case {
     /// The engine of the senders.
-    #[serde(with = "engines::by_name")]
-    pub sender: &'static Entry,
+    pub sender: EngineName,
     /// The engine of the receivers.
-    #[serde(with = "engines::by_name")]
-    pub receiver: &'static Entry,
+    pub receiver: EngineName,
     /// How many threads, and so how many sockets on each side.
     pub threads: Threads,
     /// Payload of each datagram.
@@ -61,26 +60,8 @@ impl Case {
     }
 
     /// Whether workers run the lanes of this engine, on its side of this case.
-    pub fn runs_on_workers(&self, entry: &Entry) -> bool {
-        self.tokio_workers.is_some() && entry.about.shares_workers
-    }
-
-    /// How many lanes workers run.
-    pub fn lanes_on_workers(&self) -> usize {
-        let (senders, receivers) = (self.threads.senders(), self.threads.receivers());
-        let receivers = if self.threads.is_alone() {
-            0
-        } else {
-            receivers
-        };
-        let count = |entry, lanes| {
-            if self.runs_on_workers(entry) {
-                lanes
-            } else {
-                0
-            }
-        };
-        count(self.sender, senders) + count(self.receiver, receivers)
+    pub fn runs_on_workers(&self, engine: &Traits) -> bool {
+        self.tokio_workers.is_some() && engine.shares_workers
     }
 
     fn workers(&self) -> Option<String> {
@@ -115,8 +96,8 @@ impl Case {
     /// The reference case of this case's block: `std` on connected sockets, flows spread evenly.
     pub fn reference(&self) -> Self {
         Self {
-            sender: engines::reference(),
-            receiver: engines::reference(),
+            sender: EngineName::REFERENCE,
+            receiver: EngineName::REFERENCE,
             connection: Connection::Connected,
             batch: None,
             tokio_workers: None,
@@ -133,8 +114,8 @@ impl Case {
     /// What tells it from the cases beside it, but for the connection: see [`label`].
     pub fn label(&self) -> String {
         label(
-            self.sender.name(),
-            self.receiver.name(),
+            self.sender.as_str(),
+            self.receiver.as_str(),
             self.batch,
             self.tokio_workers,
             self.unusual_sharing(),
@@ -199,8 +180,8 @@ pub(crate) mod tests {
 
     pub(crate) fn case() -> Case {
         Case {
-            sender: engines::reference(),
-            receiver: engines::reference(),
+            sender: EngineName::REFERENCE,
+            receiver: EngineName::REFERENCE,
             threads: threads(2),
             payload: 300.try_into().expect("in range"),
             connection: Connection::Connected,

@@ -1,7 +1,7 @@
 //! Engines on the command line: one by its name, a kind of them, or all.
 
-use crate::engine::{Entry, Group};
-use crate::engines;
+use crate::case::Group;
+use crate::engines::{self, Entry};
 
 /// An engine, or several of those that move datagrams and do not starve.
 #[derive(Clone, Copy, Debug)]
@@ -43,7 +43,7 @@ pub(super) fn engine(name: &str) -> Result<EngineArg, String> {
     }
     engines::find(name).map(EngineArg::One).ok_or_else(|| {
         let groups = Group::NAMED.map(|group| group.to_string());
-        let names: Vec<&str> = engines::ALL.iter().map(Entry::name).collect();
+        let names: Vec<&str> = engines::ALL.iter().map(|entry| entry.about.name).collect();
         format!(
             "there are all, the groups {}, and {}; see udpbench engines",
             groups.join(", "),

@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use comfy_table::{ColumnConstraint, ContentArrangement, Table, presets};
 
-use crate::engine::{Entry, Selection};
-use crate::engines;
+use crate::engine::Selection;
+use crate::engines::{self, Entry};
 use crate::sink::table::WIDTH;
 
 /// Lists the registry.
@@ -61,7 +61,7 @@ fn row(entry: &Entry) -> [String; 4] {
         text += &["\nnot with --threads 1: ", reason].concat();
     }
     [
-        [entry.name(), default].concat(),
+        [about.name, default].concat(),
         about.group.to_string(),
         state.to_owned(),
         text,

@@ -1,6 +1,6 @@
 //! What people need to know of an engine before they choose it, and what the plan decides by.
 
-use std::fmt;
+use crate::case::{EngineName, Group, Traits};
 
 /// What people need to know of an engine before they choose it.
 #[derive(Debug)]
@@ -25,6 +25,8 @@ pub struct About {
     /// Whether its receiver may get several datagrams as one. The kernel then counts those that it drops
     /// as one, too.
     pub joins: bool,
+    /// How many of those one call may receive.
+    pub joined_per_call: u32,
     /// Which selections include it.
     pub selection: Selection,
     /// Whether one thread can send and receive in turn with it, or the reason why not.
@@ -47,6 +49,7 @@ impl About {
         shares_workers: false,
         partner: Partner::Itself,
         joins: false,
+        joined_per_call: 1,
         selection: Selection::ByName,
         one_thread: Ok(()),
         starves: None,
@@ -56,6 +59,19 @@ impl About {
     /// Whether `all` and the groups include it: it moves datagrams, and does not starve.
     pub fn is_fair(&self) -> bool {
         self.moves_datagrams && self.starves.is_none()
+    }
+
+    /// What the header of a log says of it.
+    pub fn traits(&self) -> Traits {
+        Traits {
+            name: EngineName::new(self.name),
+            group: self.group,
+            moves_datagrams: self.moves_datagrams,
+            joins: self.joins,
+            joined_per_call: self.joined_per_call,
+            shares_workers: self.shares_workers,
+            starves: self.starves.map(str::to_owned),
+        }
     }
 }
 
@@ -68,47 +84,6 @@ pub enum Partner {
     ReceivedBy(&'static str),
     /// It only receives; the engine of this name sends.
     SentBy(&'static str),
-}
-
-/// The kinds of engines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Group {
-    /// One blocking call per datagram, or one that spins.
-    Blocking,
-    /// Many datagrams per call.
-    Batch,
-    /// Wait until a socket is ready, then call.
-    Readiness,
-    /// Futures on a runtime.
-    Async,
-    /// The kernel cuts and joins datagrams.
-    Offload,
-    /// For measuring the harness.
-    Harness,
-}
-
-impl Group {
-    /// Those that `--engine` takes.
-    pub const NAMED: [Self; 5] = [
-        Self::Blocking,
-        Self::Batch,
-        Self::Readiness,
-        Self::Async,
-        Self::Offload,
-    ];
-}
-
-impl fmt::Display for Group {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Blocking => "blocking",
-            Self::Batch => "batch",
-            Self::Readiness => "readiness",
-            Self::Async => "async",
-            Self::Offload => "offload",
-            Self::Harness => "harness",
-        })
-    }
 }
 
 /// Which selections include an engine.

@@ -7,10 +7,8 @@
 //! nothing per datagram is dynamic, allocates, locks or reads a clock.
 
 mod about;
-mod probe;
 
 use std::any::Any;
-use std::fmt;
 use std::future::Future;
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
@@ -20,10 +18,9 @@ use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-pub use self::about::{About, Group, Partner, Selection};
+pub use self::about::{About, Partner, Selection};
 use crate::content::{Inspect, Stamp};
-use crate::engines;
-use crate::lane::{Job, LaneBrief, LaneContext, Meter, PoolBrief};
+use crate::lane::{LaneBrief, Meter, PoolBrief};
 use crate::verify::{Ledger, Stamper};
 use crate::wire::Wire;
 
@@ -240,78 +237,6 @@ pub trait Engine: Sized + 'static {
         poll_once(future)
     }
 }
-
-/// An engine in the registry, with its type erased: one indirect call per lane, none per datagram.
-pub struct Entry {
-    /// What people need to know before they choose it.
-    pub about: &'static About,
-    /// [`Engine::probe`], which may panic; [`Entry::probe`] does not.
-    try_out: fn() -> Result<(), String>,
-    /// See [`Engine::pool`].
-    pub pool: fn(PoolBrief) -> io::Result<Pool>,
-    /// Runs one lane from construction to stop.
-    pub lane: fn(Job, &LaneContext) -> io::Result<Remark>,
-}
-
-impl Entry {
-    /// The registry's entry for `E`.
-    pub const fn of<E: Engine>() -> Self {
-        Self {
-            about: &E::ABOUT,
-            try_out: E::probe,
-            pool: E::pool,
-            lane: crate::workload::run::<E>,
-        }
-    }
-
-    /// The name on the command line and in the results.
-    pub const fn name(&self) -> &'static str {
-        self.about.name
-    }
-
-    /// What `--engine` with its name stands for: the sender's engine and the receiver's.
-    ///
-    /// # Panics
-    /// Never: a test holds that partners are registered.
-    pub fn pair(&'static self) -> (&'static Self, &'static Self) {
-        let partner = |name| engines::find(name).expect("partners are registered");
-        match self.about.partner {
-            Partner::Itself => (self, self),
-            Partner::ReceivedBy(name) => (self, partner(name)),
-            Partner::SentBy(name) => (partner(name), self),
-        }
-    }
-
-    /// Whether it can send.
-    pub const fn sends(&self) -> bool {
-        !matches!(self.about.partner, Partner::SentBy(_))
-    }
-
-    /// Whether it can receive.
-    pub const fn receives(&self) -> bool {
-        !matches!(self.about.partner, Partner::ReceivedBy(_))
-    }
-}
-
-impl fmt::Display for Entry {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl fmt::Debug for Entry {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl PartialEq for Entry {
-    fn eq(&self, other: &Self) -> bool {
-        self.name() == other.name()
-    }
-}
-
-impl Eq for Entry {}
 
 /// Drives a future that never suspends.
 ///

@@ -6,10 +6,10 @@ use std::marker::PhantomData;
 use std::net::{SocketAddr, UdpSocket};
 
 use super::mmsg::MmsgReceiver;
+use crate::case::Group;
 use crate::content::{Inspect, Stamp};
 use crate::engine::{
-    About, Addressing, Burst, Engine, Group, Partner, Receive, ReceiveEnd, Remark, SendEnd,
-    Transmit,
+    About, Addressing, Burst, Engine, Partner, Receive, ReceiveEnd, Remark, SendEnd, Transmit,
 };
 use crate::lane::LaneBrief;
 use crate::sys::coalesced::CoalescedReceive;

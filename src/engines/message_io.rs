@@ -26,9 +26,10 @@ use message_io::network::{
     TransportConnect,
 };
 
+use crate::case::Group;
 use crate::content::{Inspect, Stamp};
 use crate::engine::{
-    About, Addressing, Burst, Connected, Engine, Group, Receive, ReceiveEnd, SendEnd, Transmit,
+    About, Addressing, Burst, Connected, Engine, Receive, ReceiveEnd, SendEnd, Transmit,
     Unconnected,
 };
 use crate::lane::{LaneBrief, Meter, Tally};

@@ -3,6 +3,7 @@
 //! A new engine is one file here and one line in [`ALL`]; tests, `udpbench engines` and the plan walk
 //! this list. Start from `null.rs`.
 
+mod entry;
 mod gso;
 #[cfg(feature = "message-io")]
 mod message_io;
@@ -12,6 +13,7 @@ mod nix;
 mod null;
 #[cfg(any(feature = "tokio", feature = "smol"))]
 mod patience;
+mod probe;
 #[cfg(feature = "quinn-udp")]
 mod quinn;
 mod readiness;
@@ -25,7 +27,9 @@ mod tokio;
 #[cfg(all(feature = "uring", target_pointer_width = "64"))]
 mod uring;
 
-use crate::engine::{Entry, Selection};
+pub use self::entry::Entry;
+use crate::case::{Case, EngineName};
+use crate::engine::Selection;
 
 /// Every engine of this build.
 pub static ALL: &[Entry] = &[
@@ -80,12 +84,30 @@ pub static NOT_BUILT: &[(&str, &str)] = &[
 const EXHAUSTIVE_STARVES_ALONE: &str =
     "starves in one thread: sending until WouldBlock leaves the receiver no turn";
 
-/// The engine that every other one is held against, on connected sockets.
-pub const REFERENCE: &str = "std";
+/// The senders' and the receivers'.
+pub type Engines = (&'static Entry, &'static Entry);
 
 /// The engine of that name.
 pub fn find(name: &str) -> Option<&'static Entry> {
-    ALL.iter().find(|entry| entry.name() == name)
+    ALL.iter().find(|entry| entry.about.name == name)
+}
+
+/// The engines of a case.
+///
+/// # Errors
+/// Which of them this build does not have, and why.
+pub fn of(case: &Case) -> Result<Engines, String> {
+    Ok((built(case.sender)?, built(case.receiver)?))
+}
+
+fn built(name: EngineName) -> Result<&'static Entry, String> {
+    find(name.as_str()).ok_or_else(|| {
+        let absent = NOT_BUILT
+            .iter()
+            .find(|(absent, _)| *absent == name.as_str());
+        let reason = absent.map_or("there is no such engine", |(_, reason)| reason);
+        format!("the engine {name}: {reason}")
+    })
 }
 
 /// The engine that runs both halves of such a pair in one thread: that of a pair of its own.
@@ -96,12 +118,12 @@ pub fn together(sender: &Entry, receiver: &Entry) -> Option<&'static Entry> {
     })
 }
 
-/// The reference engine (see [`REFERENCE`]).
+/// The reference engine (see [`EngineName::REFERENCE`]).
 ///
 /// # Panics
 /// Never: a test holds that it is registered.
 pub fn reference() -> &'static Entry {
-    find(REFERENCE).expect("the reference engine is registered")
+    built(EngineName::REFERENCE).expect("the reference engine is registered")
 }
 
 /// The engines of the default sweep.
@@ -110,44 +132,27 @@ pub fn default_selection() -> impl Iterator<Item = &'static Entry> {
         .filter(|entry| entry.about.selection == Selection::Default)
 }
 
-/// An engine as its name, in files.
-pub(crate) mod by_name {
-    use serde::de::Error;
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    use super::{NOT_BUILT, find};
-    use crate::engine::Entry;
-
-    // Not by value: serde hands a field over by reference.
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
-    pub(crate) fn serialize<S: Serializer>(
-        entry: &&'static Entry,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(entry.name())
-    }
-
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<&'static Entry, D::Error> {
-        let name = String::deserialize(deserializer)?;
-        find(&name).ok_or_else(|| {
-            let absent = NOT_BUILT.iter().find(|(absent, _)| *absent == name);
-            let reason = absent.map_or("there is no such engine", |(_, reason)| reason);
-            D::Error::custom(format!("the engine {name}: {reason}"))
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::case::Traits;
 
     #[test]
     fn names_are_unique_and_the_reference_is_among_them() {
         for (n, entry) in ALL.iter().enumerate() {
             assert!(ALL[..n].iter().all(|other| other != entry), "{entry} twice");
         }
-        assert_eq!(reference().name(), REFERENCE);
+        assert_eq!(reference().name(), EngineName::REFERENCE);
+    }
+
+    #[test]
+    fn what_is_known_by_name_alone_is_so() {
+        for entry in ALL {
+            let traits = entry.about.traits();
+            match Traits::known(entry.name()) {
+                Some(known) => assert_eq!(known, traits),
+                None => assert!(entry.about.is_fair(), "{entry} would be ranked"),
+            }
+        }
     }
 }

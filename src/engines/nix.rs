@@ -7,9 +7,10 @@ use std::os::fd::AsRawFd;
 
 use nix::sys::socket::{MsgFlags, SockaddrStorage, recv, recvfrom, send, sendto};
 
+use crate::case::Group;
 use crate::content::{Inspect, Stamp};
 use crate::engine::{
-    About, Addressing, Burst, Engine, Group, Receive, ReceiveEnd, Selection, SendEnd, Transmit,
+    About, Addressing, Burst, Engine, Receive, ReceiveEnd, Selection, SendEnd, Transmit,
 };
 use crate::lane::LaneBrief;
 

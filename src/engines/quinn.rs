@@ -12,9 +12,10 @@ use tokio::net::UdpSocket;
 use tokio::runtime::{Builder, Runtime};
 
 use super::tokio::adopt;
+use crate::case::Group;
 use crate::content::{Inspect, Stamp};
 use crate::engine::{
-    About, Addressing, Burst, Engine, Group, Receive, ReceiveEnd, Remark, SendEnd, Transmit,
+    About, Addressing, Burst, Engine, Receive, ReceiveEnd, Remark, SendEnd, Transmit,
 };
 use crate::lane::{LaneBrief, Nudges};
 use crate::sys::gso;
@@ -31,6 +32,8 @@ impl Engine for QuinnUdp {
         summary: "the library under QUIC: UDP_SEGMENT, recvmmsg with UDP_GRO, on tokio",
         group: Group::Offload,
         joins: true,
+        // BATCH_SIZE of the library.
+        joined_per_call: 32,
         never_fragments: true,
         one_thread: Err(super::EXHAUSTIVE_STARVES_ALONE),
         ..About::PLAIN

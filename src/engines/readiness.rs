@@ -10,9 +10,10 @@ use nix::poll::{PollFd, PollFlags, PollTimeout};
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 
 use super::std::{StdReceiver, StdSender};
+use crate::case::Group;
 use crate::content::{Inspect, Stamp};
 use crate::engine::{
-    About, Addressing, Burst, Engine, Group, Receive, ReceiveEnd, Selection, SendEnd, Transmit,
+    About, Addressing, Burst, Engine, Receive, ReceiveEnd, Selection, SendEnd, Transmit,
 };
 use crate::lane::LaneBrief;
 

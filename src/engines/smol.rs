@@ -11,10 +11,9 @@ use std::time::Duration;
 use async_io::{Async, Timer};
 
 use super::patience::within;
+use crate::case::Group;
 use crate::content::{Inspect, Stamp};
-use crate::engine::{
-    About, Addressing, Burst, Engine, Group, Receive, ReceiveEnd, SendEnd, Transmit,
-};
+use crate::engine::{About, Addressing, Burst, Engine, Receive, ReceiveEnd, SendEnd, Transmit};
 use crate::lane::{LaneBrief, Nudges};
 
 /// See the module's words.

@@ -8,9 +8,10 @@ use std::ptr;
 
 use socket2::{SockAddr, Socket};
 
+use crate::case::Group;
 use crate::content::{Inspect, Stamp};
 use crate::engine::{
-    About, Addressing, Burst, Engine, Group, Receive, ReceiveEnd, Selection, SendEnd, Transmit,
+    About, Addressing, Burst, Engine, Receive, ReceiveEnd, Selection, SendEnd, Transmit,
 };
 use crate::lane::LaneBrief;
 

@@ -4,9 +4,10 @@ use std::io;
 use std::marker::PhantomData;
 use std::net::{SocketAddr, UdpSocket};
 
+use crate::case::Group;
 use crate::content::{Inspect, Stamp};
 use crate::engine::{
-    About, Addressing, Burst, Engine, Group, Receive, ReceiveEnd, Selection, SendEnd, Transmit,
+    About, Addressing, Burst, Engine, Receive, ReceiveEnd, Selection, SendEnd, Transmit,
 };
 use crate::lane::LaneBrief;
 

@@ -19,9 +19,10 @@ use tokio::task::coop;
 use tokio::time::{Sleep, sleep};
 
 use super::patience::within;
+use crate::case::Group;
 use crate::content::{Inspect, Stamp};
 use crate::engine::{
-    About, Addressing, Burst, Engine, Group, Pool, Receive, ReceiveEnd, SendEnd, Transmit,
+    About, Addressing, Burst, Engine, Pool, Receive, ReceiveEnd, SendEnd, Transmit,
 };
 use crate::lane::{LaneBrief, Nudges, PoolBrief};
 use crate::sys::lend;

@@ -4,10 +4,9 @@
 use std::io;
 use std::sync::Arc;
 
+use crate::case::Group;
 use crate::content::{Inspect, Stamp};
-use crate::engine::{
-    About, Addressing, Burst, Engine, Group, Receive, ReceiveEnd, SendEnd, Transmit,
-};
+use crate::engine::{About, Addressing, Burst, Engine, Receive, ReceiveEnd, SendEnd, Transmit};
 use crate::lane::{LaneBrief, Meter};
 use crate::sys::batch::SendBatch;
 use crate::sys::uring::{self, ReceiveRing, SendRing};

@@ -1,7 +1,9 @@
 //! What varies, and which values meet.
 
-use crate::case::{Batch, BlockKey, Buffer, Connection, Ip, Payload, Sharing, Threads, Workers};
-use crate::engine::{Entry, Group};
+use crate::case::{
+    Batch, BlockKey, Buffer, Connection, Group, Ip, Payload, Sharing, Threads, Traits, Workers,
+};
+use crate::engines::{self, Entry};
 
 /// What varies.
 #[derive(Clone, Debug)]
@@ -49,6 +51,19 @@ impl Axes {
         };
         let with_each = |batch| workers.iter().map(move |&workers| (batch, workers));
         batches.into_iter().flat_map(with_each).collect()
+    }
+
+    /// What is known of the engines, the reference among them where every block holds it.
+    pub(super) fn traits(&self) -> Vec<Traits> {
+        let asked = self.engines.iter().flat_map(|&(s, r)| [s, r]);
+        let reference = self.reference.then(engines::reference);
+        let mut traits: Vec<Traits> = Vec::new();
+        for entry in reference.into_iter().chain(asked) {
+            if traits.iter().all(|known| known.name != entry.name()) {
+                traits.push(entry.about.traits());
+            }
+        }
+        traits
     }
 
     /// What to ask instead, where the answer cannot be what somebody wants to know.

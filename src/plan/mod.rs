@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 pub use self::axes::Axes;
 pub use self::verdict::Verdict;
 use crate::board::Board;
-use crate::case::{BlockKey, Case};
-use crate::engine::Entry;
+use crate::case::{BlockKey, Case, EngineName, Pair, Traits};
+use crate::engines::Entry;
 use crate::host::Host;
 use crate::placement::{Pin, Placement};
 
@@ -32,6 +32,9 @@ pub struct Conditions<'a> {
 /// Every case, in blocks.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Plan {
+    /// What is known of its engines, each once. Empty in logs of format 2 and before.
+    #[serde(default)]
+    pub engines: Vec<Traits>,
     /// In the order of the axes; the sweep shuffles them.
     pub blocks: Vec<Block>,
 }
@@ -59,9 +62,24 @@ impl Plan {
     pub fn new(axes: &Axes, conditions: &Conditions) -> Self {
         let blocks = axes.blocks().into_iter();
         Self {
+            engines: axes.traits(),
             blocks: blocks
                 .map(|key| Block::new(key, axes, conditions))
                 .collect(),
+        }
+    }
+
+    /// What is known of the engine of that name, if its cases have it.
+    pub fn traits(&self, name: EngineName) -> Option<&Traits> {
+        self.engines.iter().find(|traits| traits.name == name)
+    }
+
+    /// What is known of the engines of one of its cases.
+    pub fn pair(&self, case: &Case) -> Pair<'_> {
+        static UNKNOWN: Traits = Traits::PLAIN;
+        Pair {
+            sender: self.traits(case.sender).unwrap_or(&UNKNOWN),
+            receiver: self.traits(case.receiver).unwrap_or(&UNKNOWN),
         }
     }
 
@@ -76,6 +94,7 @@ impl Plan {
             cases: block.cases.iter().map(judge).collect(),
         };
         Self {
+            engines: self.engines.clone(),
             blocks: self.blocks.iter().map(block).collect(),
         }
     }
@@ -106,8 +125,8 @@ impl Block {
             for (batch, tokio_workers) in axes.settings_of(sender, receiver) {
                 for sharing in axes.sharings_of(key.threads) {
                     cases.extend(axes.connections.iter().map(|&connection| Case {
-                        sender,
-                        receiver,
+                        sender: sender.name(),
+                        receiver: receiver.name(),
                         threads: key.threads,
                         payload: key.payload,
                         connection,

@@ -5,9 +5,8 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::Conditions;
-use crate::case::{Case, Ip, Payload, Sharing, Spread, Workers};
-use crate::engine::{Entry, Group};
-use crate::engines;
+use crate::case::{Case, Group, Ip, Payload, Sharing, Spread, Workers};
+use crate::engines::{self, Engines, Entry};
 use crate::placement::{Pin, Placement};
 
 /// Whether a case runs.
@@ -22,7 +21,11 @@ pub enum Verdict {
 
 impl Verdict {
     pub(super) fn of(case: &Case, conditions: &Conditions) -> Self {
-        if let Some(reason) = refusal(case, conditions) {
+        let engines = match engines::of(case) {
+            Ok(engines) => engines,
+            Err(reason) => return Self::Skip(reason),
+        };
+        if let Some(reason) = refusal(case, engines, conditions) {
             return Self::Skip(reason);
         }
         let (placement, fallback) = match conditions.pin {
@@ -39,17 +42,14 @@ impl Verdict {
                 Err(reason) => return Self::Skip(reason),
             },
         };
-        let mut warnings = warnings(case, conditions, &placement);
+        let mut warnings = warnings(case, engines, conditions, &placement);
         warnings.extend(fallback);
         Self::Run(placement, warnings)
     }
 }
 
 /// Why a case makes no sense, or cannot run here.
-fn refusal(case: &Case, conditions: &Conditions) -> Option<String> {
-    let Case {
-        sender, receiver, ..
-    } = *case;
+fn refusal(case: &Case, (sender, receiver): Engines, conditions: &Conditions) -> Option<String> {
     for entry in [sender, receiver] {
         let mut refusals = conditions.engine_refusals.iter();
         if let Some((_, reason)) = refusals.find(|(refused, _)| *refused == entry) {
@@ -76,7 +76,7 @@ fn refusal(case: &Case, conditions: &Conditions) -> Option<String> {
             return Some(format!("{both} {reason}"));
         }
     }
-    if case.sender.about.never_fragments && is_fragmented(case) {
+    if sender.about.never_fragments && is_fragmented(case) {
         let most = Payload::MAX_UNFRAGMENTED_V6;
         return Some(format!(
             "{sender} forbids fragments: above {most} B IPv6 sends two"
@@ -87,24 +87,47 @@ fn refusal(case: &Case, conditions: &Conditions) -> Option<String> {
             return Some(reason.to_owned());
         }
     }
-    if let Some(reason) = too_few_workers(case) {
+    if let Some(reason) = too_few_workers(case, (sender, receiver)) {
         return Some(reason);
     }
     conditions.host.refusal(case.ip).map(str::to_owned)
 }
 
 /// A lane that goes on until `WouldBlock` gives way to no other one on its worker, and so starves it.
-fn too_few_workers(case: &Case) -> Option<String> {
-    let (workers, lanes) = (case.tokio_workers?, case.lanes_on_workers());
-    let is_greedy = |entry: &&Entry| case.runs_on_workers(entry) && entry.about.one_thread.is_err();
-    let greedy = [case.sender, case.receiver].into_iter().find(is_greedy)?;
+fn too_few_workers(case: &Case, (sender, receiver): Engines) -> Option<String> {
+    let (workers, lanes) = (
+        case.tokio_workers?,
+        lanes_on_workers(case, (sender, receiver)),
+    );
+    let is_greedy = |entry: &&Entry| entry.about.shares_workers && entry.about.one_thread.is_err();
+    let greedy = [sender, receiver].into_iter().find(is_greedy)?;
     (workers.count() < lanes).then(|| {
         format!("{greedy} gives way to no other lane: {lanes} of them need {lanes} workers, not {workers}")
     })
 }
 
+/// How many lanes workers run.
+fn lanes_on_workers(case: &Case, (sender, receiver): Engines) -> usize {
+    let threads = case.threads;
+    let receivers = if threads.is_alone() {
+        0
+    } else {
+        threads.receivers()
+    };
+    let sides = [(sender, threads.senders()), (receiver, receivers)];
+    let on_workers = sides
+        .iter()
+        .filter(|(entry, _)| entry.runs_on_workers(case));
+    on_workers.map(|(_, lanes)| lanes).sum()
+}
+
 /// What may mislead about a case that runs.
-fn warnings(case: &Case, conditions: &Conditions, placement: &Placement) -> Vec<String> {
+fn warnings(
+    case: &Case,
+    (sender, receiver): Engines,
+    conditions: &Conditions,
+    placement: &Placement,
+) -> Vec<String> {
     let threads = case.threads;
     let pinned: BTreeSet<usize> = placement.cpus().flatten().collect();
     let cpus = if pinned.is_empty() {
@@ -115,7 +138,7 @@ fn warnings(case: &Case, conditions: &Conditions, placement: &Placement) -> Vec<
     let (senders, receivers) = (threads.senders(), threads.receivers());
     let mut warnings = Vec::new();
     let workers = case.tokio_workers.map_or(0, Workers::count);
-    let busy = threads.count() - case.lanes_on_workers() + workers;
+    let busy = threads.count() - lanes_on_workers(case, (sender, receiver)) + workers;
     if busy > cpus {
         let plural = if cpus == 1 { "" } else { "s" };
         warnings.push(format!("{busy} threads share {cpus} CPU{plural}"));
@@ -139,7 +162,7 @@ fn warnings(case: &Case, conditions: &Conditions, placement: &Placement) -> Vec<
         ),
         _ => {}
     }
-    if sender_cuts_nothing(case) {
+    if sender_cuts_nothing(case, sender) {
         let payload = case.payload;
         warnings.push(format!(
             "{} hands over one datagram per call at {payload} B",
@@ -149,7 +172,7 @@ fn warnings(case: &Case, conditions: &Conditions, placement: &Placement) -> Vec<
     if is_fragmented(case) {
         warnings.push("above 65488 B IPv6 sends two fragments over loopback".to_owned());
     }
-    if let Some(reason) = case.receiver.about.starves {
+    if let Some(reason) = receiver.about.starves {
         warnings.push(format!("{} may starve: {reason}", case.receiver));
     }
     warnings
@@ -160,7 +183,7 @@ fn is_fragmented(case: &Case) -> bool {
 }
 
 /// Half of what a call may hand over, or nothing, leaves nothing to cut.
-fn sender_cuts_nothing(case: &Case) -> bool {
+fn sender_cuts_nothing(case: &Case, sender: &Entry) -> bool {
     let payload = u32::from(case.payload);
-    case.sender.about.group == Group::Offload && (payload == 0 || 2 * payload > Payload::MAX)
+    sender.about.group == Group::Offload && (payload == 0 || 2 * payload > Payload::MAX)
 }

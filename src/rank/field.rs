@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::measure::{Measure, Unit};
 use super::reading::Reading;
 use super::{Setting, SettingRanking, Standing};
-use crate::engines;
+use crate::case::Traits;
 use crate::record::{Record, Status};
 
 /// The rows that take part.
@@ -91,13 +91,11 @@ fn obstacle(row: &Record) -> Option<String> {
         return Some(row.status.to_string());
     }
     for name in [&row.sender, &row.receiver] {
-        // What this build does not know, another one measured.
-        let about = engines::find(name).map(|entry| entry.about);
-        match about {
-            Some(about) if !about.moves_datagrams => {
+        match name.parse().ok().and_then(Traits::known) {
+            Some(engine) if !engine.moves_datagrams => {
                 return Some(format!("{name} moves no datagrams"));
             }
-            Some(about) if about.starves.is_some() => return Some(format!("{name} may starve")),
+            Some(engine) if engine.starves.is_some() => return Some(format!("{name} may starve")),
             _ => {}
         }
     }

@@ -4,7 +4,7 @@ use super::measure::{By, Measure, Unit};
 use super::over_all::OverAll;
 use super::table::counted;
 use super::{BoardRanking, Place, Standing};
-use crate::engines::REFERENCE;
+use crate::case::EngineName;
 
 pub(super) fn sentence(board: &BoardRanking, by: By) -> String {
     let asked = Measure::ALL.into_iter().filter(|&one| by.includes(one));
@@ -74,8 +74,9 @@ fn cheapest(cpu: &Standing) -> String {
 /// Whose value is told: the best one's, or of ratios to std the best one's beside std; of several that cannot
 /// be told apart, one of theirs.
 fn witness(standing: &Standing) -> Option<&Place> {
-    let says_something =
-        |place: &&Place| standing.unit == Unit::Absolute || place.engine != REFERENCE;
+    let says_something = |place: &&Place| {
+        standing.unit == Unit::Absolute || place.engine != EngineName::REFERENCE.as_str()
+    };
     let is_tie = standing.leaders().count() > 1;
     let stands = |place: &&Place| place.is_first() || (place.place.is_some() && !is_tie);
     let mut placed = standing.places.iter().filter(stands);

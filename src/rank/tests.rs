@@ -7,7 +7,7 @@ use crate::record::tests::record;
 
 /// A row of `engine` in `threads` threads, with ratios of the speed and of the CPU time that scatter by 2 %.
 fn row(engine: &str, threads: u16, ratio: f64, cpu_ratio: f64) -> Record {
-    let is_reference = engine == crate::engines::REFERENCE;
+    let is_reference = engine == crate::case::EngineName::REFERENCE.as_str();
     let deviation_pct = if is_reference { 0.0 } else { 2.0 };
     Record {
         sender: engine.to_owned(),
@@ -229,7 +229,7 @@ fn what_cannot_be_ranked_is_counted_and_never_recommended() {
 fn engines_that(is_so: fn(&crate::engine::About) -> bool) -> Vec<&'static str> {
     let all = crate::engines::ALL.iter();
     let them = all.filter(|entry| is_so(entry.about));
-    them.map(crate::engine::Entry::name).collect()
+    them.map(|entry| entry.about.name).collect()
 }
 
 #[test]

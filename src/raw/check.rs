@@ -6,8 +6,7 @@
 use std::time::Duration;
 
 use crate::books::Fates;
-use crate::case::Case;
-use crate::engine::{About, Group, Partner};
+use crate::case::{Case, Group, Pair, Traits};
 use crate::placement::Placement;
 use crate::sample::{LaneSample, Sample, Side};
 
@@ -16,6 +15,8 @@ use crate::sample::{LaneSample, Sample, Side};
 pub(crate) struct Expected<'a> {
     /// Its case.
     pub(crate) case: &'a Case,
+    /// What is known of its engines.
+    pub(crate) engines: Pair<'a>,
     /// Where the lanes were to run.
     pub(crate) placement: &'a Placement,
     /// How long it was to be open, at least.
@@ -27,8 +28,6 @@ pub(crate) struct Expected<'a> {
 const BURSTS_APART: u64 = 4;
 /// Datagrams of one piece (UDP_MAX_SEGMENTS, include/linux/udp.h), and completions in a ring of io_uring.
 const PIECE: u64 = 128;
-/// Pieces that quinn-udp receives in one call (`quinn_udp::BATCH_SIZE`).
-const PIECES: u64 = 32;
 /// The clock is read first, and those of the lanes after it: on a busy machine, the coordinator may have to wait in
 /// between, but not for longer than this.
 const LONGEST_READING: Duration = Duration::from_secs(10);
@@ -49,8 +48,8 @@ impl Expected<'_> {
     fn wrong_lanes(&self, sample: &Sample) -> Option<String> {
         let sides: Vec<Side> = sample.lanes.iter().map(|lane| lane.side).collect();
         // Datagrams of one thread may be verified with a thread for each side.
-        let is_split = sample.verified.is_some() && sides == sides_of(self.case, Alone::InTwo);
-        if sides != sides_of(self.case, Alone::AsOne) && !is_split {
+        let is_split = sample.verified.is_some() && sides == self.sides(Alone::InTwo);
+        if sides != self.sides(Alone::AsOne) && !is_split {
             return Some(
                 "its lanes are not those of its case: senders first, workers last".to_owned(),
             );
@@ -104,7 +103,7 @@ impl Expected<'_> {
             return bytes == 0;
         }
         // What `null` counts in one go depends on how long it did not look.
-        if !self.case.sender.about.moves_datagrams {
+        if !self.engines.sender.moves_datagrams {
             return true;
         }
         let burst = self.largest_burst();
@@ -113,19 +112,34 @@ impl Expected<'_> {
 
     /// Datagrams that one call of an engine of the case may move.
     fn largest_burst(&self) -> u64 {
-        let of = |about: &About, is_receiver: bool| match about.group {
+        let of = |engine: &Traits, is_receiver: bool| match engine.group {
             Group::Batch => self
                 .case
                 .batch
                 .map_or(PIECE, |batch| PIECE.max(batch.count() as u64)),
-            Group::Offload if is_receiver && about.joins && about.partner == Partner::Itself => {
-                PIECES * PIECE
-            }
+            Group::Offload if is_receiver => u64::from(engine.joined_per_call) * PIECE,
             Group::Offload => PIECE,
             _ => 1,
         };
-        let (sender, receiver) = (self.case.sender.about, self.case.receiver.about);
-        of(sender, false).max(of(receiver, true))
+        of(self.engines.sender, false).max(of(self.engines.receiver, true))
+    }
+
+    /// The sides of the lanes, as [`crate::runner`] starts them.
+    fn sides(&self, alone: Alone) -> Vec<Side> {
+        let threads = self.case.threads;
+        let mut sides = if threads.is_alone() && alone == Alone::AsOne {
+            vec![Side::Alone]
+        } else {
+            let senders = vec![Side::Sender; threads.senders()];
+            [senders, vec![Side::Receiver; threads.receivers()]].concat()
+        };
+        let on_workers = [self.engines.sender, self.engines.receiver]
+            .iter()
+            .any(|engine| self.case.runs_on_workers(engine));
+        if let Some(workers) = self.case.tokio_workers.filter(|_| on_workers) {
+            sides.extend(vec![Side::Worker; workers.count()]);
+        }
+        sides
     }
 
     fn wrong_times(&self, sample: &Sample) -> Option<String> {
@@ -152,24 +166,6 @@ impl Expected<'_> {
 enum Alone {
     AsOne,
     InTwo,
-}
-
-/// As [`crate::runner`] starts them.
-fn sides_of(case: &Case, alone: Alone) -> Vec<Side> {
-    let threads = case.threads;
-    let mut sides = if threads.is_alone() && alone == Alone::AsOne {
-        vec![Side::Alone]
-    } else {
-        let senders = vec![Side::Sender; threads.senders()];
-        [senders, vec![Side::Receiver; threads.receivers()]].concat()
-    };
-    let on_workers = [case.sender, case.receiver]
-        .iter()
-        .any(|entry| case.runs_on_workers(entry));
-    if let Some(workers) = case.tokio_workers.filter(|_| on_workers) {
-        sides.extend(vec![Side::Worker; workers.count()]);
-    }
-    sides
 }
 
 /// The books and the lanes are made from the same readings.

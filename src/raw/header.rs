@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use super::Header;
+use crate::case::EngineName;
 use crate::plan::{Block, Planned, Verdict};
 
 impl Header {
@@ -29,12 +30,21 @@ impl Header {
                 environment.warmup_ms
             ));
         }
+        if let Some(name) = self.unknown_engine() {
+            return Some(format!("the plan says nothing of the engine {name}"));
+        }
         let blocks = self.plan.blocks.iter().enumerate();
         blocks
             .filter_map(|(number, block)| Some((number, wrong_block(block)?)))
             .map(|(number, problem)| format!("block {number}: {problem}"))
             .next()
             .or_else(|| self.repeated_case())
+    }
+
+    fn unknown_engine(&self) -> Option<EngineName> {
+        let cases = self.plan.cases().map(|planned| planned.case);
+        let mut names = cases.flat_map(|case| [case.sender, case.receiver]);
+        names.find(|&name| self.plan.traits(name).is_none())
     }
 
     fn repeated_case(&self) -> Option<String> {

@@ -1,10 +1,12 @@
 //! Reads a file of raw samples.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use serde_json::Value;
 
 use super::{FORMAT, Header, Line, OLDEST_FORMAT};
+use crate::case::{EngineName, Traits};
 use crate::error::UsageError;
 
 /// What a file holds.
@@ -86,10 +88,22 @@ fn header(line: &[u8]) -> Result<Header, String> {
         None => return Err(NONE.to_owned()),
     }
     match serde_json::from_slice(line) {
-        Ok(Line::Header(header)) => Ok(*header),
+        Ok(Line::Header(header)) => Ok(with_engines(*header)),
         Ok(_) => Err(NONE.to_owned()),
         Err(error) => Err(without_line(&error)),
     }
+}
+
+/// Format 2 did not say what is known of its engines.
+fn with_engines(mut header: Header) -> Header {
+    if header.format < 3 {
+        let cases = header.plan.cases().map(|planned| planned.case);
+        let names: BTreeSet<EngineName> = cases
+            .flat_map(|case| [case.sender, case.receiver])
+            .collect();
+        header.plan.engines = names.into_iter().filter_map(Traits::known).collect();
+    }
+    header
 }
 
 /// serde counts the lines of what it was given, which is one.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::*;
-use crate::case;
+use crate::case::{self, Traits};
 use crate::host::Host;
 use crate::placement::Placement;
 use crate::plan::Plan;
@@ -52,6 +52,7 @@ fn begun() -> Reckoning {
             seed: 1,
         },
         plan: Plan {
+            engines: vec![Traits::PLAIN],
             blocks: vec![block],
         },
         environment: Environment::default(),

@@ -21,7 +21,8 @@ use self::numbers::{Speeds, high, low, median};
 pub use self::outcome::{EndedBy, Outcome, Status};
 
 use crate::case::{
-    Batch, Buffer, Case, Connection, Ip, Payload, Sharing, SharingKind, Spread, Threads, Workers,
+    Batch, Buffer, Case, Connection, Ip, Pair, Payload, Sharing, SharingKind, Spread, Threads,
+    Workers,
 };
 use crate::sample::Sample;
 use crate::verify::Verified;
@@ -162,6 +163,8 @@ mod joined {
 pub struct Findings<'a> {
     /// The case.
     pub case: &'a Case,
+    /// What is known of its engines.
+    pub engines: Pair<'a>,
     /// Where it was pinned.
     pub pin: String,
     /// What may mislead about it.

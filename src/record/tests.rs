@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::books::{Books, Fates};
-use crate::case;
+use crate::case::{self, Traits};
 use crate::sample::{LaneSample, Side};
 use crate::sys::pace::Pace;
 use crate::sys::sensors::Climate;
@@ -76,6 +76,10 @@ fn record_in(
 ) -> Record {
     let findings = Findings {
         case: &case::tests::case(),
+        engines: Pair {
+            sender: &Traits::PLAIN,
+            receiver: &Traits::PLAIN,
+        },
         pin: "0>1".to_owned(),
         warnings: Vec::new(),
         outcome,

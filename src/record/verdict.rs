@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::contamination::Selection;
 use super::{Environment, Findings, Outcome, Status, climate, numbers};
-use crate::case::{Case, Sharing};
+use crate::case::Sharing;
 use crate::sample::{LaneSample, Sample, Side};
 use crate::stats;
 
@@ -21,7 +21,7 @@ pub(super) fn status(findings: &Findings) -> (Status, String) {
         .iter()
         .any(|sample| sample.books.unread > 0)
     {
-        let why = findings.case.receiver.about.starves;
+        let why = findings.engines.receiver.starves.as_deref();
         let why = why.unwrap_or("the receiver slept on a queue that was not empty");
         let reason = format!("starved and left datagrams unread: {why}");
         return (Status::Failed, reason);
@@ -85,10 +85,11 @@ pub(super) fn ended_by(outcome: &Outcome) -> &'static str {
 }
 
 /// Whether lanes of this side are workers, or have their work done by them.
-fn on_workers(case: &Case, side: Side) -> bool {
+fn on_workers(findings: &Findings, side: Side) -> bool {
+    let (case, engines) = (findings.case, findings.engines);
     match side {
-        Side::Sender | Side::Alone => case.runs_on_workers(case.sender),
-        Side::Receiver => case.runs_on_workers(case.receiver),
+        Side::Sender | Side::Alone => case.runs_on_workers(engines.sender),
+        Side::Receiver => case.runs_on_workers(engines.receiver),
         Side::Worker => true,
     }
 }
@@ -102,7 +103,7 @@ pub(super) fn warnings(
     let samples = findings.samples;
     let mut warnings = findings.warnings.clone();
     // Workers share CPUs, and say themselves if they do not.
-    let is_placed = |lane: &LaneSample| lane.cpu.is_some() || on_workers(findings.case, lane.side);
+    let is_placed = |lane: &LaneSample| lane.cpu.is_some() || on_workers(findings, lane.side);
     let pinned = |sample: &Sample| sample.lanes.iter().all(is_placed);
     if findings.pin != "none" && !samples.iter().all(pinned) {
         warnings.push("a thread could not be pinned".to_owned());
@@ -185,7 +186,7 @@ fn unlike_a_longer_run(findings: &Findings) -> Vec<String> {
         );
     }
     // What `null` has in flight is no queue.
-    if findings.case.sender.about.moves_datagrams && numbers::unsteady_windows(samples) > 0 {
+    if findings.engines.sender.moves_datagrams && numbers::unsteady_windows(samples) > 0 {
         let cure = "a longer --duration or --warmup, or a smaller --rcvbuf, shows how it goes on";
         warnings.push(format!(
             "queues were filling or emptying (queue_growth_packets): {cure}"

@@ -1,7 +1,7 @@
 //! What people call a row.
 
 use super::Record;
-use crate::case::{self, BlockKey, Buffer, Sharing, SharingKind};
+use crate::case::{self, BlockKey, Buffer, EngineName, Sharing, SharingKind};
 
 impl Record {
     /// What tells the row from those beside it, but for the connection: see [`case::label`].
@@ -68,7 +68,7 @@ impl Record {
 
     /// Whether it is the row that the others of its block are held against.
     pub fn is_reference(&self) -> bool {
-        let of_reference = |engine: &str| engine == crate::engines::REFERENCE;
+        let of_reference = |engine: &str| engine == EngineName::REFERENCE.as_str();
         of_reference(&self.sender)
             && of_reference(&self.receiver)
             && self.connection == case::Connection::Connected

@@ -3,6 +3,7 @@
 use super::engine_refusals;
 use crate::VERSION;
 use crate::board;
+use crate::engines;
 use crate::error::UsageError;
 use crate::host::Host;
 use crate::placement::Pin;
@@ -31,7 +32,8 @@ pub fn again(then: &Header, root: &Root) -> Result<Again, UsageError> {
     let detected = board::choose(&then.board_asked, &host)?;
     let pin = then.pin_asked.parse::<Pin>().unwrap_or_default();
     let cases = then.plan.cases().map(|planned| &planned.case);
-    let asked = cases.flat_map(|case| [case.sender, case.receiver]);
+    let asked = cases.filter_map(|case| engines::of(case).ok());
+    let asked = asked.flat_map(|(sender, receiver)| [sender, receiver]);
     let plan = then.plan.judged_again(&Conditions {
         host: &host,
         board: &detected.board,

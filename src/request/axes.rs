@@ -3,8 +3,7 @@
 use crate::board::{self, Defaults};
 use crate::case::{Batch, Buffer, Connection, Ip, Sharing, SharingKind, Spread};
 use crate::cli::{EngineArg, RunArgs};
-use crate::engine::Entry;
-use crate::engines;
+use crate::engines::{self, Entry};
 use crate::error::UsageError;
 use crate::plan::Axes;
 

@@ -11,8 +11,8 @@ use nix::sys::eventfd::{EfdFlags, EventFd};
 use super::GLANCE;
 use super::workers::{self, Workers};
 use crate::case::Case;
-use crate::engine::{Entry, Pool, Remark};
-use crate::engines;
+use crate::engine::{Pool, Remark};
+use crate::engines::{self, Engines, Entry};
 use crate::lane::{CALLED_OFF, Control, Job, LaneContext, Meter, Role};
 use crate::placement::Placement;
 use crate::sample::Side;
@@ -56,6 +56,7 @@ impl Crew {
     /// When a thread cannot be started, or an engine cannot build its half. Nobody is left waiting.
     pub(super) fn assemble(
         case: &Case,
+        engines: Engines,
         jobs: Vec<Job>,
         placement: &Placement,
     ) -> anyhow::Result<Self> {
@@ -67,11 +68,11 @@ impl Crew {
             pool: None,
             ended: Arc::new(ended.context("cannot make an eventfd")?),
         };
-        let workers = workers::start(case, placement)?;
+        let workers = workers::start(case, engines, placement)?;
         crew.pool = workers.as_ref().map(|workers| Arc::clone(&workers.pool));
         let mut cpus = placement.cpus();
         for job in jobs {
-            crew.start(case, job, cpus.next().flatten())?;
+            crew.start(case, engines, job, cpus.next().flatten())?;
         }
         if !crew.control.gate.wait_for(crew.lanes.len()) {
             crew.finish()?;
@@ -84,17 +85,23 @@ impl Crew {
         Ok(crew)
     }
 
-    fn start(&mut self, case: &Case, job: Job, cpu: Option<usize>) -> anyhow::Result<()> {
+    fn start(
+        &mut self,
+        case: &Case,
+        (sender, receiver): Engines,
+        job: Job,
+        cpu: Option<usize>,
+    ) -> anyhow::Result<()> {
         let (side, entry) = match job.role {
-            Role::Send(_) => (Side::Sender, case.sender),
-            Role::Receive(_) => (Side::Receiver, case.receiver),
+            Role::Send(_) => (Side::Sender, sender),
+            Role::Receive(_) => (Side::Receiver, receiver),
             Role::Alone(..) => (
                 Side::Alone,
-                engines::together(case.sender, case.receiver).unwrap_or(case.sender),
+                engines::together(sender, receiver).unwrap_or(sender),
             ),
         };
         let meter = Arc::new(Meter::default());
-        let pool = self.pool.clone().filter(|_| case.runs_on_workers(entry));
+        let pool = self.pool.clone().filter(|_| entry.runs_on_workers(case));
         let pooled = pool.is_some();
         let cpu = cpu.filter(|_| !pooled);
         let thread = thread::Builder::new()

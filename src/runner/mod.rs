@@ -21,9 +21,9 @@ use self::edge::Edge;
 use self::endpoints::Endpoints;
 use self::taps::Taps;
 use crate::books::{Books, Fates};
-use crate::case::Case;
+use crate::case::{Case, Group};
 use crate::duration::ns;
-use crate::engine::Group;
+use crate::engines::{self, Entry};
 use crate::placement::Placement;
 use crate::sample::Sample;
 use crate::sys::files::Root;
@@ -133,6 +133,7 @@ fn run(
     ledger: Option<&Arc<Ledger>>,
     interrupt: &Interrupt,
 ) -> Result<Sample, NoSample> {
+    let (sender, receiver) = engines::of(case).map_err(anyhow::Error::msg)?;
     interrupt.sleep(Duration::ZERO)?;
     let mut watch = Watch::start(&settings.root);
     let discards_before = Discards::read();
@@ -140,7 +141,7 @@ fn run(
     // What was called off is no failure of the case.
     interrupt.sleep(Duration::ZERO)?;
     let Endpoints { jobs, taps } = built?;
-    let mut crew = Crew::assemble(case, jobs, placement)?;
+    let mut crew = Crew::assemble(case, (sender, receiver), jobs, placement)?;
     #[cfg(feature = "calibration")]
     crew.delay_senders(settings.delay.map_or(0, |delay| delay.of(case.sender)));
 
@@ -153,7 +154,7 @@ fn run(
     watch.look_at_clocks(placement.cpus().flatten());
 
     crew.stop_sending();
-    drain(case, &crew, &taps, interrupt)?;
+    drain(receiver, &crew, &taps, interrupt)?;
     crew.finish()?;
     watch.look();
     let unread = taps.take_unread();
@@ -162,7 +163,7 @@ fn run(
         edge.discards_since(&discards_before)
             .saturating_sub(edge.failed_sends)
     };
-    let sent_in_pieces = case.sender.about.group == Group::Offload;
+    let sent_in_pieces = sender.about.group == Group::Offload;
     Ok(Sample {
         case: case.key(),
         round: 0,
@@ -177,7 +178,7 @@ fn run(
             at_end: fates(&crew, &taps)?,
             unread,
             // Without offload nobody makes pieces: loopback has no GRO of its own.
-            dropped_in_pieces: case.receiver.about.joins && sent_in_pieces,
+            dropped_in_pieces: receiver.about.joins && sent_in_pieces,
             discarded_in_pieces: sent_in_pieces,
             kernel_discards_at_opening: discarded(&opening),
             kernel_discards_at_closing: discarded(&closing),
@@ -223,7 +224,12 @@ fn pass(
 /// Where the kernel counts drops by the piece, how many are in flight is not known once there are drops. There
 /// the queues themselves are looked at, and those of the CPUs before them, as datagrams may wait there for
 /// ksoftirqd.
-fn drain(case: &Case, crew: &Crew, taps: &Taps, interrupt: &Interrupt) -> Result<(), NoSample> {
+fn drain(
+    receiver: &Entry,
+    crew: &Crew,
+    taps: &Taps,
+    interrupt: &Interrupt,
+) -> Result<(), NoSample> {
     let are_empty = || taps.are_empty() && kernel::backlog_is_empty() == Some(true);
     let cpu_clocks = || crew.lanes.iter().map(Lane::cpu_ns).collect::<Vec<_>>();
     let mut last = fates(crew, taps)?;
@@ -231,7 +237,7 @@ fn drain(case: &Case, crew: &Crew, taps: &Taps, interrupt: &Interrupt) -> Result
     while last.in_flight() > 0 {
         interrupt.sleep(GLANCE)?;
         let now = fates(crew, taps)?;
-        let by_pieces = case.receiver.about.joins && now.dropped_socket > 0;
+        let by_pieces = receiver.about.joins && now.dropped_socket > 0;
         if now != last {
             (last, moved_at, cpu_then) = (now, Instant::now(), cpu_clocks());
         } else if by_pieces && moved_at.elapsed() > QUIET_WHEN_EMPTY && are_empty() {

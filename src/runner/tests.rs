@@ -13,6 +13,7 @@ fn a_thread_that_dies_ends_the_run_at_once() {
         connection: Connection::Unconnected,
         ..case()
     };
+    let engines = engines::of(&case).expect("std is in every build");
     let placement = Placement::unpinned(case.threads);
     let interrupt = Interrupt::never().expect("a pair of sockets");
     let Endpoints { mut jobs, taps } =
@@ -22,7 +23,7 @@ fn a_thread_that_dies_ends_the_run_at_once() {
     };
     // Nothing can be sent to port 0 (udp_sendmsg: EINVAL).
     end.peer = (Ipv4Addr::LOCALHOST, 0).into();
-    let mut crew = Crew::assemble(&case, jobs, &placement).expect("threads start");
+    let mut crew = Crew::assemble(&case, engines, jobs, &placement).expect("threads start");
     let root = Root::default();
     let mut watch = Watch::start(&root);
     crew.open_gate();

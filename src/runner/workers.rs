@@ -10,6 +10,7 @@ use nix::unistd::{Pid, gettid};
 
 use crate::case::Case;
 use crate::engine::{Pool, Remark};
+use crate::engines::{Engines, Entry};
 use crate::lane::{Meter, PoolBrief};
 use crate::placement::Placement;
 
@@ -31,15 +32,19 @@ pub(super) struct Workers {
 ///
 /// # Errors
 /// When the engine cannot start them.
-pub(super) fn start(case: &Case, placement: &Placement) -> anyhow::Result<Option<Workers>> {
-    let sides = [case.sender, case.receiver];
-    let served = sides.into_iter().find(|entry| case.runs_on_workers(entry));
+pub(super) fn start(
+    case: &Case,
+    (sender, receiver): Engines,
+    placement: &Placement,
+) -> anyhow::Result<Option<Workers>> {
+    let sides = [sender, receiver];
+    let served = sides.into_iter().find(|entry| entry.runs_on_workers(case));
     let Some((count, entry)) = case.tokio_workers.zip(served) else {
         return Ok(None);
     };
     let meters: Vec<Arc<Meter>> = (0..count.count()).map(|_| Arc::default()).collect();
     let (arrive, arrivals) = mpsc::channel();
-    let cpus = cpus(case, placement);
+    let cpus = cpus(case, (sender, receiver), placement);
     let at_start = {
         let (next, meters) = (AtomicUsize::new(0), meters.clone());
         move || {
@@ -75,16 +80,16 @@ pub(super) fn start(case: &Case, placement: &Placement) -> anyhow::Result<Option
 }
 
 /// The CPUs of the lanes that workers run. `None`: they are not pinned.
-fn cpus(case: &Case, placement: &Placement) -> Option<CpuSet> {
-    let run_by_workers = |entry, cpus| {
-        if case.runs_on_workers(entry) {
+fn cpus(case: &Case, (sender, receiver): Engines, placement: &Placement) -> Option<CpuSet> {
+    let run_by_workers = |entry: &Entry, cpus| {
+        if entry.runs_on_workers(case) {
             cpus
         } else {
             &[][..]
         }
     };
-    let senders = run_by_workers(case.sender, &placement.senders[..]);
-    let receivers = run_by_workers(case.receiver, &placement.receivers[..]);
+    let senders = run_by_workers(sender, &placement.senders[..]);
+    let receivers = run_by_workers(receiver, &placement.receivers[..]);
     let mut set = CpuSet::new();
     for cpu in senders.iter().chain(receivers) {
         set.set((*cpu)?).ok()?;

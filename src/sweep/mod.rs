@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use anyhow::anyhow;
 
 pub use self::schedule::{Schedule, Until};
-use crate::case::Case;
+use crate::case::{Case, Traits};
 use crate::placement::Placement;
 use crate::plan::Block;
 use crate::raw::{Expected, Header, Line};
@@ -120,10 +120,10 @@ fn possible(measured: Result<Sample, NoSample>, expected: Expected) -> Result<Sa
 
 /// Why a window is to be measured once more, if it is: one that went wrong on a busy machine shall not condemn
 /// its case. A receiver that starves by nature does so again.
-fn fault(case: &Case, measured: &Result<Sample, NoSample>) -> Option<String> {
+fn fault(receiver: &Traits, measured: &Result<Sample, NoSample>) -> Option<String> {
     match measured {
         Ok(sample) => {
-            let is_nature = sample.books.unread > 0 && case.receiver.about.starves.is_some();
+            let is_nature = sample.books.unread > 0 && receiver.starves.is_some();
             sample.fault().filter(|_| !is_nature)
         }
         Err(NoSample::Failed(error)) => Some(format!("{error:#}")),
@@ -242,8 +242,10 @@ impl Sweep<'_> {
         position: u32,
     ) -> Result<(), End> {
         let settings = &self.header.schedule.settings;
+        let engines = self.header.plan.pair(case);
         let expected = Expected {
             case,
+            engines,
             placement,
             window: settings.window,
         };
@@ -253,7 +255,7 @@ impl Sweep<'_> {
         };
         let mut measured = measure();
         let is_second = self.reckoning.is_repeated(case, round);
-        if let Some(reason) = fault(case, &measured).filter(|_| !is_second) {
+        if let Some(reason) = fault(engines.receiver, &measured).filter(|_| !is_second) {
             self.journal
                 .doing(&format!("once more: {} ({reason})", case.label()));
             self.tell(&Line::Repeated {
@@ -299,7 +301,8 @@ impl Sweep<'_> {
         let settings = &self.header.schedule.settings;
         for &(case, placement) in cases {
             let reckoning = &self.reckoning;
-            if verify::refusal(case).is_some()
+            let engines = self.header.plan.pair(case);
+            if verify::refusal(case.payload, engines.sender).is_some()
                 || reckoning.is_verified(case)
                 || reckoning.has_failed(case)
             {
@@ -308,6 +311,7 @@ impl Sweep<'_> {
             self.journal.doing(&format!("verifying {}", case.label()));
             let expected = Expected {
                 case,
+                engines,
                 placement,
                 window: Duration::ZERO,
             };

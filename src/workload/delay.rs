@@ -6,22 +6,21 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::engine::Entry;
-use crate::engines;
+use crate::case::EngineName;
 
 /// What the senders of an engine do beside sending.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Delay {
-    #[serde(with = "engines::by_name")]
-    engine: &'static Entry,
+    /// Theirs. One that is not among the engines of a sweep slows nothing down.
+    engine: EngineName,
     /// Dependent operations per datagram, each of about a nanosecond.
     iterations: u32,
 }
 
 impl Delay {
     /// Operations per datagram of a sender of this engine.
-    pub fn of(self, sender: &Entry) -> u32 {
-        if *sender == *self.engine {
+    pub fn of(self, sender: EngineName) -> u32 {
+        if sender == self.engine {
             self.iterations
         } else {
             0
@@ -47,7 +46,7 @@ impl FromStr for Delay {
         let cure = || format!("{text:?} is no delay: write ENGINE:ITERATIONS, as in std:100");
         let (engine, iterations) = text.split_once(':').ok_or_else(cure)?;
         Ok(Self {
-            engine: engines::find(engine).ok_or_else(cure)?,
+            engine: engine.parse().map_err(|_| cure())?,
             iterations: iterations.parse().map_err(|_| cure())?,
         })
     }
@@ -60,10 +59,9 @@ mod tests {
     #[test]
     fn a_delay_is_for_the_senders_of_one_engine() {
         let delay: Delay = "std:100".parse().expect("well-formed");
-        let nix = engines::find("nix").expect("registered");
-        assert_eq!(delay.of(engines::reference()), 100);
-        assert_eq!(delay.of(nix), 0);
-        for text in ["std", "std:", "stdd:1", "std:-1", ":1", ""] {
+        assert_eq!(delay.of(EngineName::REFERENCE), 100);
+        assert_eq!(delay.of(EngineName::new("nix")), 0);
+        for text in ["std", "std:", "std d:1", "std:-1", ":1", ""] {
             let refused = text.parse::<Delay>().expect_err(text);
             assert!(refused.contains("std:100"), "{refused}");
         }

@@ -3,8 +3,7 @@
 use std::net::UdpSocket;
 
 use udpbench::case::{Batch, Case, Connection, Ip, Payload, Sharing, Threads, Workers};
-use udpbench::engine::Entry;
-use udpbench::engines;
+use udpbench::engines::{self, Entry};
 
 /// The engines that this kernel can run.
 pub fn built_and_runnable() -> impl Iterator<Item = &'static Entry> {
@@ -45,8 +44,8 @@ pub fn case(sender: &'static Entry, receiver: &'static Entry, threads: u16, payl
     let threads: Threads = threads.try_into().expect("in range");
     let batches = sender.about.sends_batches || receiver.about.receives_batches;
     Case {
-        sender,
-        receiver,
+        sender: sender.name(),
+        receiver: receiver.name(),
         threads,
         payload: payload.try_into().expect("in range"),
         connection: Connection::Connected,
@@ -59,10 +58,16 @@ pub fn case(sender: &'static Entry, receiver: &'static Entry, threads: u16, payl
     }
 }
 
+/// The senders' engine and the receivers'.
+pub fn engines_of(case: &Case) -> (&'static Entry, &'static Entry) {
+    engines::of(case).expect("of this build")
+}
+
 /// The same case on shared workers, if its engines can: one for each lane, as some give way to no other.
 pub fn on_workers(case: &Case) -> Option<Case> {
     let workers = Workers::try_from(u16::from(case.threads).max(2)).ok();
-    let shares = case.sender.about.shares_workers || case.receiver.about.shares_workers;
+    let (sender, receiver) = engines_of(case);
+    let shares = sender.about.shares_workers || receiver.about.shares_workers;
     shares.then_some(Case {
         tokio_workers: workers,
         ..*case

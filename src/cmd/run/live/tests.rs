@@ -2,15 +2,14 @@
 
 use super::*;
 use crate::books::Books;
-use crate::case::tests::case;
-use crate::engines;
+use crate::case::{EngineName, tests::case};
 use crate::record::tests::record;
 use crate::sample::{LaneSample, Side};
 use crate::sys::sensors::Climate;
 
 fn cases() -> Vec<Case> {
     let named = |name| {
-        let engine = engines::find(name).expect("in every build");
+        let engine = EngineName::new(name);
         Case {
             sender: engine,
             receiver: engine,

@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use super::Entry;
 
 impl Entry {
-    /// Tries the engine: see [`super::Engine::probe`]. A library that panics has refused.
+    /// Tries the engine: see [`crate::engine::Engine::probe`]. A library that panics has refused.
     ///
     /// # Errors
     /// The reason why it cannot run here.

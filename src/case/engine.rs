@@ -1,0 +1,197 @@
+//! Engines as data: their names, and what results need to know of them. The code is in [`crate::engines`].
+
+use std::borrow::Cow;
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// The name of an engine on the command line and in files: 1 to 24 lowercase letters, digits and hyphens. The
+/// engine itself may be one that this build does not have.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "Cow<'_, str>", into = "String")]
+pub struct EngineName {
+    /// ASCII, filled up with zeros.
+    text: [u8; Self::MAX_BYTES],
+    bytes: u8,
+}
+
+impl EngineName {
+    const MAX_BYTES: usize = 24;
+    /// The engine that every other one is held against, on connected sockets.
+    pub const REFERENCE: Self = Self::new("std");
+
+    /// A name that is part of the program.
+    ///
+    /// # Panics
+    /// If it is none: while compiling, where it is a constant.
+    pub const fn new(name: &str) -> Self {
+        match Self::parse(name.as_bytes()) {
+            Some(name) => name,
+            None => panic!("no name of an engine"),
+        }
+    }
+
+    const fn parse(name: &[u8]) -> Option<Self> {
+        if name.is_empty() || name.len() > Self::MAX_BYTES {
+            return None;
+        }
+        let mut text = [0; Self::MAX_BYTES];
+        let mut at = 0;
+        while at < name.len() {
+            if !matches!(name[at], b'a'..=b'z' | b'0'..=b'9' | b'-') {
+                return None;
+            }
+            text[at] = name[at];
+            at += 1;
+        }
+        #[expect(clippy::cast_possible_truncation, reason = "24 at most")]
+        let bytes = name.len() as u8;
+        Some(Self { text, bytes })
+    }
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        std::str::from_utf8(&self.text[..usize::from(self.bytes)]).unwrap_or_default()
+    }
+}
+
+impl FromStr for EngineName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let most = Self::MAX_BYTES;
+        Self::parse(text.as_bytes()).ok_or_else(|| {
+            format!("an engine's name has 1 to {most} lowercase letters, digits and hyphens")
+        })
+    }
+}
+
+impl TryFrom<Cow<'_, str>> for EngineName {
+    type Error = String;
+
+    fn try_from(text: Cow<'_, str>) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl From<EngineName> for String {
+    fn from(name: EngineName) -> Self {
+        name.as_str().to_owned()
+    }
+}
+
+impl fmt::Display for EngineName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl fmt::Debug for EngineName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// The kinds of engines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Group {
+    /// One blocking call per datagram, or one that spins.
+    Blocking,
+    /// Many datagrams per call.
+    Batch,
+    /// Wait until a socket is ready, then call.
+    Readiness,
+    /// Futures on a runtime.
+    Async,
+    /// The kernel cuts and joins datagrams.
+    Offload,
+    /// For measuring the harness.
+    Harness,
+}
+
+impl Group {
+    /// Those that `--engine` takes.
+    pub const NAMED: [Self; 5] = [
+        Self::Blocking,
+        Self::Batch,
+        Self::Readiness,
+        Self::Async,
+        Self::Offload,
+    ];
+}
+
+impl fmt::Display for Group {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Blocking => "blocking",
+            Self::Batch => "batch",
+            Self::Readiness => "readiness",
+            Self::Async => "async",
+            Self::Offload => "offload",
+            Self::Harness => "harness",
+        })
+    }
+}
+
+/// What the rows of an engine depend on besides its counts. It is in the header of a log, so that a build without
+/// the engine makes the same rows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Traits {
+    /// Its name.
+    pub name: EngineName,
+    /// Its kind.
+    pub group: Group,
+    /// Whether it uses sockets.
+    pub moves_datagrams: bool,
+    /// Whether its receiver may get several datagrams as one. The kernel then counts those that it drops
+    /// as one, too.
+    pub joins: bool,
+    /// How many of those one call may receive.
+    pub joined_per_call: u32,
+    /// Whether its lanes can run on worker threads that they share.
+    pub shares_workers: bool,
+    /// Why a receiver of this engine may sleep on a full queue, if it may.
+    pub starves: Option<String>,
+}
+
+impl Traits {
+    /// An engine with nothing special about it.
+    pub const PLAIN: Self = Self {
+        name: EngineName::REFERENCE,
+        group: Group::Blocking,
+        moves_datagrams: true,
+        joins: false,
+        joined_per_call: 1,
+        shares_workers: false,
+        starves: None,
+    };
+}
+
+/// What is known of the engines of a case.
+#[derive(Clone, Copy, Debug)]
+pub struct Pair<'a> {
+    /// Of the senders.
+    pub sender: &'a Traits,
+    /// Of the receivers.
+    pub receiver: &'a Traits,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_what_can_stand_in_a_key() {
+        let longest = "a".repeat(EngineName::MAX_BYTES);
+        for name in ["std", "mio-level", "socket2", &longest] {
+            let parsed: EngineName = name.parse().expect(name);
+            assert_eq!(parsed.as_str(), name);
+        }
+        let too_long = "a".repeat(EngineName::MAX_BYTES + 1);
+        for name in ["", "Std", "a/b", "a:b", "a b", "\u{e9}", "a\n", &too_long] {
+            name.parse::<EngineName>().expect_err(name);
+        }
+    }
+}

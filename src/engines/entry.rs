@@ -1,0 +1,86 @@
+//! An engine in the registry: its type is erased, and what it is made of stays generic.
+
+use std::fmt;
+use std::io;
+
+use crate::case::{Case, EngineName};
+use crate::engine::{About, Engine, Partner, Pool, Remark};
+use crate::lane::{Job, LaneContext, PoolBrief};
+use crate::workload;
+
+/// An engine in the registry, with its type erased: one indirect call per lane, none per datagram.
+pub struct Entry {
+    /// What people need to know before they choose it.
+    pub about: &'static About,
+    /// [`Engine::probe`], which may panic; [`Entry::probe`] does not.
+    pub(super) try_out: fn() -> Result<(), String>,
+    /// See [`Engine::pool`].
+    pub pool: fn(PoolBrief) -> io::Result<Pool>,
+    /// Runs one lane from construction to stop.
+    pub lane: fn(Job, &LaneContext) -> io::Result<Remark>,
+}
+
+impl Entry {
+    /// The registry's entry for `E`.
+    pub const fn of<E: Engine>() -> Self {
+        Self {
+            about: &E::ABOUT,
+            try_out: E::probe,
+            pool: E::pool,
+            lane: workload::run::<E>,
+        }
+    }
+
+    /// The name on the command line and in the results.
+    pub const fn name(&self) -> EngineName {
+        EngineName::new(self.about.name)
+    }
+
+    /// What `--engine` with its name stands for: the sender's engine and the receiver's.
+    ///
+    /// # Panics
+    /// Never: a test holds that partners are registered.
+    pub fn pair(&'static self) -> (&'static Self, &'static Self) {
+        let partner = |name| super::find(name).expect("partners are registered");
+        match self.about.partner {
+            Partner::Itself => (self, self),
+            Partner::ReceivedBy(name) => (self, partner(name)),
+            Partner::SentBy(name) => (partner(name), self),
+        }
+    }
+
+    /// Whether workers run its lanes, in such a case.
+    pub const fn runs_on_workers(&self, case: &Case) -> bool {
+        case.tokio_workers.is_some() && self.about.shares_workers
+    }
+
+    /// Whether it can send.
+    pub const fn sends(&self) -> bool {
+        !matches!(self.about.partner, Partner::SentBy(_))
+    }
+
+    /// Whether it can receive.
+    pub const fn receives(&self) -> bool {
+        !matches!(self.about.partner, Partner::ReceivedBy(_))
+    }
+}
+
+impl fmt::Display for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.about.name)
+    }
+}
+
+impl fmt::Debug for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.about.name)
+    }
+}
+
+impl PartialEq for Entry {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for Entry {}
