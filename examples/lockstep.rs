@@ -18,11 +18,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
-use udpbench::case::{Batch, Connection};
-use udpbench::engine::{ReceiveEnd, SendEnd};
+use udpbench::data::{Batch, Connection};
+use udpbench::engine::{Meter, ReceiveEnd, SendEnd};
 use udpbench::engines;
 use udpbench::engines::Entry;
-use udpbench::lane::{Control, Job, LaneContext, Meter, Role};
+use udpbench::workload::lane::{Control, Job, LaneContext, Role};
 
 /// The fewest datagrams of the first lanes.
 const FEW: u64 = 2_000;
@@ -134,17 +134,17 @@ fn role(connection: Connection) -> io::Result<Role> {
         peer,
         payload_bytes: PAYLOAD_BYTES,
         batch: Batch::DEFAULT.count(),
-        stamper: None,
-        wire: Arc::default(),
+        writer: None,
+        null_link: Arc::default(),
     };
     let receiving = ReceiveEnd {
         socket: receiver,
         payload_bytes: PAYLOAD_BYTES,
         batch: sending.batch,
         // As in the one-thread mode, whose calls are counted. It never runs out: a burst fits any receive buffer.
-        patience: Some(PATIENCE),
-        ledger: None,
-        wires: vec![Arc::clone(&sending.wire)],
+        recv_timeout: Some(PATIENCE),
+        tracker: None,
+        null_links: vec![Arc::clone(&sending.null_link)],
     };
     Ok(Role::Alone(sending, receiving))
 }

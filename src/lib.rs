@@ -1,68 +1,68 @@
 //! udpbench: how fast this board, this kernel and this way of writing the socket loop move UDP
 //! datagrams, where the lost ones died, and what each cost in CPU.
 //!
-//! Data flows one way. A reader who wants to know where something is decided follows it:
+//! Layers, from top to bottom: each module uses only those below it, and no two files use each other. A test
+//! (`tests/layers.rs`) reads this table and every `use`.
 //!
-//! | step | module | decides |
-//! |---|---|---|
-//! | what was typed | [`cli`] | nothing |
-//! | what it means here | [`request`], with [`board`], [`host`], [`placement`] | defaults, CPUs, bad input |
-//! | what runs | [`plan`], of [`case`]s | each case: run, or skip with a reason |
-//! | in which order | [`sweep`] | blocks, rounds, shuffles, soak, cool-down |
-//! | whether this host is fit | [`check`] | what would spoil a run, and the cure |
-//! | one window | [`runner`] | sockets, threads, gate, warm-up, window, drain, books |
-//! | the hot loop | [`workload`] x [`engine`] ([`engines`] is the registry) | what is timed |
-//! | what was counted | [`sample`] | raw integers, closed books |
-//! | what happened, in order | [`raw`] | the file that everything follows from |
-//! | which rows follow | [`reckoning`] | when a row is final, and what it is made from |
-//! | what a row says | [`record`], with [`stats`] | every number that people read |
-//! | where it goes | [`sink`] | CSV and other formats, the table |
+//! | module | what it decides |
+//! |---|---|
+//! | [`commands`] | what each subcommand does, and in which order |
+//! | [`options`] | what the command line means on this machine: defaults, CPUs, bad input |
+//! | [`report`] | a page of charts and tables for a browser |
+//! | [`cli`] | what can be typed |
+//! | [`compare`] | whether it changed, and how sure that is |
+//! | [`rank`] | which engine is best here, and how sure that is |
+//! | [`results`] | rows, read from CSV files and logs |
+//! | [`sweep`] | the order: blocks, rounds, shuffles, soak, cool-down, `--until` |
+//! | [`export`] | CSV and other formats, the table, files that survive what happens to them |
+//! | [`replay`] | which rows follow from a log, and when a row is final |
+//! | [`measure`] | one window: sockets, threads, start, warm-up, window, drain, books |
+//! | [`log`] | what happened, event by event: the file that everything follows from |
+//! | [`plan`] | every case: run, or skip with a reason; how often, and how long |
+//! | [`engines`] | the registry: a file for each engine |
+//! | [`row`] | every number that people read, and what may mislead about it |
+//! | [`workload`] | the loops that are timed, generic over engines |
+//! | [`platform`] | the machine: host, board profile, fitness, placement |
+//! | [`engine`] | the contract between loops and engines |
+//! | [`data`] | cases and parameters, engines by name, samples, books |
+//! | [`sys`] | what Linux tells and does: `/proc`, `/sys`, clocks, signals, socket options |
+//! | [`stats`] | medians and their intervals |
+//! | [`escape`] | what a terminal would obey, made visible |
+//! | [`error`] | what the user got wrong |
+//! | [`duration`] | durations, as they are typed and stored |
+//! | [`percent`] | percentages, as they are typed |
 //!
-//! Afterwards [`results`] reads such files again, for [`compare`] (did it change?), [`rank`] (what is best
-//! here?) and [`report`] (a page to look at).
+//! A sweep goes down and comes back up: [`options`] makes a plan, [`sweep`] has [`measure`] run each window,
+//! a [`workload`] times an engine of [`engines`], the counts become an event of the [`log`], [`replay`] makes
+//! a [`row`] of them, and [`export`] writes it. [`results`] reads such files again.
 //!
-//! [`visible`] keeps what steers a terminal out of what people see.
-//!
-//! [`lane`] is what a thread and the coordinator share, [`sys`] what the operating system tells and does,
-//! [`cmd`] has one file per subcommand.
-//!
-//! A new engine is one file in `engines/` and its line in the registry; a new board one TOML in
-//! `boards/`; a new format one file in `sink/` and the place in [`cmd::run`] that fills
-//! it. `CONTRIBUTING.md` walks through each.
+//! A new engine is one file in `engines/` and its line in the registry; a new board one TOML in `boards/`; a
+//! new format one file in `export/` and its line there. `CONTRIBUTING.md` walks through each.
 
-pub mod board;
-pub mod books;
-pub mod case;
-pub mod check;
 pub mod cli;
-pub mod cmd;
+pub mod commands;
 pub mod compare;
-pub mod content;
+pub mod data;
 pub mod duration;
 pub mod engine;
 pub mod engines;
 pub mod error;
-pub mod host;
-pub mod lane;
+pub mod escape;
+pub mod export;
+pub mod log;
+pub mod measure;
+pub mod options;
 pub mod percent;
-pub mod placement;
 pub mod plan;
+pub mod platform;
 pub mod rank;
-pub mod raw;
-pub mod reckoning;
-pub mod record;
+pub mod replay;
 pub mod report;
-pub mod request;
 pub mod results;
-pub mod runner;
-pub mod sample;
-pub mod sink;
+pub mod row;
 pub mod stats;
 pub mod sweep;
 pub mod sys;
-pub mod verify;
-pub mod visible;
-pub mod wire;
 pub mod workload;
 
 /// Of this program. Numbers of a debug build are not those of a release.

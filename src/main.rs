@@ -10,7 +10,7 @@ use clap::Parser;
 use udpbench::cli::{Cli, Command};
 use udpbench::error::UsageError;
 use udpbench::sys::limits;
-use udpbench::{cmd, visible};
+use udpbench::{commands, escape};
 
 /// What the definition of the command line and its checks need at least, with plenty to spare.
 const STACK_BYTES: usize = 2 << 20;
@@ -37,19 +37,19 @@ fn run() -> ExitCode {
         Err(error) => return answer(&error),
     };
     let outcome = match &cli.command {
-        None => cmd::run::run(&cli.run),
-        Some(Command::Run(args)) => cmd::run::run(args),
-        Some(Command::Plan(args)) => cmd::plan::run(args),
-        Some(Command::Check(args)) => cmd::check::run(args),
-        Some(Command::Files(args)) => cmd::files::run(args),
-        Some(Command::Engines) => cmd::engines::run(),
-        Some(Command::Boards(args)) => cmd::boards::run(args),
-        Some(Command::Summarize(args)) => cmd::summarize::run(args),
-        Some(Command::Compare(args)) => cmd::compare::run(args),
-        Some(Command::Rank(args)) => cmd::rank::run(args),
-        Some(Command::Report(args)) => cmd::report::run(args),
-        Some(Command::Completions(args)) => cmd::completions::run(args),
-        Some(Command::Manual(args)) => cmd::manual::run(args),
+        None => commands::run::run(&cli.run),
+        Some(Command::Run(args)) => commands::run::run(args),
+        Some(Command::Plan(args)) => commands::plan::run(args),
+        Some(Command::Check(args)) => commands::check::run(args),
+        Some(Command::Files(args)) => commands::files::run(args),
+        Some(Command::Engines) => commands::engines::run(),
+        Some(Command::Boards(args)) => commands::boards::run(args),
+        Some(Command::Summarize(args)) => commands::summarize::run(args),
+        Some(Command::Compare(args)) => commands::compare::run(args),
+        Some(Command::Rank(args)) => commands::rank::run(args),
+        Some(Command::Report(args)) => commands::report::run(args),
+        Some(Command::Completions(args)) => commands::completions::run(args),
+        Some(Command::Manual(args)) => commands::manual::run(args),
     };
     outcome.unwrap_or_else(|error| explain(&error))
 }
@@ -57,11 +57,11 @@ fn run() -> ExitCode {
 /// What clap has to say: help, the version, or what is wrong with the command line.
 fn answer(error: &clap::Error) -> ExitCode {
     let text = error.to_string();
-    let shown = match visible::text(&text) {
+    let shown = match escape::text(&text) {
         // In colours, where they belong.
         Cow::Borrowed(_) => error.print(),
         Cow::Owned(text) => {
-            text.lines().for_each(cmd::say);
+            text.lines().for_each(commands::say);
             Ok(())
         }
     };
@@ -78,7 +78,7 @@ fn explain(error: &anyhow::Error) -> ExitCode {
     if let Some(error) = error.downcast_ref::<clap::Error>() {
         return answer(error);
     }
-    cmd::say(&format!("error: {error:#}"));
+    commands::say(&format!("error: {error:#}"));
     if error.is::<UsageError>() {
         ExitCode::from(2)
     } else {

@@ -8,11 +8,12 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use udpbench::case::{Case, Connection};
+use udpbench::data::{Case, Connection};
 use udpbench::engines;
 use udpbench::engines::Entry;
-use udpbench::placement::Placement;
-use udpbench::runner::{self, Settings};
+use udpbench::measure::{self};
+use udpbench::plan::Settings;
+use udpbench::platform::placement::Placement;
 use udpbench::sys::files::Root;
 use udpbench::sys::interrupt::Interrupt;
 
@@ -59,7 +60,7 @@ fn run(case: &Case, window: Duration) -> (u64, u64) {
     let interrupt = Interrupt::never().expect("a pair of sockets");
     let placement = Placement::unpinned(case.threads);
     let before = IN_LANES.load(Ordering::Relaxed);
-    let sample = runner::measure(case, &placement, &settings, &interrupt).expect("it runs");
+    let sample = measure::window(case, &placement, &settings, &interrupt).expect("it runs");
     let allocations = IN_LANES.load(Ordering::Relaxed) - before;
     (allocations, sample.books.at_end.sent)
 }

@@ -6,8 +6,8 @@ use std::fs;
 use std::process::Output;
 
 use common::{Place, rows, stderr, stdout};
-use udpbench::record::{Record, Status};
-use udpbench::sink::{csv, json};
+use udpbench::export::{csv, json};
+use udpbench::row::{Row, Status};
 
 /// Two CPUs, no sensors, whatever this machine has.
 const TWO_CPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/hosts/x86-vm");
@@ -31,11 +31,11 @@ fn place() -> Place {
     place
 }
 
-fn troublesome(rows: &[Record]) -> Record {
+fn troublesome(rows: &[Row]) -> Row {
     let measured = rows.iter().find(|row| row.sent_packets > Some(3));
     let measured = measured.expect("one was measured");
     let sent = measured.sent_packets.expect("a count");
-    Record {
+    Row {
         status: Status::Interrupted,
         reason: "=1+2, a \"quote\" | a bar,\na second line".to_owned(),
         isolated_cpus: "2+3".to_owned(),
@@ -95,10 +95,10 @@ fn json_has_the_same_rows() {
 #[test]
 fn markdown_has_the_table_of_the_terminal() {
     let rows = fixed_rows();
-    let text = udpbench::sink::markdown::shape(&rows);
+    let text = udpbench::export::markdown::shape(&rows);
     insta::assert_snapshot!(text);
     // What the table for people says, in other clothes.
-    let table = udpbench::sink::table::draw(&rows);
+    let table = udpbench::export::table::draw(&rows);
     for row in text
         .lines()
         .filter(|line| line.starts_with("| ") && line.contains("conn |"))
@@ -110,13 +110,13 @@ fn markdown_has_the_table_of_the_terminal() {
 }
 
 /// Rows as of a board that nobody has, to the last digit.
-fn fixed_rows() -> Vec<Record> {
+fn fixed_rows() -> Vec<Row> {
     let place = place();
     let measured = rows(&place.path("run.csv"));
     // Which comes first, a seed does not say alike on 32 bits and on 64.
-    let is_wanted = |row: &&Record| row.status == Status::Ok && row.threads.is_alone();
+    let is_wanted = |row: &&Row| row.status == Status::Ok && row.threads.is_alone();
     let measured = measured.iter().find(is_wanted);
-    let row = Record {
+    let row = Row {
         pin: "0>1".to_owned(),
         received_pps: Some(200_000.0),
         received_pps_low: Some(190_000.0),
@@ -139,7 +139,7 @@ fn fixed_rows() -> Vec<Record> {
         warnings: Vec::new(),
         ..measured.expect("one was measured").clone()
     };
-    let small = Record {
+    let small = Row {
         payload_bytes: 26.try_into().expect("in range"),
         status: Status::Interrupted,
         reason: "ended by a signal".to_owned(),
@@ -147,7 +147,7 @@ fn fixed_rows() -> Vec<Record> {
         warnings: vec!["a_b | *c*\n@d".to_owned()],
         ..row.clone()
     };
-    let skipped = Record {
+    let skipped = Row {
         status: Status::Skipped,
         reason: "there is no IPv6 here".to_owned(),
         started_at: String::new(),
@@ -155,7 +155,7 @@ fn fixed_rows() -> Vec<Record> {
         ..row.clone()
     };
     let sender = "tokio-exhaustive".to_owned();
-    let long = Record {
+    let long = Row {
         sender,
         ..row.clone()
     };
@@ -189,7 +189,7 @@ fn the_table_is_that_of_the_run() {
     let place = place();
     let rows = rows(&place.path("run.csv"));
     let table = stdout(&summarize(&place, "--format table"));
-    assert_eq!(table, udpbench::sink::table::draw(&rows));
+    assert_eq!(table, udpbench::export::table::draw(&rows));
     summarize(&place, "--format table -o table.txt");
     let file = fs::read_to_string(place.path("table.txt")).expect("it is there");
     assert_eq!(file, table);
@@ -268,7 +268,7 @@ fn a_closed_pipe_is_no_success_but_for_people() {
     let place = place();
     // More than a pipe holds, so that somebody has to read it.
     let few = rows(&place.path("run.csv"));
-    let many: Vec<Record> = std::iter::repeat_n(few, 400).flatten().collect();
+    let many: Vec<Row> = std::iter::repeat_n(few, 400).flatten().collect();
     let many = csv::shape(&many).expect("rows have a shape");
     fs::write(place.path("many.csv"), many).expect("there is space");
     for format in ["csv", "json", "markdown", "table"] {

@@ -9,8 +9,8 @@ use std::process::{Child, Command, Stdio};
 use common::{LONG_SWEEP, Place, lines, rows, samples, stderr, wait_until, windows};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use udpbench::raw::Line;
-use udpbench::record::Status;
+use udpbench::log::Event;
+use udpbench::row::Status;
 
 fn start(command: &mut Command) -> Child {
     let quiet = command.stdout(Stdio::null()).stderr(Stdio::piped());
@@ -90,7 +90,7 @@ fn a_hangup_comes_several_times_and_loses_nothing() {
     let code = child.wait().expect("it ends").code();
     assert!([Some(129), Some(143)].contains(&code), "{code:?}");
     let ended = lines(&raw).pop();
-    assert!(matches!(ended, Some(Line::Interrupted {})), "{ended:?}");
+    assert!(matches!(ended, Some(Event::Interrupted {})), "{ended:?}");
     assert!(!rows(&place.path("out.csv")).is_empty());
 }
 

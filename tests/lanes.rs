@@ -8,11 +8,11 @@ use std::sync::atomic::Ordering;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use udpbench::case::{Batch, Connection};
-use udpbench::engine::{ReceiveEnd, SendEnd};
+use udpbench::data::{Batch, Connection};
+use udpbench::engine::{Meter, ReceiveEnd, SendEnd};
 use udpbench::engines::Entry;
-use udpbench::lane::{Control, Job, LaneContext, Meter, Role};
-use udpbench::sys::nudge;
+use udpbench::sys::wakeup;
+use udpbench::workload::lane::{Control, Job, LaneContext, Role};
 
 use common::cases::built_and_runnable;
 
@@ -27,7 +27,7 @@ struct Lane {
 
 impl Lane {
     fn start(entry: &'static Entry, role: Role, connection: Connection) -> Self {
-        nudge::install().expect("sigaction works");
+        wakeup::install().expect("sigaction works");
         let (control, meter) = (Arc::new(Control::default()), Arc::new(Meter::default()));
         control.gate.open();
         let context = LaneContext::new(Arc::clone(&control), Arc::clone(&meter));
@@ -48,7 +48,7 @@ impl Lane {
         self.control.stop_sending();
         self.control.stop_receiving();
         while !self.thread.is_finished() {
-            self.meter.nudges.nudge();
+            self.meter.wakeups.interrupt();
             thread::yield_now();
         }
         let outcome = self.thread.join().expect("no panic");
@@ -72,8 +72,8 @@ fn send_end(socket: UdpSocket, peer: &UdpSocket, connection: Connection) -> Send
         peer,
         payload_bytes: PAYLOAD,
         batch: Batch::DEFAULT.count(),
-        stamper: None,
-        wire: Arc::default(),
+        writer: None,
+        null_link: Arc::default(),
     }
 }
 
@@ -98,9 +98,9 @@ fn lost_datagrams_do_not_hang_the_only_thread() {
                 socket: receiver,
                 payload_bytes: PAYLOAD,
                 batch: Batch::DEFAULT.count(),
-                patience: Some(Duration::from_millis(1)),
-                ledger: None,
-                wires: Vec::new(),
+                recv_timeout: Some(Duration::from_millis(1)),
+                tracker: None,
+                null_links: Vec::new(),
             };
             let sending = send_end(sender, &elsewhere, connection);
             let role = Role::Alone(sending, receiving);

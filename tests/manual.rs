@@ -6,8 +6,7 @@ use std::fs;
 
 use clap::{CommandFactory, ValueEnum};
 use common::{Place, stderr, stdout};
-use udpbench::cli::Cli;
-use udpbench::cli::Shell;
+use udpbench::cli::{Cli, Shell};
 
 /// The program with its subcommands: the name of each, and its long options.
 fn commands() -> Vec<(String, Vec<String>)> {

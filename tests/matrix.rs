@@ -5,14 +5,14 @@ mod common;
 use std::iter;
 use std::time::Duration;
 
-use udpbench::case::{Case, Connection, EngineName, Group, Ip, Sharing, Spread};
+use udpbench::data::{Case, Connection, EngineName, Group, Ip, Sample, Sharing, Spread};
 use udpbench::engines::{self, Entry};
-use udpbench::placement::Placement;
-use udpbench::runner::{self, NoSample, Settings};
-use udpbench::sample::Sample;
+use udpbench::measure::{self, NoSample};
+use udpbench::plan::Settings;
+use udpbench::platform::placement::Placement;
 use udpbench::sys::files::Root;
 use udpbench::sys::interrupt::Interrupt;
-use udpbench::sys::steer;
+use udpbench::sys::reuseport_bpf;
 
 use common::cases::{built_and_runnable, case, engines_of, matrix, on_workers};
 
@@ -36,7 +36,7 @@ fn measure(case: &Case) -> Sample {
         delay: None,
     };
     let interrupt = Interrupt::never().expect("a pair of sockets");
-    match runner::measure(
+    match measure::window(
         case,
         &Placement::unpinned(case.threads),
         &settings,
@@ -136,7 +136,7 @@ fn the_books_close_however_receivers_share_the_port() {
         Sharing::Reuseaddr,
         Sharing::Separate,
     ] {
-        if sharing == Sharing::Reuseport(Spread::Bpf) && steer::probe().is_err() {
+        if sharing == Sharing::Reuseport(Spread::Bpf) && reuseport_bpf::probe().is_err() {
             continue;
         }
         // The engines have no part in it, but the kernel counts what it joins in its own way.
@@ -163,7 +163,7 @@ fn each_way_to_share_gives_the_receivers_what_it_says() {
             (Sharing::Separate, 3),
             (Sharing::Reuseaddr, 1),
         ] {
-            if sharing == Sharing::Reuseport(Spread::Bpf) && steer::probe().is_err() {
+            if sharing == Sharing::Reuseport(Spread::Bpf) && reuseport_bpf::probe().is_err() {
                 continue;
             }
             let std = engines::reference();

@@ -6,8 +6,8 @@ mod common;
 use std::process::{Command, Output};
 
 use common::{Place, lines, program, rows, samples, stderr};
-use udpbench::raw::Line;
-use udpbench::record::{Record, Status};
+use udpbench::log::Event;
+use udpbench::row::{Row, Status};
 
 const FLOOD: &str = "--sender std --receiver std --no-reference --threads 2 --payload 300 --ip v4 --soak 0s \
                      --duration 100ms --rounds 5 -q -o out.csv";
@@ -32,7 +32,7 @@ fn flood(place: &Place, setup: &str, arguments: &str) -> Option<Output> {
     Some(output)
 }
 
-fn the_row(place: &Place) -> Record {
+fn the_row(place: &Place) -> Row {
     let mut rows = rows(&place.path("out.csv"));
     assert_eq!(rows.len(), 1, "{rows:?}");
     rows.remove(0)
@@ -103,7 +103,7 @@ fn a_window_whose_packet_counts_do_not_add_up_is_measured_once_more() {
     assert_eq!(row.repeated_windows, Some(5), "{row:?}");
     let mut rounds = Vec::new();
     for line in lines(&place.path("out.jsonl")) {
-        if let Line::Repeated { round, sample, .. } = line {
+        if let Event::Repeated { round, sample, .. } = line {
             assert!(sample.is_some_and(|sample| !sample.is_sound()));
             rounds.push(round);
         }

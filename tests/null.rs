@@ -5,7 +5,7 @@ mod common;
 
 use common::{Place, rows, rows_of, samples, stderr, stdout};
 use udpbench::engines;
-use udpbench::record::{Record, Status};
+use udpbench::row::{Row, Status};
 
 /// A machine with two CPUs, whatever this one has.
 const TWO_CPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/hosts/x86-vm");
@@ -145,7 +145,7 @@ fn the_reference_is_measured_even_when_it_is_not_asked_for() {
     );
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let rows = rows(&place.path("out.csv"));
-    let reference = |row: &&Record| row.case == "std:std/2t/26B/connected/v4";
+    let reference = |row: &&Row| row.case == "std:std/2t/26B/connected/v4";
     let reference = rows.iter().find(reference).expect("it is there");
     assert_eq!(reference.ratio_to_std, Some(1.0));
     let other = rows

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use common::{Place, rows, stderr, stdout};
-use udpbench::record::{Record, Status};
+use udpbench::row::{Row, Status};
 
 /// The results of a run with plain and offloading engines that come with the program.
 fn kept() -> PathBuf {
@@ -14,7 +14,7 @@ fn kept() -> PathBuf {
     home.join("results/2026-11-20-x86-vm/offload.csv")
 }
 
-fn write(place: &Place, name: &str, rows: &[Record]) {
+fn write(place: &Place, name: &str, rows: &[Row]) {
     let mut writer = csv::Writer::from_path(place.path(name)).expect("writable");
     for row in rows {
         writer.serialize(row).expect("a row");

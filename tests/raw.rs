@@ -10,9 +10,9 @@ use std::process::{Child, Command, Output, Stdio};
 use common::{Place, lines, rows, samples, stderr, stdout, wait_until, windows};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use udpbench::raw::Line;
-use udpbench::record::{Record, Status};
+use udpbench::log::Event;
 use udpbench::results::Results;
+use udpbench::row::{Row, Status};
 
 /// 16 cases of 5 windows each in 8 blocks.
 const SWEEP: &str = "--engine null --no-reference --ip v4 --soak 0s --warmup 0s --rounds 5 --duration 5ms \
@@ -138,7 +138,7 @@ fn the_rows_are_reckoned_again_to_the_last_byte() {
     }
     let place = Place::new();
     end_early(&place, SWEEP, 17, Signal::SIGINT);
-    let interrupted = |row: &Record| row.status == Status::Interrupted;
+    let interrupted = |row: &Row| row.status == Status::Interrupted;
     assert!(rows(&place.path("out.csv")).iter().any(interrupted));
     assert_summarized(&place);
 }
@@ -187,7 +187,7 @@ fn another_host_is_refused_unless_somebody_insists_and_then_the_rows_say_so() {
 
     assert_code(&place.run("--resume out.jsonl --force"), 0);
     assert_whole(&place);
-    let warned = |row: &&Record| {
+    let warned = |row: &&Row| {
         row.warnings
             .iter()
             .any(|text| text.contains("although the machine was"))
@@ -387,7 +387,7 @@ fn a_damaged_number_is_refused_or_stands_alone() {
     let whole = read(&place.path("out.jsonl"));
     let lines: Vec<&str> = whole.lines().collect();
     let of = |text: &str| -> Result<String, String> {
-        let log = udpbench::raw::Log::parse("out.jsonl", text.as_bytes());
+        let log = udpbench::log::Log::parse("out.jsonl", text.as_bytes());
         let results = log.and_then(|log| Results::from_raw(&log));
         let rows = results.map_err(|error| error.to_string())?.rows;
         Ok(format!("{rows:?}"))
@@ -560,7 +560,7 @@ fn raw_samples_go_where_they_are_told_to() {
     assert_eq!(place.files(), ["here.jsonl"]);
     assert_eq!(stdout(&place.run("summarize here.jsonl")), stdout(&output));
     let header = lines(&place.path("here.jsonl")).remove(0);
-    assert!(matches!(header, Line::Header(_)));
+    assert!(matches!(header, Event::Header(_)));
     // Not over anything.
     assert_code(&place.run(&sweep), 2);
 }

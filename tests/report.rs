@@ -8,7 +8,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 
 use common::{Place, stderr, stdout};
-use udpbench::case::Connection;
+use udpbench::data::Connection;
 
 /// A place with the results of a short sweep: `run.csv`.
 fn measured() -> Place {

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use udpbench::engines;
-use udpbench::record::{Record, Status};
+use udpbench::row::{Row, Status};
 
 use common::{Place, stdout};
 
@@ -30,7 +30,7 @@ fn entries(directory: &Path) -> impl Iterator<Item = PathBuf> {
     entries.map(|entry| entry.expect("an entry").path())
 }
 
-fn rows(path: &Path) -> Vec<Record> {
+fn rows(path: &Path) -> Vec<Row> {
     let mut reader = csv::Reader::from_path(path).expect("a CSV file");
     let rows = reader.deserialize();
     rows.map(|row| row.unwrap_or_else(|error| panic!("{}: {error}", path.display())))
@@ -120,7 +120,7 @@ fn the_published_figures_are_there() {
         path.parent()
             .is_some_and(|home| home.ends_with("2021-rpi-4b-published"))
     });
-    let rows: Vec<Record> = published.flat_map(|path| rows(&path)).collect();
+    let rows: Vec<Row> = published.flat_map(|path| rows(&path)).collect();
     assert_eq!(rows.len(), 36 + 8 + 8);
     let best = rows
         .iter()

@@ -13,7 +13,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::{Value, json};
 use udpbench::engines;
-use udpbench::raw::Line;
+use udpbench::log::Event;
 
 const SCHEMA: &str = include_str!("../docs/raw.schema.json");
 const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/hosts");
@@ -129,7 +129,7 @@ fn every_line_of_real_runs_is_as_the_schema_says() {
 #[test]
 fn every_kind_of_line_is_in_the_schema_and_in_these_runs() {
     // serde names all there are.
-    let refusal = serde_json::from_str::<Line>(r#"{"nope": {}}"#).expect_err("no such kind");
+    let refusal = serde_json::from_str::<Event>(r#"{"nope": {}}"#).expect_err("no such kind");
     let refusal = refusal.to_string();
     let kinds: BTreeSet<&str> = refusal.split('`').skip(1).step_by(2).skip(1).collect();
     assert!(kinds.contains("window"), "{refusal}");

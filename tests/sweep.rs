@@ -8,11 +8,11 @@ use std::thread;
 use clap::Parser;
 use common::{Place, rows, stderr};
 use udpbench::cli::Cli;
+use udpbench::log::Event;
+use udpbench::options::Request;
 use udpbench::plan::Block;
-use udpbench::raw::Line;
-use udpbench::reckoning::Reckoning;
-use udpbench::record::{Environment, Record, Status};
-use udpbench::request::Request;
+use udpbench::replay::Replay;
+use udpbench::row::{Environment, Row, Status};
 use udpbench::sweep::{self, Ending, Journal, Unable};
 use udpbench::sys::interrupt::Interrupt;
 
@@ -21,7 +21,7 @@ struct Recorder {
     told: Vec<String>,
     waited: Vec<String>,
     windows: usize,
-    rows: Vec<Record>,
+    rows: Vec<Row>,
 }
 
 impl Journal for Recorder {
@@ -35,14 +35,14 @@ impl Journal for Recorder {
 
     fn block(&mut self, _block: &Block) {}
 
-    fn line(&mut self, line: &Line) -> anyhow::Result<()> {
-        self.windows += usize::from(matches!(line, Line::Window(_)));
+    fn line(&mut self, line: &Event) -> anyhow::Result<()> {
+        self.windows += usize::from(matches!(line, Event::Window(_)));
         Ok(())
     }
 
     fn windows_to_come(&mut self, _more: i64) {}
 
-    fn rows(&mut self, rows: Vec<Record>) -> anyhow::Result<()> {
+    fn rows(&mut self, rows: Vec<Row>) -> anyhow::Result<()> {
         self.rows.extend(rows);
         Ok(())
     }
@@ -55,7 +55,7 @@ fn run(arguments: &str) -> Recorder {
     let header = request.header(&args, "", Environment::default());
     let interrupt = Interrupt::never().expect("a pair of sockets");
     let mut recorder = Recorder::default();
-    let fresh = Reckoning::new(header);
+    let fresh = Replay::new(header);
     let ending = sweep::run(fresh, &Unable::new(), &interrupt, &mut recorder);
     assert_eq!(ending.expect("a recorder never fails"), Ending::Complete);
     recorder
@@ -123,7 +123,7 @@ fn the_soak_comes_once_and_counts_nothing() {
 #[test]
 fn cpu_time_that_is_no_lanes_is_counted_and_named() {
     let warning = "threads besides the benchmark's own used";
-    let is_named = |row: &Record| row.warnings.iter().any(|text| text.starts_with(warning));
+    let is_named = |row: &Row| row.warnings.iter().any(|text| text.starts_with(warning));
     let over = AtomicBool::new(false);
     thread::scope(|scope| {
         scope.spawn(|| {

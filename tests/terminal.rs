@@ -5,7 +5,7 @@ mod common;
 use std::fs;
 
 use common::{LONG_SWEEP, Place, rows, stderr, stdout};
-use udpbench::sink::{csv, json};
+use udpbench::export::{csv, json};
 
 #[test]
 fn text_that_nobody_reads_to_its_end_is_no_error() {

@@ -7,17 +7,18 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use udpbench::case::{Batch, Connection, Ip};
-use udpbench::content::Stamp;
-use udpbench::engine::ReceiveEnd;
+use udpbench::data::{Batch, Connection, Ip, LEAST_BYTES, Verified, refusal};
+use udpbench::engine::payload::Fill;
+use udpbench::engine::verify::{SequenceTracker, SequenceWriter};
+use udpbench::engine::{Meter, ReceiveEnd};
 use udpbench::engines::Entry;
-use udpbench::lane::{Control, Job, LaneContext, Meter, Role};
-use udpbench::placement::Placement;
-use udpbench::record::Status;
-use udpbench::runner::{self, NoSample, Settings};
+use udpbench::measure::{self, NoSample};
+use udpbench::plan::Settings;
+use udpbench::platform::placement::Placement;
+use udpbench::row::Status;
 use udpbench::sys::files::Root;
 use udpbench::sys::interrupt::Interrupt;
-use udpbench::verify::{LEAST_BYTES, Ledger, Stamper, Verified, refusal};
+use udpbench::workload::lane::{Control, Job, LaneContext, Role};
 
 use common::cases::{built_and_runnable, engines_of, matrix};
 use common::{Place, rows};
@@ -43,7 +44,7 @@ fn every_engine_delivers_what_was_sent() {
         for case in cases {
             let (key, interrupt) = (case.key(), Interrupt::never().expect("a pair of sockets"));
             let placement = Placement::unpinned(case.threads);
-            let sample = match runner::verify(&case, &placement, &settings, &interrupt) {
+            let sample = match measure::verify(&case, &placement, &settings, &interrupt) {
                 Ok(sample) => sample,
                 Err(NoSample::Failed(error)) => panic!("{key}: {error:#}"),
                 Err(NoSample::Interrupted) => panic!("{key}: interrupted by nobody"),
@@ -77,11 +78,11 @@ fn faults_are_found_whatever_the_receiver() {
 
 /// A good stream of a hundred, but for one fault of each kind, and two of the last.
 fn faulty_stream() -> Vec<Vec<u8>> {
-    let mut stamper = Stamper::new(0, PAYLOAD);
+    let mut writer = SequenceWriter::new(0, PAYLOAD);
     let mut next = || {
         let mut datagram = vec![0; PAYLOAD];
-        stamper.stamp(&mut datagram);
-        stamper.sent(1);
+        writer.fill(&mut datagram);
+        writer.sent(1);
         datagram
     };
     let mut stream: Vec<Vec<u8>> = (0..100).map(|_| next()).collect();
@@ -93,20 +94,20 @@ fn faulty_stream() -> Vec<Vec<u8>> {
     stream
 }
 
-/// Sends `stream` by hand to a receiving lane of the engine; returns what its ledger says.
+/// Sends `stream` by hand to a receiving lane of the engine; returns what its tracker says.
 fn received_by(entry: &'static Entry, stream: &[Vec<u8>]) -> Verified {
     let any_port = SocketAddr::new(Ip::V4.loopback(), 0);
     let socket = UdpSocket::bind(any_port).expect("loopback is up");
     let sender = UdpSocket::bind(any_port).expect("as the first");
     let receiver = socket.local_addr().expect("bound");
-    let ledger = Arc::new(Ledger::new(PAYLOAD));
+    let tracker = Arc::new(SequenceTracker::new(PAYLOAD));
     let end = ReceiveEnd {
         socket,
         payload_bytes: PAYLOAD + 1,
         batch: Batch::DEFAULT.count(),
-        patience: None,
-        ledger: Some(Arc::clone(&ledger)),
-        wires: Vec::new(),
+        recv_timeout: None,
+        tracker: Some(Arc::clone(&tracker)),
+        null_links: Vec::new(),
     };
     let job = Job {
         role: Role::Receive(end),
@@ -121,20 +122,20 @@ fn received_by(entry: &'static Entry, stream: &[Vec<u8>]) -> Verified {
 
     for datagram in stream {
         // So slowly that no queue overflows.
-        let before = ledger.verified().packets;
+        let before = tracker.verified().packets;
         sender
             .send_to(datagram, receiver)
             .expect("loopback takes it");
-        while ledger.verified().packets == before && !lane.is_finished() {
+        while tracker.verified().packets == before && !lane.is_finished() {
             thread::yield_now();
         }
     }
-    let found = ledger.verified();
+    let found = tracker.verified();
     control.stop_receiving();
     while !lane.is_finished() {
         // Wakes whoever waits for a datagram.
         sender.send_to(&[], receiver).expect("loopback takes it");
-        meter.nudges.nudge();
+        meter.wakeups.interrupt();
         thread::yield_now();
     }
     lane.join().expect("no panic").expect("no error");

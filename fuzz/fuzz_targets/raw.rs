@@ -2,9 +2,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use udpbench::raw::Log;
+use udpbench::log::Log;
 use udpbench::results::Results;
-use udpbench::sink::table;
+use udpbench::export::table;
 
 fuzz_target!(|bytes: &[u8]| {
     let Ok(log) = Log::parse("any.jsonl", bytes) else {

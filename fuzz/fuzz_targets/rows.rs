@@ -2,9 +2,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use udpbench::record::Record;
+use udpbench::row::Row;
 use udpbench::results::Results;
-use udpbench::sink::table;
+use udpbench::export::table;
 
 fuzz_target!(|bytes: &[u8]| {
     let Ok(results) = Results::from_csv("any.csv", bytes) else {
@@ -20,7 +20,7 @@ fuzz_target!(|bytes: &[u8]| {
     assert_eq!(again.rows, results.rows);
 });
 
-fn csv_of(rows: &[Record]) -> Vec<u8> {
+fn csv_of(rows: &[Row]) -> Vec<u8> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     for row in rows {
         writer.serialize(row).expect("every row can be written");

@@ -1,6 +1,6 @@
 //! Engines on the command line: one by its name, a kind of them, or all.
 
-use crate::case::Group;
+use crate::data::Group;
 use crate::engines::{self, Entry};
 
 /// An engine, or several of those that move datagrams and do not starve.

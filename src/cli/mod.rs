@@ -1,4 +1,4 @@
-//! The command line: what was typed, nothing else. What it means is decided in [`crate::request`].
+//! The command line: what was typed, nothing else. What it means is decided in [`crate::options`].
 
 #![allow(
     rustdoc::broken_intra_doc_links,
@@ -14,7 +14,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::case::Buffer;
+use crate::data::Buffer;
 
 pub use self::engine::EngineArg;
 pub use self::results::{

@@ -6,8 +6,8 @@ use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 
 use crate::compare::{self, Threshold};
+use crate::export::Format;
 use crate::rank;
-use crate::sink::Format;
 
 /// The options of `summarize`.
 #[derive(Args, Debug)]

@@ -6,11 +6,11 @@ use std::time::Duration;
 use clap::Args;
 
 use super::engine::{EngineArg, engine};
-use crate::case::{Batch, Buffer, Connection, Ip, Payload, SharingKind, Spread, Threads, Workers};
+use crate::data::{Batch, Buffer, Connection, Ip, Payload, SharingKind, Spread, Threads, Workers};
 use crate::duration;
+use crate::export::Format;
 use crate::percent;
-use crate::placement::Pin;
-use crate::sink::Format;
+use crate::platform::placement::Pin;
 
 /// The options of the sweep.
 #[derive(Args, Debug)]

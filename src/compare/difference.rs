@@ -1,7 +1,7 @@
 //! By how much two rows differ, and how sure their own rounds are of that.
 
 use super::By;
-use crate::record::Record;
+use crate::row::Row;
 use crate::stats;
 
 /// What of a case is compared.
@@ -38,7 +38,7 @@ struct Middle {
 impl Difference {
     /// # Errors
     /// Why the two cannot be compared.
-    pub(super) fn between(base: &Record, new: &Record, by: By) -> Result<Self, String> {
+    pub(super) fn between(base: &Row, new: &Row, by: By) -> Result<Self, String> {
         let have_ratios = ratio(base, by).is_some() && ratio(new, by).is_some();
         let measure = match by {
             _ if have_ratios => Measure::Ratio,
@@ -87,14 +87,14 @@ impl Difference {
     }
 }
 
-pub(super) fn ratio(row: &Record, by: By) -> Option<f64> {
+pub(super) fn ratio(row: &Row, by: By) -> Option<f64> {
     match by {
         By::Speed => row.ratio_to_std,
         By::Cpu => row.cpu_ratio_to_std,
     }
 }
 
-fn middle_of_ratios(row: &Record, by: By) -> Result<Middle, String> {
+fn middle_of_ratios(row: &Row, by: By) -> Result<Middle, String> {
     let deviation_pct = match by {
         By::Speed => row.ratio_sd_pct,
         By::Cpu => row.cpu_ratio_sd_pct,
@@ -114,7 +114,7 @@ fn middle_of_ratios(row: &Record, by: By) -> Result<Middle, String> {
     Middle::new(value, deviation_pct, pairs as f64, RATIO_STEP)
 }
 
-fn middle_of_speeds(row: &Record) -> Result<Middle, String> {
+fn middle_of_speeds(row: &Row) -> Result<Middle, String> {
     let windows = row.counted_windows();
     if windows < 2 {
         return Err("fewer than 2 rounds".to_owned());
@@ -168,25 +168,25 @@ mod tests {
     fn what_has_no_scatter_or_no_value_says_so() {
         let base = row("mio-level", 0.9);
         let refused =
-            |new: Record| Difference::between(&base, &new, By::Speed).expect_err("not comparable");
-        let older = Record {
+            |new: Row| Difference::between(&base, &new, By::Speed).expect_err("not comparable");
+        let older = Row {
             ratio_pairs: None,
             ..base.clone()
         };
         assert!(refused(older).contains("summarize it again"));
-        let one = Record {
+        let one = Row {
             ratio_pairs: Some(1),
             ..base.clone()
         };
         assert_eq!(refused(one), "fewer than 2 pairs with the reference in NEW");
         for value in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-            let new = Record {
+            let new = Row {
                 ratio_to_std: Some(value),
                 ..base.clone()
             };
             assert!(refused(new).contains("no speed to compare"));
         }
-        let wild = Record {
+        let wild = Row {
             ratio_sd_pct: Some(1e300),
             ..base.clone()
         };
@@ -195,7 +195,7 @@ mod tests {
 
     #[test]
     fn without_a_reference_speeds_are_compared_but_not_cpu_time() {
-        let base = Record {
+        let base = Row {
             ratio_to_std: None,
             cpu_ratio_to_std: None,
             cv_pct: Some(2.0),

@@ -7,9 +7,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::case::BlockKey;
-use crate::record::{Record, Status};
+use crate::data::BlockKey;
 use crate::results::Results;
+use crate::row::{Row, Status};
 
 /// Changes of the reference below this are noise of its own windows. Of a logarithm.
 const NOISE: f64 = 0.05;
@@ -60,8 +60,8 @@ impl Drift {
 
 /// The reference's datagrams per second.
 fn speeds(results: &Results) -> BTreeMap<BlockKey, f64> {
-    let is_reference = |row: &&Record| row.is_reference() && row.status == Status::Ok;
+    let is_reference = |row: &&Row| row.is_reference() && row.status == Status::Ok;
     let rows = results.rows.iter().filter(is_reference);
-    let speed = |row: &Record| Some((row.block(), row.received_pps.filter(|&pps| pps > 0.0)?));
+    let speed = |row: &Row| Some((row.block(), row.received_pps.filter(|&pps| pps > 0.0)?));
     rows.filter_map(speed).collect()
 }

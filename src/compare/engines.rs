@@ -9,7 +9,7 @@ use super::difference::{Difference, Measure};
 use super::drift::Drift;
 use super::scatter;
 use super::{CaseChange, Change, EngineChange, Stratum, Verdict};
-use crate::case::{BlockKey, Threads};
+use crate::data::{BlockKey, Threads};
 
 /// Fewer do not tell how much blocks differ.
 const FEWEST_BLOCKS: usize = 4;

@@ -6,7 +6,7 @@ use comfy_table::{ContentArrangement, Table, presets};
 
 use super::pairs::cases_word;
 use super::{Against, CaseChange, Threshold, Verdict};
-use crate::sink::table::WIDTH;
+use crate::export::table::WIDTH;
 
 /// Each remark once, wrapped.
 pub(super) fn draw(file: &Against, threshold: Threshold) -> String {

@@ -13,21 +13,22 @@
 //!
 //! `docs/METHODOLOGY.md` says why it is so, and how often it errs.
 
-mod against;
+mod comparability;
 mod difference;
 mod drift;
 mod engines;
-mod fitness;
 pub(crate) mod footnotes;
+mod numbers;
 mod pairs;
 pub mod rows;
+mod runs;
 mod scatter;
 mod significance;
 pub mod table;
 mod threshold;
 mod verdict;
 
-use crate::case::{BlockKey, Connection, Threads};
+use crate::data::{BlockKey, Connection, Threads};
 use crate::results::Results;
 
 pub use self::difference::Measure;
@@ -82,7 +83,7 @@ pub struct Against {
 pub struct CaseChange {
     /// Its key.
     pub case: String,
-    /// See [`crate::record::Record::label`].
+    /// See [`crate::row::Row::label`].
     pub label: String,
     /// Whether its sockets are connected.
     pub connection: Connection,
@@ -103,7 +104,7 @@ pub struct CaseChange {
 /// All cases of one label.
 #[derive(Clone, Debug)]
 pub struct EngineChange {
-    /// See [`crate::record::Record::label`].
+    /// See [`crate::row::Row::label`].
     pub label: String,
     /// How many cases were compared.
     pub cases: usize,

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::record::{Record, Status};
 use crate::results::Results;
+use crate::row::{Row, Status};
 
 /// The rows of two files, by case.
 pub(super) struct Pairs<'a> {
@@ -16,16 +16,16 @@ pub(super) struct Pairs<'a> {
 /// One case that the base has a speed of.
 pub(super) enum Pair<'a> {
     /// Measured in both.
-    Measured(&'a Record, &'a Record),
+    Measured(&'a Row, &'a Row),
     /// Measured in the base, failed now: why.
-    Broken(&'a Record, &'a Record, String),
+    Broken(&'a Row, &'a Row, String),
     /// Several rows of one case: nobody knows which is meant. The first, and why not.
-    Several(&'a Record, String),
+    Several(&'a Row, String),
 }
 
 impl<'a> Pairs<'a> {
     pub(super) fn of(base: &'a Results, new: &'a Results) -> Self {
-        let mut by_case: BTreeMap<&str, [Vec<&Record>; 2]> = BTreeMap::new();
+        let mut by_case: BTreeMap<&str, [Vec<&Row>; 2]> = BTreeMap::new();
         for (side, results) in [base, new].into_iter().enumerate() {
             for row in &results.rows {
                 by_case.entry(&row.case).or_default()[side].push(row);
@@ -55,7 +55,7 @@ impl<'a> Pairs<'a> {
 
 impl<'a> Pair<'a> {
     /// What it is called by.
-    pub(super) fn row(&self) -> &'a Record {
+    pub(super) fn row(&self) -> &'a Row {
         match self {
             Self::Measured(row, _) | Self::Broken(row, ..) | Self::Several(row, _) => row,
         }
@@ -64,7 +64,7 @@ impl<'a> Pair<'a> {
 
 /// # Errors
 /// How it comes that there is nothing to compare.
-fn pair<'a>(base: &[&'a Record], new: &[&'a Record]) -> Result<Pair<'a>, String> {
+fn pair<'a>(base: &[&'a Row], new: &[&'a Row]) -> Result<Pair<'a>, String> {
     let (base, new) = match (base, new) {
         ([base], [new]) => (*base, *new),
         (_, []) => return Err("only in BASE".to_owned()),
@@ -98,7 +98,7 @@ fn pair<'a>(base: &[&'a Record], new: &[&'a Record]) -> Result<Pair<'a>, String>
 const NOTHING_CAME: &str = "nothing was received";
 
 /// A case that received nothing is dead, also in a file of a build that called it ok.
-fn status(row: &Record) -> Status {
+fn status(row: &Row) -> Status {
     match row.status {
         Status::Ok
             if row.received_packets == Some(0) && row.received_pps.is_none_or(|pps| pps == 0.0) =>

@@ -3,11 +3,11 @@
 use serde::Serialize;
 
 use super::{Against, By, Change, Comparison, Measure, Verdict};
-use crate::sink::csv;
+use crate::export::csv;
 
 /// One row. Empty: not known, or not of this kind.
 #[derive(Debug, Default, Serialize)]
-struct Row<'a> {
+struct TableRow<'a> {
     base: &'a str,
     new: &'a str,
     kind: &'static str,
@@ -44,14 +44,14 @@ pub fn json(comparison: &Comparison) -> anyhow::Result<String> {
     Ok(serde_json::to_string_pretty(&rows(comparison))? + "\n")
 }
 
-fn rows(comparison: &Comparison) -> Vec<Row<'_>> {
+fn rows(comparison: &Comparison) -> Vec<TableRow<'_>> {
     let files = comparison.files.iter();
     files.flat_map(|file| rows_of(comparison, file)).collect()
 }
 
-fn rows_of<'a>(comparison: &'a Comparison, file: &'a Against) -> Vec<Row<'a>> {
+fn rows_of<'a>(comparison: &'a Comparison, file: &'a Against) -> Vec<TableRow<'a>> {
     let by = comparison.options.by;
-    let row = |change: Option<Change>, verdict: &'a Verdict| Row {
+    let row = |change: Option<Change>, verdict: &'a Verdict| TableRow {
         base: &comparison.base,
         new: &file.name,
         by: match by {
@@ -65,9 +65,9 @@ fn rows_of<'a>(comparison: &'a Comparison, file: &'a Against) -> Vec<Row<'a>> {
         threshold_pct: comparison.options.threshold.percent(),
         verdict: verdict.word(by),
         reason: verdict.reason().unwrap_or_default(),
-        ..Row::default()
+        ..TableRow::default()
     };
-    let engines = file.engines.iter().map(|engine| Row {
+    let engines = file.engines.iter().map(|engine| TableRow {
         kind: "engine",
         label: &engine.label,
         cases: engine.cases,
@@ -75,7 +75,7 @@ fn rows_of<'a>(comparison: &'a Comparison, file: &'a Against) -> Vec<Row<'a>> {
         measure: "ratio",
         ..row(engine.change, &engine.verdict)
     });
-    let cases = file.cases.iter().map(|case| Row {
+    let cases = file.cases.iter().map(|case| TableRow {
         kind: "case",
         label: &case.label,
         case: &case.case,

@@ -6,9 +6,10 @@ use std::fmt::Write as _;
 use anstyle::{AnsiColor, Style};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
+pub(crate) use super::numbers::{change, interval};
 use super::significance::FALSE_DISCOVERY_RATE;
-use super::{Against, By, CaseChange, Change, Comparison, EngineChange, Verdict, footnotes};
-use crate::case::{BlockKey, Buffer, Connection};
+use super::{Against, By, CaseChange, Comparison, EngineChange, Verdict, footnotes};
+use crate::data::{BlockKey, Buffer, Connection};
 
 /// Which cases are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -218,25 +219,6 @@ pub(crate) fn value(value: Option<f64>) -> String {
         Some(value) if value >= 1e6 => format!("{:.1}M", value / 1e6),
         Some(value) if value >= 1e3 => format!("{:.1}k", value / 1e3),
         Some(value) => format!("{value:.3}"),
-    }
-}
-
-pub(crate) fn change(change: Option<Change>) -> String {
-    change.map_or_else(String::new, |change| percent(change.estimate))
-}
-
-pub(crate) fn interval(change: Option<Change>) -> String {
-    let text = |change: Change| format!("{}..{}", percent(change.low), percent(change.high));
-    change.map_or_else(String::new, text)
-}
-
-/// With few digits: what is ten times as much needs no decimals.
-fn percent(fraction: f64) -> String {
-    // Adding 0 takes the sign from a zero.
-    match (1000.0 * fraction).round() / 10.0 + 0.0 {
-        percent if percent > 999.0 => ">999".to_owned(),
-        percent if percent.abs() >= 99.95 => format!("{percent:+.0}"),
-        percent => format!("{percent:+.1}"),
     }
 }
 

@@ -3,15 +3,15 @@
 use super::significance::FALSE_DISCOVERY_RATE;
 use super::*;
 use crate::compare::table::Detail;
-use crate::record::{Record, Status};
+use crate::row::{Row, Status};
 
 /// Two threads of 300 B, six rounds that scatter by 3 %.
-pub(super) fn row(engine: &str, ratio: f64) -> Record {
+pub(super) fn row(engine: &str, ratio: f64) -> Row {
     case_of(engine, Connection::Unconnected, 300, ratio)
 }
 
-pub(super) fn case_of(engine: &str, connection: Connection, payload: u32, ratio: f64) -> Record {
-    Record {
+pub(super) fn case_of(engine: &str, connection: Connection, payload: u32, ratio: f64) -> Row {
+    Row {
         case: format!("{engine}:{engine}/2t/{payload}B/{connection}/v4"),
         sender: engine.to_owned(),
         receiver: engine.to_owned(),
@@ -31,12 +31,12 @@ pub(super) fn case_of(engine: &str, connection: Connection, payload: u32, ratio:
         kernel: "6.12.0".to_owned(),
         version: "0.1.0".to_owned(),
         throttled: "no".to_owned(),
-        ..crate::record::tests::record()
+        ..crate::row::tests::record()
     }
 }
 
 /// As from a file.
-pub(super) fn results(name: &str, rows: Vec<Record>) -> Results {
+pub(super) fn results(name: &str, rows: Vec<Row>) -> Results {
     Results {
         name: name.to_owned(),
         rows,
@@ -47,7 +47,7 @@ pub(super) fn results(name: &str, rows: Vec<Record>) -> Results {
 }
 
 /// Two engines and the reference, over so many blocks, with these ratios.
-fn sweep(blocks: u32, ratio_of: impl Fn(&str, u32) -> f64) -> Vec<Record> {
+fn sweep(blocks: u32, ratio_of: impl Fn(&str, u32) -> f64) -> Vec<Row> {
     let mut rows = Vec::new();
     for block in 1..=blocks {
         let mut add = |engine: &str, connection, ratio| {
@@ -85,7 +85,7 @@ fn against(base: &Results, new: Results) -> Against {
 }
 
 /// The verdict on the only case.
-fn verdict_of(base: Record, new: Record) -> Verdict {
+fn verdict_of(base: Row, new: Row) -> Verdict {
     let found = against(&results("a", vec![base]), results("b", vec![new]));
     assert_eq!(found.cases.len(), 1);
     found.cases[0].verdict.clone()
@@ -179,7 +179,7 @@ fn the_reference_is_not_judged_and_said_to_be_it() {
 
 #[test]
 fn few_rounds_of_a_noisy_case_are_unclear_and_what_helps_is_said() {
-    let noisy = |ratio| Record {
+    let noisy = |ratio| Row {
         ratio_sd_pct: Some(20.0),
         ..row("mio-level", ratio)
     };
@@ -261,11 +261,11 @@ fn the_widest_table_fits_the_terminal() {
     base.receiver = "tokio-exhaustive".to_owned();
     base.threads = 256.try_into().expect("in range");
     base.payload_bytes = 65_507.try_into().expect("in range");
-    base.sndbuf_asked_bytes = Some(crate::case::Buffer::DEFAULT);
+    base.sndbuf_asked_bytes = Some(crate::data::Buffer::DEFAULT);
     base.ratio_sd_pct = Some(900.0);
     let mut new = base.clone();
     new.ratio_to_std = Some(0.1);
-    let odd = |rows: &[Record]| {
+    let odd = |rows: &[Row]| {
         let mut other = rows[0].clone();
         (other.case, other.sndbuf_asked_bytes) = ("other".to_owned(), None);
         other.sender = other.receiver.clone();
@@ -276,7 +276,7 @@ fn the_widest_table_fits_the_terminal() {
     assert!(text.contains("unclear"), "{text}");
     for line in text.lines() {
         assert!(
-            line.chars().count() <= usize::from(crate::sink::table::WIDTH),
+            line.chars().count() <= usize::from(crate::export::table::WIDTH),
             "{line}"
         );
     }

@@ -1,7 +1,7 @@
 //! What a change is called.
 
+use super::numbers;
 use super::significance::{Asked, Kind, discoveries};
-use super::table;
 use super::{Against, By, Change, EngineChange, Options, Stratum, Threshold};
 
 /// What a change is called.
@@ -141,8 +141,8 @@ impl EngineChange {
                 None => format!("{threads}: a single block"),
                 Some(_) => format!(
                     "{threads}: {} % ({})",
-                    table::change(stratum.change),
-                    table::interval(stratum.change)
+                    numbers::change(stratum.change),
+                    numbers::interval(stratum.change)
                 ),
             }
         });

@@ -1,6 +1,6 @@
 //! What people need to know of an engine before they choose it, and what the plan decides by.
 
-use crate::case::{EngineName, Group, Traits};
+use crate::data::{EngineName, Group, Traits};
 
 /// What people need to know of an engine before they choose it.
 #[derive(Debug)]

@@ -7,6 +7,11 @@
 //! nothing per datagram is dynamic, allocates, locks or reads a clock.
 
 mod about;
+pub(crate) mod counters;
+pub(crate) mod null_link;
+pub mod payload;
+pub mod verify;
+mod wakeups;
 
 use std::any::Any;
 use std::future::Future;
@@ -19,10 +24,11 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 pub use self::about::{About, Partner, Selection};
-use crate::content::{Inspect, Stamp};
-use crate::lane::{LaneBrief, Meter, PoolBrief};
-use crate::verify::{Ledger, Stamper};
-use crate::wire::Wire;
+pub use self::counters::{Meter, SharedTally, Tally};
+use self::null_link::NullLink;
+use self::payload::{Check, Fill};
+use self::verify::{SequenceTracker, SequenceWriter};
+pub use self::wakeups::Wakeups;
 
 /// What one call of an engine moved.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -86,17 +92,41 @@ impl Batched {
     }
 }
 
+/// What an engine may want to know before it starts its worker threads.
+#[derive(Clone)]
+pub struct PoolBrief {
+    /// How many it is to start.
+    pub workers: usize,
+    /// Whether the lane that they run both sends and receives.
+    pub alone: bool,
+    /// What each of them is to do first.
+    pub at_start: Arc<dyn Fn() + Send + Sync>,
+}
+
+/// What an engine may want to know before it starts.
+#[derive(Clone, Debug)]
+pub struct LaneBrief {
+    /// For engines whose futures suspend.
+    pub wakeups: Arc<Wakeups>,
+    /// For engines of which one call may last as long as the flood: they publish from within.
+    pub meter: Arc<Meter>,
+    /// The threads that are to run the lane, if not its own.
+    pub pool: Option<Pool>,
+    /// Whether the lane both sends and receives.
+    pub alone: bool,
+}
+
 /// What an engine has to say about how it went, if anything.
 pub type Remark = Option<&'static str>;
 
 /// The sending half of an engine. `Send`, with its futures: `--tokio-workers` has other threads run them.
 pub trait Transmit: Send {
-    /// Moves one burst out, after `stamp` has seen its memory.
+    /// Moves one burst out, after `fill` has seen its memory.
     ///
     /// # Errors
     /// What the system call said. `Interrupted` and `WouldBlock` are normal: the workload looks at its
     /// stop flag and calls again. Anything else is counted, and ends the lane only when it persists.
-    fn transmit(&mut self, stamp: &impl Stamp) -> impl Future<Output = io::Result<Burst>> + Send;
+    fn transmit(&mut self, fill: &impl Fill) -> impl Future<Output = io::Result<Burst>> + Send;
 
     /// Anything that the row should say about how it went. Asked once, after the loop.
     fn remark(&self) -> Remark {
@@ -106,14 +136,14 @@ pub trait Transmit: Send {
 
 /// The receiving half of an engine. `Send`, with its futures, as [`Transmit`].
 pub trait Receive: Send {
-    /// Moves one burst in, and shows each datagram to `inspect`. May wait for it, but must return
-    /// `Interrupted` when a signal ends the wait, and `WouldBlock` when [`ReceiveEnd::patience`] ran out.
+    /// Moves one burst in, and shows each datagram to `check`. May wait for it, but must return
+    /// `Interrupted` when a signal ends the wait, and `WouldBlock` when [`ReceiveEnd::recv_timeout`] ran out.
     ///
     /// # Errors
     /// As for [`Transmit::transmit`].
-    fn receive<I: Inspect>(
+    fn receive<I: Check>(
         &mut self,
-        inspect: &mut I,
+        check: &mut I,
     ) -> impl Future<Output = io::Result<Burst>> + Send;
 }
 
@@ -147,9 +177,9 @@ pub struct SendEnd {
     /// Datagrams that one call may move, for engines that batch.
     pub batch: usize,
     /// Makes each datagram hold something else, while the engine is verified.
-    pub stamper: Option<Stamper>,
+    pub writer: Option<SequenceWriter>,
     /// Stands in for the kernel in the one engine that uses none (`null`).
-    pub wire: Arc<Wire>,
+    pub null_link: Arc<NullLink>,
 }
 
 impl SendEnd {
@@ -162,7 +192,7 @@ impl SendEnd {
     /// For engines that hand over `count` datagrams at a time, each from memory of its own only if each is
     /// to hold something else.
     pub fn payloads(&self, count: usize) -> Vec<u8> {
-        let distinct = if self.stamper.is_some() { count } else { 1 };
+        let distinct = if self.writer.is_some() { count } else { 1 };
         self.payload().repeat(distinct)
     }
 }
@@ -178,11 +208,11 @@ pub struct ReceiveEnd {
     pub batch: usize,
     /// How long one receive may wait before it returns `WouldBlock`. `None`: until something comes.
     /// Set in the one-thread mode, where a lost datagram would otherwise hang the only thread.
-    pub patience: Option<Duration>,
+    pub recv_timeout: Option<Duration>,
     /// Where each datagram is entered, while the engine is verified.
-    pub ledger: Option<Arc<Ledger>>,
-    /// The wires of the senders whose flows end here, for `null`.
-    pub wires: Vec<Arc<Wire>>,
+    pub tracker: Option<Arc<SequenceTracker>>,
+    /// The null_links of the senders whose flows end here, for `null`.
+    pub null_links: Vec<Arc<NullLink>>,
 }
 
 /// Threads that the lanes of a run share, and what they run: only their engine knows.

@@ -3,10 +3,10 @@
 use std::fmt;
 use std::io;
 
-use crate::case::{Case, EngineName};
-use crate::engine::{About, Engine, Partner, Pool, Remark};
-use crate::lane::{Job, LaneContext, PoolBrief};
+use crate::data::{Case, EngineName};
+use crate::engine::{About, Engine, Partner, Pool, PoolBrief, Remark};
 use crate::workload;
+use crate::workload::lane::{Job, LaneContext};
 
 /// An engine in the registry, with its type erased: one indirect call per lane, none per datagram.
 pub struct Entry {

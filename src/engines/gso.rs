@@ -6,14 +6,14 @@ use std::marker::PhantomData;
 use std::net::{SocketAddr, UdpSocket};
 
 use super::mmsg::MmsgReceiver;
-use crate::case::Group;
-use crate::content::{Inspect, Stamp};
+use crate::data::Group;
+use crate::engine::payload::{Check, Fill};
 use crate::engine::{
-    About, Addressing, Burst, Engine, Partner, Receive, ReceiveEnd, Remark, SendEnd, Transmit,
+    About, Addressing, Burst, Engine, LaneBrief, Partner, Receive, ReceiveEnd, Remark, SendEnd,
+    Transmit,
 };
-use crate::lane::LaneBrief;
-use crate::sys::coalesced::CoalescedReceive;
-use crate::sys::gso;
+use crate::engines::linux::coalesced::CoalescedReceive;
+use crate::engines::linux::gso;
 
 /// UDP_SEGMENT: as many datagrams per call as fit 65507 B and the kernel takes.
 pub(super) struct Gso;
@@ -73,7 +73,7 @@ impl Engine for Gro {
 
     fn receiver<A: Addressing>(&self, end: ReceiveEnd) -> io::Result<GroReceiver> {
         gso::join(&end.socket)?;
-        end.socket.set_read_timeout(end.patience)?;
+        end.socket.set_read_timeout(end.recv_timeout)?;
         Ok(GroReceiver {
             piece: CoalescedReceive::new(!A::CONNECTED),
             socket: end.socket,
@@ -126,8 +126,8 @@ impl<A: Addressing> GsoSender<A> {
 
 impl<A: Addressing> Transmit for GsoSender<A> {
     #[inline]
-    async fn transmit(&mut self, stamp: &impl Stamp) -> io::Result<Burst> {
-        stamp.stamp(&mut self.payload);
+    async fn transmit(&mut self, fill: &impl Fill) -> io::Result<Burst> {
+        fill.fill(&mut self.payload);
         let outcome = if A::CONNECTED {
             self.socket.send(&self.payload)
         } else {
@@ -159,8 +159,8 @@ pub(super) struct GroReceiver {
 
 impl Receive for GroReceiver {
     #[inline]
-    async fn receive<I: Inspect>(&mut self, inspect: &mut I) -> io::Result<Burst> {
-        self.piece.receive(&self.socket, inspect)
+    async fn receive<I: Check>(&mut self, check: &mut I) -> io::Result<Burst> {
+        self.piece.receive(&self.socket, check)
     }
 }
 
@@ -172,7 +172,7 @@ mod tests {
     use nix::sys::socket::sockopt::UdpGsoSegment;
 
     use super::*;
-    use crate::content::Unstamped;
+    use crate::engine::payload::NoFill;
     use crate::engine::{Unconnected, poll_once};
 
     #[test]
@@ -189,15 +189,15 @@ mod tests {
             peer,
             payload_bytes: 300,
             batch: 1,
-            stamper: None,
-            wire: Arc::default(),
+            writer: None,
+            null_link: Arc::default(),
         };
         let mut sender = GsoSender::<Unconnected>::new(end).expect("it can be cut");
         assert_eq!(sender.remark(), None);
         sender.fall_back();
         let option = getsockopt(&sender.socket, UdpGsoSegment).expect("it has the option");
         assert_eq!(option, 0);
-        let burst = poll_once(sender.transmit(&Unstamped)).expect("loopback takes it");
+        let burst = poll_once(sender.transmit(&NoFill)).expect("loopback takes it");
         assert_eq!(burst, Burst::one(300));
         assert!(sender.remark().is_some());
     }

@@ -26,15 +26,14 @@ use message_io::network::{
     TransportConnect,
 };
 
-use crate::case::Group;
-use crate::content::{Inspect, Stamp};
+use crate::data::Group;
+use crate::engine::payload::{Check, Fill};
 use crate::engine::{
-    About, Addressing, Burst, Connected, Engine, Receive, ReceiveEnd, SendEnd, Transmit,
-    Unconnected,
+    About, Addressing, Burst, Connected, Engine, LaneBrief, Meter, Receive, ReceiveEnd, SendEnd,
+    Tally, Transmit, Unconnected,
 };
-use crate::lane::{LaneBrief, Meter, Tally};
-use crate::sys::nudge;
-use crate::sys::replace::replace;
+use crate::engines::linux::swap_fd::replace;
+use crate::sys::wakeup;
 
 /// `SAMPLING_TIMEOUT` in the library's `node.rs`: how soon its own loop sees that it is to stop.
 const GLANCE: Duration = Duration::from_millis(50);
@@ -53,7 +52,7 @@ impl Engine for MessageIo {
     type Receiver<A: Addressing> = MessageIoReceiver;
 
     fn start(brief: &LaneBrief) -> io::Result<Self> {
-        nudge::block()?;
+        wakeup::block()?;
         Ok(Self(Arc::clone(&brief.meter)))
     }
 
@@ -72,7 +71,7 @@ impl Engine for MessageIo {
         let (network, _) = Network::over::<A>(&end.socket, peer?)?;
         Ok(MessageIoReceiver {
             network,
-            wait: end.patience.unwrap_or(GLANCE),
+            wait: end.recv_timeout.unwrap_or(GLANCE),
             meter: Arc::clone(&self.0),
             total: Tally::default(),
         })
@@ -132,8 +131,8 @@ pub(super) struct MessageIoSender {
 
 impl Transmit for MessageIoSender {
     #[inline]
-    async fn transmit(&mut self, stamp: &impl Stamp) -> io::Result<Burst> {
-        stamp.stamp(&mut self.payload);
+    async fn transmit(&mut self, fill: &impl Fill) -> io::Result<Burst> {
+        fill.fill(&mut self.payload);
         match self.network.controller.send(self.endpoint, &self.payload) {
             SendStatus::Sent => Ok(Burst::one(self.payload.len())),
             // The library keeps what the system said to itself.
@@ -151,11 +150,11 @@ pub(super) struct MessageIoReceiver {
 
 impl Receive for MessageIoReceiver {
     #[inline]
-    async fn receive<I: Inspect>(&mut self, inspect: &mut I) -> io::Result<Burst> {
+    async fn receive<I: Check>(&mut self, check: &mut I) -> io::Result<Burst> {
         let before = self.total;
         let took = |event: NetEvent| {
             if let NetEvent::Message(_, datagram) = event {
-                inspect.inspect(datagram);
+                check.check(datagram);
                 let total = self.total.add(Burst::one(datagram.len()));
                 self.meter.received.publish(total);
             }

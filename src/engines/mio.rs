@@ -12,12 +12,11 @@ use std::time::Duration;
 use mio::net::UdpSocket;
 use mio::{Events, Interest, Poll, Token};
 
-use crate::case::Group;
-use crate::content::{Inspect, Stamp};
+use crate::data::Group;
+use crate::engine::payload::{Check, Fill};
 use crate::engine::{
-    About, Addressing, Burst, Engine, Receive, ReceiveEnd, Selection, SendEnd, Transmit,
+    About, Addressing, Burst, Engine, LaneBrief, Receive, ReceiveEnd, Selection, SendEnd, Transmit,
 };
-use crate::lane::LaneBrief;
 
 /// What a loop does before the first operation, and after each.
 pub(super) trait Discipline: Send + 'static {
@@ -117,7 +116,7 @@ impl<D: Discipline> Engine for Mio<D> {
 
     fn receiver<A: Addressing>(&self, end: ReceiveEnd) -> io::Result<MioReceiver<A, D>> {
         Ok(MioReceiver {
-            reactor: Reactor::new::<D>(end.socket, Interest::READABLE, end.patience)?,
+            reactor: Reactor::new::<D>(end.socket, Interest::READABLE, end.recv_timeout)?,
             buffer: vec![0; end.payload_bytes],
             marker: PhantomData,
         })
@@ -139,8 +138,8 @@ pub(super) struct MioSender<A, D> {
 
 impl<A: Addressing, D: Discipline> Transmit for MioSender<A, D> {
     #[inline]
-    async fn transmit(&mut self, stamp: &impl Stamp) -> io::Result<Burst> {
-        stamp.stamp(&mut self.payload);
+    async fn transmit(&mut self, fill: &impl Fill) -> io::Result<Burst> {
+        fill.fill(&mut self.payload);
         let sent = self.reactor.operate::<D>(|socket| {
             if A::CONNECTED {
                 socket.send(&self.payload)
@@ -160,7 +159,7 @@ pub(super) struct MioReceiver<A, D> {
 
 impl<A: Addressing, D: Discipline> Receive for MioReceiver<A, D> {
     #[inline]
-    async fn receive<I: Inspect>(&mut self, inspect: &mut I) -> io::Result<Burst> {
+    async fn receive<I: Check>(&mut self, check: &mut I) -> io::Result<Burst> {
         let received = self.reactor.operate::<D>(|socket| {
             if A::CONNECTED {
                 socket.recv(&mut self.buffer)
@@ -168,7 +167,7 @@ impl<A: Addressing, D: Discipline> Receive for MioReceiver<A, D> {
                 socket.recv_from(&mut self.buffer).map(|(bytes, _)| bytes)
             }
         })?;
-        inspect.inspect_first(received, &self.buffer);
+        check.check_first(received, &self.buffer);
         Ok(Burst::one(received))
     }
 }
@@ -179,7 +178,7 @@ struct Reactor {
     poll: Poll,
     events: Events,
     interest: Interest,
-    patience: Option<Duration>,
+    recv_timeout: Option<Duration>,
     ready: bool,
 }
 
@@ -187,7 +186,7 @@ impl Reactor {
     fn new<D: Discipline>(
         socket: std::net::UdpSocket,
         interest: Interest,
-        patience: Option<Duration>,
+        recv_timeout: Option<Duration>,
     ) -> io::Result<Self> {
         socket.set_nonblocking(true)?;
         let mut socket = UdpSocket::from_std(socket);
@@ -198,7 +197,7 @@ impl Reactor {
             poll,
             events: Events::with_capacity(1),
             interest,
-            patience,
+            recv_timeout,
             ready: D::EAGER,
         })
     }
@@ -210,7 +209,7 @@ impl Reactor {
         operation: impl FnOnce(&UdpSocket) -> io::Result<usize>,
     ) -> io::Result<usize> {
         if !self.ready {
-            self.poll.poll(&mut self.events, self.patience)?;
+            self.poll.poll(&mut self.events, self.recv_timeout)?;
             if self.events.is_empty() {
                 return Err(io::ErrorKind::WouldBlock.into());
             }

@@ -4,11 +4,12 @@ use std::io;
 use std::net::UdpSocket;
 use std::sync::Arc;
 
-use crate::case::Group;
-use crate::content::{Inspect, Stamp};
-use crate::engine::{About, Addressing, Burst, Engine, Receive, ReceiveEnd, SendEnd, Transmit};
-use crate::lane::{LaneBrief, Meter};
-use crate::sys::batch::{ReceiveBatch, SendBatch};
+use crate::data::Group;
+use crate::engine::payload::{Check, Fill};
+use crate::engine::{
+    About, Addressing, Burst, Engine, LaneBrief, Meter, Receive, ReceiveEnd, SendEnd, Transmit,
+};
+use crate::engines::linux::batch::{ReceiveBatch, SendBatch};
 
 /// See the module's words.
 pub(super) struct Mmsg(Arc<Meter>);
@@ -51,8 +52,8 @@ pub(super) struct MmsgSender {
 
 impl Transmit for MmsgSender {
     #[inline]
-    async fn transmit(&mut self, stamp: &impl Stamp) -> io::Result<Burst> {
-        self.batch.stamp(stamp);
+    async fn transmit(&mut self, fill: &impl Fill) -> io::Result<Burst> {
+        self.batch.fill(fill);
         self.batch.send(&self.socket)?.counted(&self.meter)
     }
 }
@@ -64,7 +65,7 @@ pub(super) struct MmsgReceiver {
 
 impl MmsgReceiver {
     pub(super) fn new<A: Addressing>(end: ReceiveEnd) -> io::Result<Self> {
-        end.socket.set_read_timeout(end.patience)?;
+        end.socket.set_read_timeout(end.recv_timeout)?;
         Ok(Self {
             batch: ReceiveBatch::new(end.payload_bytes, end.batch, !A::CONNECTED),
             socket: end.socket,
@@ -74,7 +75,7 @@ impl MmsgReceiver {
 
 impl Receive for MmsgReceiver {
     #[inline]
-    async fn receive<I: Inspect>(&mut self, inspect: &mut I) -> io::Result<Burst> {
-        self.batch.receive(&self.socket, inspect)
+    async fn receive<I: Check>(&mut self, check: &mut I) -> io::Result<Burst> {
+        self.batch.receive(&self.socket, check)
     }
 }

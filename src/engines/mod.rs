@@ -5,18 +5,19 @@
 
 mod entry;
 mod gso;
+pub(crate) mod linux;
 #[cfg(feature = "message-io")]
 mod message_io;
 mod mio;
 mod mmsg;
 mod nix;
 mod null;
-#[cfg(any(feature = "tokio", feature = "smol"))]
-mod patience;
 mod probe;
 #[cfg(feature = "quinn-udp")]
 mod quinn;
 mod readiness;
+#[cfg(any(feature = "tokio", feature = "smol"))]
+mod recv_timeout;
 #[cfg(feature = "smol")]
 mod smol;
 mod socket2;
@@ -28,7 +29,7 @@ mod tokio;
 mod uring;
 
 pub use self::entry::Entry;
-use crate::case::{Case, EngineName};
+use crate::data::{Case, EngineName};
 use crate::engine::Selection;
 
 /// Every engine of this build.
@@ -135,7 +136,7 @@ pub fn default_selection() -> impl Iterator<Item = &'static Entry> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::case::Traits;
+    use crate::data::Traits;
 
     #[test]
     fn names_are_unique_and_the_reference_is_among_them() {

@@ -7,12 +7,11 @@ use std::os::fd::AsRawFd;
 
 use nix::sys::socket::{MsgFlags, SockaddrStorage, recv, recvfrom, send, sendto};
 
-use crate::case::Group;
-use crate::content::{Inspect, Stamp};
+use crate::data::Group;
+use crate::engine::payload::{Check, Fill};
 use crate::engine::{
-    About, Addressing, Burst, Engine, Receive, ReceiveEnd, Selection, SendEnd, Transmit,
+    About, Addressing, Burst, Engine, LaneBrief, Receive, ReceiveEnd, Selection, SendEnd, Transmit,
 };
-use crate::lane::LaneBrief;
 
 /// See the module's words.
 pub(super) struct Nix;
@@ -42,7 +41,7 @@ impl Engine for Nix {
     }
 
     fn receiver<A: Addressing>(&self, end: ReceiveEnd) -> io::Result<NixReceiver<A>> {
-        end.socket.set_read_timeout(end.patience)?;
+        end.socket.set_read_timeout(end.recv_timeout)?;
         Ok(NixReceiver {
             socket: end.socket,
             buffer: vec![0; end.payload_bytes],
@@ -60,8 +59,8 @@ pub(super) struct NixSender<A> {
 
 impl<A: Addressing> Transmit for NixSender<A> {
     #[inline]
-    async fn transmit(&mut self, stamp: &impl Stamp) -> io::Result<Burst> {
-        stamp.stamp(&mut self.payload);
+    async fn transmit(&mut self, fill: &impl Fill) -> io::Result<Burst> {
+        fill.fill(&mut self.payload);
         let socket = self.socket.as_raw_fd();
         let sent = if A::CONNECTED {
             send(socket, &self.payload, MsgFlags::empty())?
@@ -80,14 +79,14 @@ pub(super) struct NixReceiver<A> {
 
 impl<A: Addressing> Receive for NixReceiver<A> {
     #[inline]
-    async fn receive<I: Inspect>(&mut self, inspect: &mut I) -> io::Result<Burst> {
+    async fn receive<I: Check>(&mut self, check: &mut I) -> io::Result<Burst> {
         let socket = self.socket.as_raw_fd();
         let received = if A::CONNECTED {
             recv(socket, &mut self.buffer, MsgFlags::empty())?
         } else {
             recvfrom::<SockaddrStorage>(socket, &mut self.buffer)?.0
         };
-        inspect.inspect_first(received, &self.buffer);
+        check.check_first(received, &self.buffer);
         Ok(Burst::one(received))
     }
 }

@@ -2,20 +2,19 @@
 //! skeleton to copy for a new engine.
 //!
 //! The sockets are built, pinned, checked and closed as for any engine, but the datagrams are only
-//! numbers on a [`Wire`].
+//! numbers on a [`NullLink`].
 
 use std::hint;
 use std::io;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use crate::case::Group;
-use crate::content::{Inspect, Stamp};
+use crate::data::Group;
+use crate::engine::null_link::NullLink;
+use crate::engine::payload::{Check, Fill};
 use crate::engine::{
-    About, Addressing, Burst, Engine, Receive, ReceiveEnd, Selection, SendEnd, Transmit,
+    About, Addressing, Burst, Engine, LaneBrief, Receive, ReceiveEnd, Selection, SendEnd, Transmit,
 };
-use crate::lane::LaneBrief;
-use crate::wire::Wire;
 
 /// See the module's words.
 pub(super) struct Null;
@@ -40,7 +39,7 @@ impl Engine for Null {
         Ok(NullSender {
             sent: 0,
             payload_bytes: end.payload_bytes,
-            wire: end.wire,
+            null_link: end.null_link,
             addressing: PhantomData,
         })
     }
@@ -50,7 +49,7 @@ impl Engine for Null {
             taken: 0,
             rest: 0,
             payload_bytes: end.payload_bytes as u64,
-            wires: end.wires,
+            null_links: end.null_links,
             addressing: PhantomData,
         })
     }
@@ -60,15 +59,15 @@ impl Engine for Null {
 pub(super) struct NullSender<A> {
     sent: u64,
     payload_bytes: usize,
-    wire: Arc<Wire>,
+    null_link: Arc<NullLink>,
     addressing: PhantomData<A>,
 }
 
 impl<A: Addressing> Transmit for NullSender<A> {
     #[inline]
-    async fn transmit(&mut self, _stamp: &impl Stamp) -> io::Result<Burst> {
+    async fn transmit(&mut self, _stamp: &impl Fill) -> io::Result<Burst> {
         self.sent += 1;
-        self.wire.put(self.sent);
+        self.null_link.put(self.sent);
         Ok(Burst::one(self.payload_bytes))
     }
 }
@@ -78,20 +77,24 @@ pub(super) struct NullReceiver<A> {
     /// How long to stand back before the next look, in spins.
     rest: u32,
     payload_bytes: u64,
-    wires: Vec<Arc<Wire>>,
+    null_links: Vec<Arc<NullLink>>,
     addressing: PhantomData<A>,
 }
 
-/// About 20 us: a look at the wire takes the cache line away from the sender, which must stay rare.
+/// About 20 us: a look at the null_link takes the cache line away from the sender, which must stay rare.
 const STAND_BACK_SPINS: u32 = 1000;
 
 impl<A: Addressing> Receive for NullReceiver<A> {
     #[inline]
-    async fn receive<I: Inspect>(&mut self, _inspect: &mut I) -> io::Result<Burst> {
+    async fn receive<I: Check>(&mut self, _inspect: &mut I) -> io::Result<Burst> {
         for _ in 0..self.rest {
             hint::spin_loop();
         }
-        let put: u64 = self.wires.iter().map(|wire| wire.sent()).sum();
+        let put: u64 = self
+            .null_links
+            .iter()
+            .map(|null_link| null_link.sent())
+            .sum();
         let packets = put - self.taken;
         self.taken = put;
         // One at a time means that the sender runs in this very thread: nothing to stand back from.

@@ -12,18 +12,18 @@ use tokio::net::UdpSocket;
 use tokio::runtime::{Builder, Runtime};
 
 use super::tokio::adopt;
-use crate::case::Group;
-use crate::content::{Inspect, Stamp};
+use crate::data::Group;
+use crate::engine::payload::{Check, Fill};
 use crate::engine::{
-    About, Addressing, Burst, Engine, Receive, ReceiveEnd, Remark, SendEnd, Transmit,
+    About, Addressing, Burst, Engine, LaneBrief, Receive, ReceiveEnd, Remark, SendEnd, Transmit,
+    Wakeups,
 };
-use crate::lane::{LaneBrief, Nudges};
-use crate::sys::gso;
+use crate::engines::linux::gso;
 
 /// See the module's words.
 pub(super) struct QuinnUdp {
     runtime: Runtime,
-    nudges: Arc<Nudges>,
+    wakeups: Arc<Wakeups>,
 }
 
 impl Engine for QuinnUdp {
@@ -44,7 +44,7 @@ impl Engine for QuinnUdp {
     fn start(brief: &LaneBrief) -> io::Result<Self> {
         Ok(Self {
             runtime: Builder::new_current_thread().enable_io().build()?,
-            nudges: Arc::clone(&brief.nudges),
+            wakeups: Arc::clone(&brief.wakeups),
         })
     }
 
@@ -59,7 +59,7 @@ impl Engine for QuinnUdp {
             peer: end.peer,
             socket: adopt(&self.runtime, end.socket)?,
             state,
-            nudges: Arc::clone(&self.nudges),
+            wakeups: Arc::clone(&self.wakeups),
         })
     }
 
@@ -70,7 +70,7 @@ impl Engine for QuinnUdp {
             metas: [RecvMeta::default(); BATCH_SIZE],
             socket: adopt(&self.runtime, end.socket)?,
             state,
-            nudges: Arc::clone(&self.nudges),
+            wakeups: Arc::clone(&self.wakeups),
         })
     }
 
@@ -90,7 +90,7 @@ pub(super) struct QuinnSender {
     payload_bytes: usize,
     segments: u64,
     fell_back: bool,
-    nudges: Arc<Nudges>,
+    wakeups: Arc<Wakeups>,
 }
 
 impl QuinnSender {
@@ -109,8 +109,8 @@ impl QuinnSender {
 
 impl Transmit for QuinnSender {
     #[inline]
-    async fn transmit(&mut self, stamp: &impl Stamp) -> io::Result<Burst> {
-        stamp.stamp(&mut self.payload);
+    async fn transmit(&mut self, fill: &impl Fill) -> io::Result<Burst> {
+        fill.fill(&mut self.payload);
         let transmit = quinn_udp::Transmit {
             destination: self.peer,
             ecn: None,
@@ -120,7 +120,7 @@ impl Transmit for QuinnSender {
         };
         let send = || self.state.try_send((&self.socket).into(), &transmit);
         let sent = self
-            .nudges
+            .wakeups
             .end(pin!(self.socket.async_io(Interest::WRITABLE, send)))
             .await;
         match sent {
@@ -143,12 +143,12 @@ pub(super) struct QuinnReceiver {
     state: UdpSocketState,
     buffers: Vec<u8>,
     metas: [RecvMeta; BATCH_SIZE],
-    nudges: Arc<Nudges>,
+    wakeups: Arc<Wakeups>,
 }
 
 impl Receive for QuinnReceiver {
     #[inline]
-    async fn receive<I: Inspect>(&mut self, inspect: &mut I) -> io::Result<Burst> {
+    async fn receive<I: Check>(&mut self, check: &mut I) -> io::Result<Burst> {
         let Self {
             socket,
             state,
@@ -163,7 +163,7 @@ impl Receive for QuinnReceiver {
             state.recv((&*socket).into(), &mut slices, metas)
         };
         let pieces = self
-            .nudges
+            .wakeups
             .end(pin!(socket.async_io(Interest::READABLE, receive)))
             .await?;
         let mut burst = Burst::default();
@@ -176,7 +176,7 @@ impl Receive for QuinnReceiver {
             burst.bytes += meta.len as u64;
             if I::LOOKS {
                 let datagrams = piece[..meta.len].chunks(meta.stride.max(1));
-                datagrams.for_each(|datagram| inspect.inspect(datagram));
+                datagrams.for_each(|datagram| check.check(datagram));
             }
         }
         Ok(burst)

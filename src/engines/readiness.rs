@@ -10,12 +10,11 @@ use nix::poll::{PollFd, PollFlags, PollTimeout};
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 
 use super::std::{StdReceiver, StdSender};
-use crate::case::Group;
-use crate::content::{Inspect, Stamp};
+use crate::data::Group;
+use crate::engine::payload::{Check, Fill};
 use crate::engine::{
-    About, Addressing, Burst, Engine, Receive, ReceiveEnd, Selection, SendEnd, Transmit,
+    About, Addressing, Burst, Engine, LaneBrief, Receive, ReceiveEnd, Selection, SendEnd, Transmit,
 };
-use crate::lane::LaneBrief;
 
 /// What is waited for.
 #[derive(Clone, Copy)]
@@ -31,8 +30,8 @@ pub(super) trait Waiter: Sized + Send + 'static {
     const EXHAUST: bool;
     /// Gets ready to wait for `socket`, whose half of the engine keeps it open.
     fn new(socket: &UdpSocket, interest: Interest) -> io::Result<Self>;
-    /// Waits. `false`: `patience` ran out.
-    fn wait(&mut self, socket: &UdpSocket, patience: Option<Duration>) -> io::Result<bool>;
+    /// Waits. `false`: `recv_timeout` ran out.
+    fn wait(&mut self, socket: &UdpSocket, recv_timeout: Option<Duration>) -> io::Result<bool>;
 }
 
 const ABOUT: About = About {
@@ -60,9 +59,9 @@ impl Waiter for Poll {
     }
 
     #[inline]
-    fn wait(&mut self, socket: &UdpSocket, patience: Option<Duration>) -> io::Result<bool> {
-        let timeout = patience.map_or(PollTimeout::NONE, |patience| {
-            patience.try_into().unwrap_or(PollTimeout::MAX)
+    fn wait(&mut self, socket: &UdpSocket, recv_timeout: Option<Duration>) -> io::Result<bool> {
+        let timeout = recv_timeout.map_or(PollTimeout::NONE, |recv_timeout| {
+            recv_timeout.try_into().unwrap_or(PollTimeout::MAX)
         });
         let mut sockets = [PollFd::new(socket.as_fd(), self.0)];
         Ok(nix::poll::poll(&mut sockets, timeout)? > 0)
@@ -90,9 +89,9 @@ impl Watch {
     }
 
     #[inline]
-    fn wait(&mut self, patience: Option<Duration>) -> io::Result<bool> {
-        let timeout = patience.map_or(EpollTimeout::NONE, |patience| {
-            patience.try_into().unwrap_or(EpollTimeout::MAX)
+    fn wait(&mut self, recv_timeout: Option<Duration>) -> io::Result<bool> {
+        let timeout = recv_timeout.map_or(EpollTimeout::NONE, |recv_timeout| {
+            recv_timeout.try_into().unwrap_or(EpollTimeout::MAX)
         });
         Ok(self.epoll.wait(&mut self.events, timeout)? > 0)
     }
@@ -114,12 +113,12 @@ impl Waiter for EpollLevel {
     }
 
     #[inline]
-    fn wait(&mut self, _socket: &UdpSocket, patience: Option<Duration>) -> io::Result<bool> {
-        self.0.wait(patience)
+    fn wait(&mut self, _socket: &UdpSocket, recv_timeout: Option<Duration>) -> io::Result<bool> {
+        self.0.wait(recv_timeout)
     }
 }
 
-/// Edge-triggered: the event comes when there is something new, so what is there is drained first.
+/// Snapshot-triggered: the event comes when there is something new, so what is there is drained first.
 pub(super) struct EpollDrain(Watch);
 
 impl Waiter for EpollDrain {
@@ -136,8 +135,8 @@ impl Waiter for EpollDrain {
     }
 
     #[inline]
-    fn wait(&mut self, _socket: &UdpSocket, patience: Option<Duration>) -> io::Result<bool> {
-        self.0.wait(patience)
+    fn wait(&mut self, _socket: &UdpSocket, recv_timeout: Option<Duration>) -> io::Result<bool> {
+        self.0.wait(recv_timeout)
     }
 }
 
@@ -158,7 +157,7 @@ impl<W: Waiter> Engine for Readiness<W> {
         Ok(Waiting {
             waiter: W::new(&end.socket, Interest::Writable)?,
             half: StdSender::new(end),
-            patience: None,
+            recv_timeout: None,
             ready: false,
         })
     }
@@ -167,7 +166,7 @@ impl<W: Waiter> Engine for Readiness<W> {
         end.socket.set_nonblocking(true)?;
         Ok(Waiting {
             waiter: W::new(&end.socket, Interest::Readable)?,
-            patience: end.patience,
+            recv_timeout: end.recv_timeout,
             half: StdReceiver::new(end),
             ready: false,
         })
@@ -178,14 +177,14 @@ impl<W: Waiter> Engine for Readiness<W> {
 pub(super) struct Waiting<W, Half> {
     waiter: W,
     half: Half,
-    patience: Option<Duration>,
+    recv_timeout: Option<Duration>,
     ready: bool,
 }
 
 impl<W: Waiter, Half> Waiting<W, Half> {
     #[inline]
     fn wait(&mut self, socket: impl Fn(&Half) -> &UdpSocket) -> io::Result<()> {
-        if self.ready || self.waiter.wait(socket(&self.half), self.patience)? {
+        if self.ready || self.waiter.wait(socket(&self.half), self.recv_timeout)? {
             Ok(())
         } else {
             Err(io::ErrorKind::WouldBlock.into())
@@ -203,18 +202,18 @@ impl<W: Waiter, Half> Waiting<W, Half> {
 
 impl<W: Waiter, A: Addressing> Transmit for Waiting<W, StdSender<A>> {
     #[inline]
-    async fn transmit(&mut self, stamp: &impl Stamp) -> io::Result<Burst> {
+    async fn transmit(&mut self, fill: &impl Fill) -> io::Result<Burst> {
         self.wait(StdSender::socket)?;
-        let outcome = self.half.send(stamp);
+        let outcome = self.half.send(fill);
         self.after(outcome)
     }
 }
 
 impl<W: Waiter, A: Addressing> Receive for Waiting<W, StdReceiver<A>> {
     #[inline]
-    async fn receive<I: Inspect>(&mut self, inspect: &mut I) -> io::Result<Burst> {
+    async fn receive<I: Check>(&mut self, check: &mut I) -> io::Result<Burst> {
         self.wait(StdReceiver::socket)?;
-        let outcome = self.half.receive(inspect);
+        let outcome = self.half.receive(check);
         self.after(outcome)
     }
 }

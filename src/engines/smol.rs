@@ -10,14 +10,15 @@ use std::time::Duration;
 
 use async_io::{Async, Timer};
 
-use super::patience::within;
-use crate::case::Group;
-use crate::content::{Inspect, Stamp};
-use crate::engine::{About, Addressing, Burst, Engine, Receive, ReceiveEnd, SendEnd, Transmit};
-use crate::lane::{LaneBrief, Nudges};
+use super::recv_timeout::within;
+use crate::data::Group;
+use crate::engine::payload::{Check, Fill};
+use crate::engine::{
+    About, Addressing, Burst, Engine, LaneBrief, Receive, ReceiveEnd, SendEnd, Transmit, Wakeups,
+};
 
 /// See the module's words.
-pub(super) struct Smol(Arc<Nudges>);
+pub(super) struct Smol(Arc<Wakeups>);
 
 impl Engine for Smol {
     const ABOUT: About = About {
@@ -30,7 +31,7 @@ impl Engine for Smol {
     type Receiver<A: Addressing> = SmolReceiver<A>;
 
     fn start(brief: &LaneBrief) -> io::Result<Self> {
-        Ok(Self(Arc::clone(&brief.nudges)))
+        Ok(Self(Arc::clone(&brief.wakeups)))
     }
 
     fn sender<A: Addressing>(&self, end: SendEnd) -> io::Result<SmolSender<A>> {
@@ -38,7 +39,7 @@ impl Engine for Smol {
             payload: end.payload(),
             peer: end.peer,
             socket: Async::new(end.socket)?,
-            nudges: Arc::clone(&self.0),
+            wakeups: Arc::clone(&self.0),
             addressing: PhantomData,
         })
     }
@@ -46,9 +47,9 @@ impl Engine for Smol {
     fn receiver<A: Addressing>(&self, end: ReceiveEnd) -> io::Result<SmolReceiver<A>> {
         Ok(SmolReceiver {
             buffer: vec![0; end.payload_bytes],
-            patience: end.patience,
+            recv_timeout: end.recv_timeout,
             socket: Async::new(end.socket)?,
-            nudges: Arc::clone(&self.0),
+            wakeups: Arc::clone(&self.0),
             addressing: PhantomData,
         })
     }
@@ -62,20 +63,20 @@ pub(super) struct SmolSender<A> {
     socket: Async<UdpSocket>,
     peer: SocketAddr,
     payload: Vec<u8>,
-    nudges: Arc<Nudges>,
+    wakeups: Arc<Wakeups>,
     addressing: PhantomData<A>,
 }
 
 impl<A: Addressing> Transmit for SmolSender<A> {
     #[inline]
-    async fn transmit(&mut self, stamp: &impl Stamp) -> io::Result<Burst> {
-        stamp.stamp(&mut self.payload);
+    async fn transmit(&mut self, fill: &impl Fill) -> io::Result<Burst> {
+        fill.fill(&mut self.payload);
         let sent = if A::CONNECTED {
-            self.nudges
+            self.wakeups
                 .end(pin!(self.socket.send(&self.payload)))
                 .await?
         } else {
-            self.nudges
+            self.wakeups
                 .end(pin!(self.socket.send_to(&self.payload, self.peer)))
                 .await?
         };
@@ -86,34 +87,34 @@ impl<A: Addressing> Transmit for SmolSender<A> {
 pub(super) struct SmolReceiver<A> {
     socket: Async<UdpSocket>,
     buffer: Vec<u8>,
-    patience: Option<Duration>,
-    nudges: Arc<Nudges>,
+    recv_timeout: Option<Duration>,
+    wakeups: Arc<Wakeups>,
     addressing: PhantomData<A>,
 }
 
 impl<A: Addressing> Receive for SmolReceiver<A> {
     #[inline]
-    async fn receive<I: Inspect>(&mut self, inspect: &mut I) -> io::Result<Burst> {
-        let (nudges, patience) = (&self.nudges, self.patience);
+    async fn receive<I: Check>(&mut self, check: &mut I) -> io::Result<Burst> {
+        let (wakeups, recv_timeout) = (&self.wakeups, self.recv_timeout);
         let received = if A::CONNECTED {
             let receive = pin!(self.socket.recv(&mut self.buffer));
             within(
-                patience,
+                recv_timeout,
                 |limit| Some(Timer::after(limit)),
-                pin!(nudges.end(receive)),
+                pin!(wakeups.end(receive)),
             )
             .await?
         } else {
             let receive = pin!(self.socket.recv_from(&mut self.buffer));
             within(
-                patience,
+                recv_timeout,
                 |limit| Some(Timer::after(limit)),
-                pin!(nudges.end(receive)),
+                pin!(wakeups.end(receive)),
             )
             .await?
             .0
         };
-        inspect.inspect_first(received, &self.buffer);
+        check.check_first(received, &self.buffer);
         Ok(Burst::one(received))
     }
 }

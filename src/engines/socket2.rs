@@ -8,12 +8,11 @@ use std::ptr;
 
 use socket2::{SockAddr, Socket};
 
-use crate::case::Group;
-use crate::content::{Inspect, Stamp};
+use crate::data::Group;
+use crate::engine::payload::{Check, Fill};
 use crate::engine::{
-    About, Addressing, Burst, Engine, Receive, ReceiveEnd, Selection, SendEnd, Transmit,
+    About, Addressing, Burst, Engine, LaneBrief, Receive, ReceiveEnd, Selection, SendEnd, Transmit,
 };
-use crate::lane::LaneBrief;
 
 /// See the module's words.
 pub(super) struct Socket2;
@@ -43,7 +42,7 @@ impl Engine for Socket2 {
     }
 
     fn receiver<A: Addressing>(&self, end: ReceiveEnd) -> io::Result<Socket2Receiver<A>> {
-        end.socket.set_read_timeout(end.patience)?;
+        end.socket.set_read_timeout(end.recv_timeout)?;
         Ok(Socket2Receiver {
             socket: end.socket.into(),
             buffer: vec![MaybeUninit::uninit(); end.payload_bytes],
@@ -61,8 +60,8 @@ pub(super) struct Socket2Sender<A> {
 
 impl<A: Addressing> Transmit for Socket2Sender<A> {
     #[inline]
-    async fn transmit(&mut self, stamp: &impl Stamp) -> io::Result<Burst> {
-        stamp.stamp(&mut self.payload);
+    async fn transmit(&mut self, fill: &impl Fill) -> io::Result<Burst> {
+        fill.fill(&mut self.payload);
         let sent = if A::CONNECTED {
             self.socket.send(&self.payload)?
         } else {
@@ -92,14 +91,14 @@ fn initialised(memory: &[MaybeUninit<u8>]) -> &[u8] {
 
 impl<A: Addressing> Receive for Socket2Receiver<A> {
     #[inline]
-    async fn receive<I: Inspect>(&mut self, inspect: &mut I) -> io::Result<Burst> {
+    async fn receive<I: Check>(&mut self, check: &mut I) -> io::Result<Burst> {
         let received = if A::CONNECTED {
             self.socket.recv(&mut self.buffer)?
         } else {
             self.socket.recv_from(&mut self.buffer)?.0
         };
         if I::LOOKS {
-            inspect.inspect(initialised(&self.buffer[..received]));
+            check.check(initialised(&self.buffer[..received]));
         }
         Ok(Burst::one(received))
     }

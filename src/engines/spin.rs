@@ -4,12 +4,11 @@
 use std::io;
 
 use super::std::{StdReceiver, StdSender};
-use crate::case::Group;
-use crate::content::{Inspect, Stamp};
+use crate::data::Group;
+use crate::engine::payload::{Check, Fill};
 use crate::engine::{
-    About, Addressing, Burst, Engine, Receive, ReceiveEnd, Selection, SendEnd, Transmit,
+    About, Addressing, Burst, Engine, LaneBrief, Receive, ReceiveEnd, Selection, SendEnd, Transmit,
 };
-use crate::lane::LaneBrief;
 
 /// See the module's words.
 pub(super) struct Spin;
@@ -45,14 +44,14 @@ pub(super) struct Spinning<Half>(Half);
 
 impl<A: Addressing> Transmit for Spinning<StdSender<A>> {
     #[inline]
-    async fn transmit(&mut self, stamp: &impl Stamp) -> io::Result<Burst> {
-        self.0.send(stamp)
+    async fn transmit(&mut self, fill: &impl Fill) -> io::Result<Burst> {
+        self.0.send(fill)
     }
 }
 
 impl<A: Addressing> Receive for Spinning<StdReceiver<A>> {
     #[inline]
-    async fn receive<I: Inspect>(&mut self, inspect: &mut I) -> io::Result<Burst> {
-        self.0.receive(inspect)
+    async fn receive<I: Check>(&mut self, check: &mut I) -> io::Result<Burst> {
+        self.0.receive(check)
     }
 }

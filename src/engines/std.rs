@@ -4,12 +4,11 @@ use std::io;
 use std::marker::PhantomData;
 use std::net::{SocketAddr, UdpSocket};
 
-use crate::case::Group;
-use crate::content::{Inspect, Stamp};
+use crate::data::Group;
+use crate::engine::payload::{Check, Fill};
 use crate::engine::{
-    About, Addressing, Burst, Engine, Receive, ReceiveEnd, Selection, SendEnd, Transmit,
+    About, Addressing, Burst, Engine, LaneBrief, Receive, ReceiveEnd, Selection, SendEnd, Transmit,
 };
-use crate::lane::LaneBrief;
 
 /// See the module's words.
 pub(super) struct Std;
@@ -34,7 +33,7 @@ impl Engine for Std {
     }
 
     fn receiver<A: Addressing>(&self, end: ReceiveEnd) -> io::Result<StdReceiver<A>> {
-        end.socket.set_read_timeout(end.patience)?;
+        end.socket.set_read_timeout(end.recv_timeout)?;
         Ok(StdReceiver::new(end))
     }
 }
@@ -64,8 +63,8 @@ impl<A> StdSender<A> {
 
 impl<A: Addressing> StdSender<A> {
     #[inline]
-    pub(super) fn send(&mut self, stamp: &impl Stamp) -> io::Result<Burst> {
-        stamp.stamp(&mut self.payload);
+    pub(super) fn send(&mut self, fill: &impl Fill) -> io::Result<Burst> {
+        fill.fill(&mut self.payload);
         let sent = if A::CONNECTED {
             self.socket.send(&self.payload)?
         } else {
@@ -77,8 +76,8 @@ impl<A: Addressing> StdSender<A> {
 
 impl<A: Addressing> Transmit for StdSender<A> {
     #[inline]
-    async fn transmit(&mut self, stamp: &impl Stamp) -> io::Result<Burst> {
-        self.send(stamp)
+    async fn transmit(&mut self, fill: &impl Fill) -> io::Result<Burst> {
+        self.send(fill)
     }
 }
 
@@ -105,20 +104,20 @@ impl<A> StdReceiver<A> {
 
 impl<A: Addressing> StdReceiver<A> {
     #[inline]
-    pub(super) fn receive(&mut self, inspect: &mut impl Inspect) -> io::Result<Burst> {
+    pub(super) fn receive(&mut self, check: &mut impl Check) -> io::Result<Burst> {
         let received = if A::CONNECTED {
             self.socket.recv(&mut self.buffer)?
         } else {
             self.socket.recv_from(&mut self.buffer)?.0
         };
-        inspect.inspect_first(received, &self.buffer);
+        check.check_first(received, &self.buffer);
         Ok(Burst::one(received))
     }
 }
 
 impl<A: Addressing> Receive for StdReceiver<A> {
     #[inline]
-    async fn receive<I: Inspect>(&mut self, inspect: &mut I) -> io::Result<Burst> {
-        StdReceiver::receive(self, inspect)
+    async fn receive<I: Check>(&mut self, check: &mut I) -> io::Result<Burst> {
+        StdReceiver::receive(self, check)
     }
 }

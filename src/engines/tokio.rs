@@ -18,14 +18,14 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::task::coop;
 use tokio::time::{Sleep, sleep};
 
-use super::patience::within;
-use crate::case::Group;
-use crate::content::{Inspect, Stamp};
+use super::recv_timeout::within;
+use crate::data::Group;
+use crate::engine::payload::{Check, Fill};
 use crate::engine::{
-    About, Addressing, Burst, Engine, Pool, Receive, ReceiveEnd, SendEnd, Transmit,
+    About, Addressing, Burst, Engine, LaneBrief, Pool, PoolBrief, Receive, ReceiveEnd, SendEnd,
+    Transmit, Wakeups,
 };
-use crate::lane::{LaneBrief, Nudges, PoolBrief};
-use crate::sys::lend;
+use crate::engines::linux::scoped_spawn;
 
 /// How often a loop awaits.
 pub(super) trait Habit: Send + 'static {
@@ -67,7 +67,7 @@ impl Habit for Exhaustive {
 /// tokio with habit `H`.
 pub(super) struct Tokio<H> {
     runtime: Home,
-    nudges: Arc<Nudges>,
+    wakeups: Arc<Wakeups>,
     habit: PhantomData<H>,
 }
 
@@ -86,7 +86,7 @@ impl<H: Habit> Engine for Tokio<H> {
             };
         Ok(Self {
             runtime,
-            nudges: Arc::clone(&brief.nudges),
+            wakeups: Arc::clone(&brief.wakeups),
             habit: PhantomData,
         })
     }
@@ -96,7 +96,7 @@ impl<H: Habit> Engine for Tokio<H> {
             payload: end.payload(),
             peer: end.peer,
             socket: adopt(self.runtime.get(), end.socket)?,
-            nudges: Arc::clone(&self.nudges),
+            wakeups: Arc::clone(&self.wakeups),
             ready: false,
             marker: PhantomData,
         })
@@ -105,9 +105,9 @@ impl<H: Habit> Engine for Tokio<H> {
     fn receiver<A: Addressing>(&self, end: ReceiveEnd) -> io::Result<TokioReceiver<A, H>> {
         Ok(TokioReceiver {
             buffer: vec![0; end.payload_bytes],
-            patience: end.patience,
+            recv_timeout: end.recv_timeout,
             socket: adopt(self.runtime.get(), end.socket)?,
-            nudges: Arc::clone(&self.nudges),
+            wakeups: Arc::clone(&self.wakeups),
             ready: false,
             marker: PhantomData,
         })
@@ -126,7 +126,9 @@ impl<H: Habit> Engine for Tokio<H> {
     fn run<F: Future<Output: Send> + Send>(&self, future: F) -> F::Output {
         match &self.runtime {
             Home::Own(runtime) => runtime.block_on(future),
-            Home::Shared(runtime) => lend::until_done(|lent| drop(runtime.spawn(lent)), future),
+            Home::Shared(runtime) => {
+                scoped_spawn::until_done(|lent| drop(runtime.spawn(lent)), future)
+            }
         }
     }
 }
@@ -166,29 +168,29 @@ pub(super) struct TokioSender<A, H> {
     socket: UdpSocket,
     peer: SocketAddr,
     payload: Vec<u8>,
-    nudges: Arc<Nudges>,
+    wakeups: Arc<Wakeups>,
     ready: bool,
     marker: PhantomData<(A, H)>,
 }
 
 impl<A: Addressing, H: Habit> Transmit for TokioSender<A, H> {
     #[inline]
-    async fn transmit(&mut self, stamp: &impl Stamp) -> io::Result<Burst> {
-        stamp.stamp(&mut self.payload);
+    async fn transmit(&mut self, fill: &impl Fill) -> io::Result<Burst> {
+        fill.fill(&mut self.payload);
         if !H::EXHAUST {
             let sent = if A::CONNECTED {
-                self.nudges
+                self.wakeups
                     .end(pin!(self.socket.send(&self.payload)))
                     .await?
             } else {
-                self.nudges
+                self.wakeups
                     .end(pin!(self.socket.send_to(&self.payload, self.peer)))
                     .await?
             };
             return Ok(Burst::one(sent));
         }
         if !self.ready {
-            self.nudges.end(pin!(self.socket.writable())).await?;
+            self.wakeups.end(pin!(self.socket.writable())).await?;
         }
         let outcome = if A::CONNECTED {
             self.socket.try_send(&self.payload)
@@ -203,30 +205,32 @@ impl<A: Addressing, H: Habit> Transmit for TokioSender<A, H> {
 pub(super) struct TokioReceiver<A, H> {
     socket: UdpSocket,
     buffer: Vec<u8>,
-    patience: Option<Duration>,
-    nudges: Arc<Nudges>,
+    recv_timeout: Option<Duration>,
+    wakeups: Arc<Wakeups>,
     ready: bool,
     marker: PhantomData<(A, H)>,
 }
 
 impl<A: Addressing, H: Habit> Receive for TokioReceiver<A, H> {
     #[inline]
-    async fn receive<I: Inspect>(&mut self, inspect: &mut I) -> io::Result<Burst> {
+    async fn receive<I: Check>(&mut self, check: &mut I) -> io::Result<Burst> {
         if !H::EXHAUST {
             let buffer = &mut self.buffer;
-            let (nudges, patience) = (&self.nudges, self.patience);
+            let (wakeups, recv_timeout) = (&self.wakeups, self.recv_timeout);
             let received = if A::CONNECTED {
                 let receive = pin!(self.socket.recv(buffer));
-                within(patience, timer, pin!(nudges.end(receive))).await?
+                within(recv_timeout, timer, pin!(wakeups.end(receive))).await?
             } else {
                 let receive = pin!(self.socket.recv_from(buffer));
-                within(patience, timer, pin!(nudges.end(receive))).await?.0
+                within(recv_timeout, timer, pin!(wakeups.end(receive)))
+                    .await?
+                    .0
             };
-            inspect.inspect_first(received, &self.buffer);
+            check.check_first(received, &self.buffer);
             return Ok(Burst::one(received));
         }
         if !self.ready {
-            self.nudges.end(pin!(self.socket.readable())).await?;
+            self.wakeups.end(pin!(self.socket.readable())).await?;
         }
         let outcome = if A::CONNECTED {
             self.socket.try_recv(&mut self.buffer)
@@ -236,7 +240,7 @@ impl<A: Addressing, H: Habit> Receive for TokioReceiver<A, H> {
         };
         self.ready = outcome.is_ok();
         let received = outcome?;
-        inspect.inspect_first(received, &self.buffer);
+        check.check_first(received, &self.buffer);
         Ok(Burst::one(received))
     }
 }

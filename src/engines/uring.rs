@@ -4,12 +4,13 @@
 use std::io;
 use std::sync::Arc;
 
-use crate::case::Group;
-use crate::content::{Inspect, Stamp};
-use crate::engine::{About, Addressing, Burst, Engine, Receive, ReceiveEnd, SendEnd, Transmit};
-use crate::lane::{LaneBrief, Meter};
-use crate::sys::batch::SendBatch;
-use crate::sys::uring::{self, ReceiveRing, SendRing};
+use crate::data::Group;
+use crate::engine::payload::{Check, Fill};
+use crate::engine::{
+    About, Addressing, Burst, Engine, LaneBrief, Meter, Receive, ReceiveEnd, SendEnd, Transmit,
+};
+use crate::engines::linux::batch::SendBatch;
+use crate::engines::linux::uring::{self, ReceiveRing, SendRing};
 
 /// See the module's words.
 pub(super) struct Uring(Arc<Meter>);
@@ -37,7 +38,12 @@ impl Engine for Uring {
     }
 
     fn receiver<A: Addressing>(&self, end: ReceiveEnd) -> io::Result<UringReceiver> {
-        let ring = ReceiveRing::new(end.socket, end.payload_bytes, !A::CONNECTED, end.patience)?;
+        let ring = ReceiveRing::new(
+            end.socket,
+            end.payload_bytes,
+            !A::CONNECTED,
+            end.recv_timeout,
+        )?;
         Ok(UringReceiver(ring, Arc::clone(&self.0)))
     }
 
@@ -50,8 +56,8 @@ pub(super) struct UringSender(SendRing, Arc<Meter>);
 
 impl Transmit for UringSender {
     #[inline]
-    async fn transmit(&mut self, stamp: &impl Stamp) -> io::Result<Burst> {
-        self.0.send(stamp)?.counted(&self.1)
+    async fn transmit(&mut self, fill: &impl Fill) -> io::Result<Burst> {
+        self.0.send(fill)?.counted(&self.1)
     }
 }
 
@@ -59,7 +65,7 @@ pub(super) struct UringReceiver(ReceiveRing, Arc<Meter>);
 
 impl Receive for UringReceiver {
     #[inline]
-    async fn receive<I: Inspect>(&mut self, inspect: &mut I) -> io::Result<Burst> {
-        self.0.receive(inspect)?.counted(&self.1)
+    async fn receive<I: Check>(&mut self, check: &mut I) -> io::Result<Burst> {
+        self.0.receive(check)?.counted(&self.1)
     }
 }

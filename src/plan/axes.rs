@@ -1,6 +1,6 @@
 //! What varies, and which values meet.
 
-use crate::case::{
+use crate::data::{
     Batch, BlockKey, Buffer, Connection, Group, Ip, Payload, Sharing, Threads, Traits, Workers,
 };
 use crate::engines::{self, Entry};

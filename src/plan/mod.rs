@@ -2,17 +2,19 @@
 //! axes, board and host.
 
 mod axes;
+mod schedule;
 mod verdict;
 
 use serde::{Deserialize, Serialize};
 
 pub use self::axes::Axes;
+pub use self::schedule::{Schedule, Settings, Until};
 pub use self::verdict::Verdict;
-use crate::board::Board;
-use crate::case::{BlockKey, Case, EngineName, Pair, Traits};
+use crate::data::{BlockKey, Case, EngineName, Pair, Traits};
 use crate::engines::Entry;
-use crate::host::Host;
-use crate::placement::{Pin, Placement};
+use crate::platform::board::Board;
+use crate::platform::host::Host;
+use crate::platform::placement::{Pin, Placement};
 
 /// What the cases meet.
 #[derive(Clone, Copy, Debug)]

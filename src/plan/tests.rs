@@ -3,14 +3,14 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::board;
-use crate::case::{Batch, Buffer, Connection, Ip, Sharing};
+use crate::data::{Batch, Buffer, Connection, Ip, Sharing};
 use crate::engines;
+use crate::platform::board;
 
 fn host() -> Host {
     Host {
         cpus: (0..4)
-            .map(|id| crate::host::Cpu {
+            .map(|id| crate::platform::host::Cpu {
                 id,
                 capacity: 1024,
                 core: id,

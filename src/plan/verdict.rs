@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::Conditions;
-use crate::case::{Case, Group, Ip, Payload, Sharing, Spread, Workers};
+use crate::data::{Case, Group, Ip, Payload, Sharing, Spread, Workers};
 use crate::engines::{self, Engines, Entry};
-use crate::placement::{Pin, Placement};
+use crate::platform::placement::{Pin, Placement};
 
 /// Whether a case runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,7 +1,7 @@
 //! What engines are ranked by, and where a row says it.
 
-use super::reading::Reading;
-use crate::record::Record;
+use super::estimate::Reading;
+use crate::row::Row;
 
 /// What engines are ranked by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +56,7 @@ impl Measure {
     }
 
     /// What a row says. `None`: nothing, or no positive number.
-    pub(super) fn of(self, row: &Record, unit: Unit) -> Option<Reading> {
+    pub(super) fn of(self, row: &Row, unit: Unit) -> Option<Reading> {
         let figure = self.figure(row, unit);
         let reading = Reading::new(figure.value?)?;
         let known = match figure.deviation_pct.zip(figure.count) {
@@ -70,12 +70,12 @@ impl Measure {
     }
 
     /// Whether the row's uncertainty has to be taken from its interval.
-    pub(super) fn lacks_scatter(self, row: &Record, unit: Unit) -> bool {
+    pub(super) fn lacks_scatter(self, row: &Row, unit: Unit) -> bool {
         let figure = self.figure(row, unit);
         figure.deviation_pct.zip(figure.count).is_none() && figure.low.is_some()
     }
 
-    fn figure(self, row: &Record, unit: Unit) -> Figure {
+    fn figure(self, row: &Row, unit: Unit) -> Figure {
         match (self, unit) {
             (Self::Speed, Unit::TimesStd) => Figure {
                 value: row.ratio_to_std,
@@ -117,6 +117,6 @@ struct Figure {
 }
 
 /// Figures that others published come in Mb/s.
-fn pps_of_mbps(row: &Record) -> Option<f64> {
+fn pps_of_mbps(row: &Row) -> Option<f64> {
     Some(row.received_mbps? * 1e6 / 8.0 / row.payload_bytes.bytes() as f64)
 }

@@ -7,27 +7,27 @@
 //! 3. Over all, the geometric means of the same settings are compared, never those of different ones: see
 //!    [`OverAll`].
 
-mod field;
+mod eligible;
+mod estimate;
 mod measure;
 mod over_all;
-mod reading;
 mod recommend;
 mod remarks;
 pub mod table;
 
 use std::collections::BTreeMap;
 
-use self::field::Field;
+use self::eligible::Field;
+pub use self::estimate::Reading;
 pub use self::measure::{By, Measure, Unit};
 pub use self::over_all::OverAll;
-pub use self::reading::Reading;
-use crate::case::{BlockKey, Connection};
-use crate::record::{Machine, Record};
+use crate::data::{BlockKey, Connection};
 use crate::results::Results;
+use crate::row::{Machine, Row};
 
 /// Ranks what was measured, each machine apart.
 pub fn rank(results: &[Results]) -> Ranking {
-    let mut machines: BTreeMap<Machine, Vec<&Record>> = BTreeMap::new();
+    let mut machines: BTreeMap<Machine, Vec<&Row>> = BTreeMap::new();
     for row in results.iter().flat_map(|file| &file.rows) {
         machines.entry(Machine::of(row)).or_default().push(row);
     }
@@ -65,7 +65,7 @@ pub struct Setting {
 }
 
 impl Setting {
-    fn of(row: &Record) -> Self {
+    fn of(row: &Row) -> Self {
         Self {
             block: row.block(),
             connection: row.connection,
@@ -90,7 +90,7 @@ pub struct BoardRanking {
 }
 
 impl BoardRanking {
-    fn new(machine: Machine, rows: Vec<&Record>) -> Self {
+    fn new(machine: Machine, rows: Vec<&Row>) -> Self {
         let field = Field::new(rows);
         let settings = field.rankings();
         let over_all = Measure::ALL.map(|measure| OverAll::new(measure, &settings));

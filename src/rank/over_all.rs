@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::estimate::Reading;
 use super::measure::{Measure, Unit};
-use super::reading::Reading;
 use super::{Place, Setting, SettingRanking, Standing};
-use crate::case::BlockKey;
+use crate::data::BlockKey;
 
 /// The engines over all settings.
 ///

@@ -4,7 +4,7 @@ use super::measure::{By, Measure, Unit};
 use super::over_all::OverAll;
 use super::table::counted;
 use super::{BoardRanking, Place, Standing};
-use crate::case::EngineName;
+use crate::data::EngineName;
 
 pub(super) fn sentence(board: &BoardRanking, by: By) -> String {
     let asked = Measure::ALL.into_iter().filter(|&one| by.includes(one));

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::field::{self, Field};
+use super::eligible::{self, Field};
 use super::measure::{Measure, Unit};
 use super::table::counted;
-use crate::record::Record;
+use crate::row::Row;
 
 pub(super) fn of(field: &Field) -> Vec<String> {
     let left_out = field.left_out.iter();
@@ -24,7 +24,7 @@ pub(super) fn of(field: &Field) -> Vec<String> {
     remarks
 }
 
-type Doubt = fn(&Record) -> bool;
+type Doubt = fn(&Row) -> bool;
 
 /// What may be doubted about a row.
 const DOUBTS: [(Doubt, &str); 5] = [
@@ -50,16 +50,16 @@ const DOUBTS: [(Doubt, &str); 5] = [
     ),
 ];
 
-fn lacks_scatter(row: &Record) -> bool {
+fn lacks_scatter(row: &Row) -> bool {
     units(row).any(|(measure, unit)| measure.lacks_scatter(row, unit))
 }
 
-fn lacks_interval(row: &Record) -> bool {
+fn lacks_interval(row: &Row) -> bool {
     let mut readings = units(row).filter_map(|(measure, unit)| measure.of(row, unit));
     readings.any(|reading| reading.interval().is_none())
 }
 
-fn units(row: &Record) -> impl Iterator<Item = (Measure, Unit)> {
+fn units(row: &Row) -> impl Iterator<Item = (Measure, Unit)> {
     let unit = |measure: Measure| match measure.of(row, Unit::TimesStd) {
         Some(_) => (measure, Unit::TimesStd),
         None => (measure, Unit::Absolute),
@@ -69,8 +69,8 @@ fn units(row: &Record) -> impl Iterator<Item = (Measure, Unit)> {
 
 /// Ratios and speeds cannot be held against each other.
 fn without_ratio(field: &Field) -> Option<String> {
-    let in_setting = |engines: &field::Engines| {
-        let unit = field::unit(Measure::Speed, engines);
+    let in_setting = |engines: &eligible::Engines| {
+        let unit = eligible::unit(Measure::Speed, engines);
         let rows = engines.values().flatten();
         rows.filter(|row| Measure::Speed.of(row, unit).is_none())
             .count()

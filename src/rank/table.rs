@@ -7,7 +7,7 @@ use comfy_table::{ContentArrangement, Table, presets};
 use super::measure::{By, Measure, Unit};
 use super::over_all::OverAll;
 use super::{BoardRanking, Place, Ranking, Setting, Standing};
-use crate::sink::table::WIDTH;
+use crate::export::table::WIDTH;
 
 /// What is to be shown.
 #[derive(Clone, Copy, Debug)]

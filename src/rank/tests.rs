@@ -2,14 +2,14 @@
 
 use super::table::View;
 use super::*;
-use crate::record::Status;
-use crate::record::tests::record;
+use crate::row::Status;
+use crate::row::tests::record;
 
 /// A row of `engine` in `threads` threads, with ratios of the speed and of the CPU time that scatter by 2 %.
-fn row(engine: &str, threads: u16, ratio: f64, cpu_ratio: f64) -> Record {
-    let is_reference = engine == crate::case::EngineName::REFERENCE.as_str();
+fn row(engine: &str, threads: u16, ratio: f64, cpu_ratio: f64) -> Row {
+    let is_reference = engine == crate::data::EngineName::REFERENCE.as_str();
     let deviation_pct = if is_reference { 0.0 } else { 2.0 };
-    Record {
+    Row {
         sender: engine.to_owned(),
         receiver: engine.to_owned(),
         threads: threads.try_into().expect("in range"),
@@ -24,7 +24,7 @@ fn row(engine: &str, threads: u16, ratio: f64, cpu_ratio: f64) -> Record {
     }
 }
 
-fn file(rows: &[Record]) -> Results {
+fn file(rows: &[Row]) -> Results {
     Results {
         name: "made-up.csv".to_owned(),
         rows: rows.to_vec(),
@@ -34,7 +34,7 @@ fn file(rows: &[Record]) -> Results {
     }
 }
 
-fn ranked(rows: &[Record]) -> BoardRanking {
+fn ranked(rows: &[Row]) -> BoardRanking {
     let mut boards = rank(&[file(rows)]).boards;
     assert_eq!(boards.len(), 1);
     boards.remove(0)
@@ -135,7 +135,7 @@ fn an_engine_that_would_cost_the_others_half_of_the_settings_is_left_out_over_al
 
 #[test]
 fn without_a_reference_the_speed_itself_is_ranked() {
-    let bare = |engine: &str, pps: f64| Record {
+    let bare = |engine: &str, pps: f64| Row {
         ratio_to_std: None,
         cpu_ratio_to_std: None,
         received_pps: Some(pps),
@@ -155,7 +155,7 @@ fn without_a_reference_the_speed_itself_is_ranked() {
 
 #[test]
 fn without_intervals_there_is_an_order_but_no_places_and_no_advice() {
-    let once = |engine: &str, ratio: f64| Record {
+    let once = |engine: &str, ratio: f64| Row {
         ratio_pairs: Some(1),
         ratio_sd_pct: None,
         ratio_to_std_low: None,
@@ -183,7 +183,7 @@ fn without_intervals_there_is_an_order_but_no_places_and_no_advice() {
 
 #[test]
 fn nobody_is_told_to_use_what_loses_without_being_told_so() {
-    let lossy = Record {
+    let lossy = Row {
         loss_pct: Some(40.0),
         ..row("gso", 2, 3.0, 0.3)
     };
@@ -198,7 +198,7 @@ fn nobody_is_told_to_use_what_loses_without_being_told_so() {
 #[test]
 fn what_cannot_be_ranked_is_counted_and_never_recommended() {
     let fast = |engine| row(engine, 2, 100.0, 0.01);
-    let failed = Record {
+    let failed = Row {
         status: Status::Failed,
         ..fast("nix")
     };
@@ -234,7 +234,7 @@ fn engines_that(is_so: fn(&crate::engine::About) -> bool) -> Vec<&'static str> {
 
 #[test]
 fn a_reference_that_nobody_asked_for_is_no_setting() {
-    let unconnected = Record {
+    let unconnected = Row {
         connection: Connection::Unconnected,
         ..row("mmsg", 2, 1.1, 0.9)
     };

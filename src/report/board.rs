@@ -6,8 +6,8 @@ use std::path::Path;
 use maud::{Markup, html};
 
 use super::{fitness, number};
-use crate::record::{Record, Status};
 use crate::results::Results;
+use crate::row::{Row, Status};
 
 /// The sentence below the title.
 pub(super) fn lead(files: &[Results]) -> String {
@@ -51,7 +51,7 @@ pub(super) fn facts(file: &Results) -> Markup {
 }
 
 /// How many cases ended how, largest first what matters most.
-fn cases(rows: &[Record]) -> Markup {
+fn cases(rows: &[Row]) -> Markup {
     let count = |status| rows.iter().filter(|row| row.status == status).count();
     let all = [
         Status::Ok,
@@ -71,9 +71,9 @@ fn cases(rows: &[Record]) -> Markup {
     }
 }
 
-fn machine(rows: &[Record]) -> Vec<(&'static str, String)> {
-    let texts = |text: &dyn Fn(&Record) -> String| joined(rows, text);
-    let measured: Vec<&Record> = rows
+fn machine(rows: &[Row]) -> Vec<(&'static str, String)> {
+    let texts = |text: &dyn Fn(&Row) -> String| joined(rows, text);
+    let measured: Vec<&Row> = rows
         .iter()
         .filter(|row| !row.started_at.is_empty())
         .collect();
@@ -127,7 +127,7 @@ fn machine(rows: &[Record]) -> Vec<(&'static str, String)> {
 }
 
 /// The different texts of the rows; a file that was merged from many has too many to name.
-fn joined(rows: &[Record], text: &dyn Fn(&Record) -> String) -> String {
+fn joined(rows: &[Row], text: &dyn Fn(&Row) -> String) -> String {
     const MOST: usize = 4;
     let texts: BTreeSet<String> = rows
         .iter()
@@ -150,20 +150,20 @@ fn spaced(parts: &[&String]) -> String {
     parts.collect::<Vec<&str>>().join(", ")
 }
 
-fn kernel(row: &Record) -> String {
+fn kernel(row: &Row) -> String {
     let preemption = Some(&row.preemption).filter(|preemption| !preemption.is_empty());
     let preemption = preemption.map_or_else(String::new, |flavour| format!("preemption {flavour}"));
     spaced(&[&row.kernel, &row.machine, &preemption])
 }
 
-fn clock(row: &Record) -> String {
+fn clock(row: &Row) -> String {
     match (row.freq_min_mhz, row.freq_max_mhz) {
         (Some(min), Some(max)) => format!("{min} to {max} MHz"),
         _ => String::new(),
     }
 }
 
-fn windows(rows: &[Record]) -> String {
+fn windows(rows: &[Row]) -> String {
     let span = |values: Vec<f64>| {
         let least = values.iter().copied().min_by(f64::total_cmp)?;
         let most = values.iter().copied().max_by(f64::total_cmp)?;
@@ -183,7 +183,7 @@ fn windows(rows: &[Record]) -> String {
     shown.unwrap_or_default()
 }
 
-fn slowest(rows: &[Record]) -> String {
+fn slowest(rows: &[Row]) -> String {
     let paces = rows.iter().filter_map(|row| row.clock_min_pct);
     let slowest = paces.min_by(f64::total_cmp);
     slowest.map_or_else(String::new, |pace| {
@@ -191,7 +191,7 @@ fn slowest(rows: &[Record]) -> String {
     })
 }
 
-fn temperature(rows: &[Record]) -> String {
+fn temperature(rows: &[Row]) -> String {
     let start = rows
         .iter()
         .filter_map(|row| row.temp_c_start)

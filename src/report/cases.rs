@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::case::{BlockKey, Buffer, Connection, Ip, Threads};
-use crate::record::Record;
+use crate::data::{BlockKey, Buffer, Connection, Ip, Threads};
+use crate::row::Row;
 
 /// What all points of a line have in common: all but payload and engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -17,7 +17,7 @@ pub(super) struct Setting {
 }
 
 impl Setting {
-    fn of(row: &Record) -> Self {
+    fn of(row: &Row) -> Self {
         let block = row.block();
         Self {
             threads: block.threads,
@@ -44,27 +44,27 @@ impl fmt::Display for Setting {
 
 /// The rows by block, those without the value left out.
 pub(super) fn by_block(
-    rows: &[Record],
-    value: impl Fn(&Record) -> Option<f64>,
-) -> BTreeMap<BlockKey, Vec<&Record>> {
-    grouped(rows, value, Record::block)
+    rows: &[Row],
+    value: impl Fn(&Row) -> Option<f64>,
+) -> BTreeMap<BlockKey, Vec<&Row>> {
+    grouped(rows, value, Row::block)
 }
 
 /// The rows by setting, those without the value left out.
 pub(super) fn by_setting(
-    rows: &[Record],
-    value: impl Fn(&Record) -> Option<f64>,
-) -> BTreeMap<Setting, Vec<&Record>> {
+    rows: &[Row],
+    value: impl Fn(&Row) -> Option<f64>,
+) -> BTreeMap<Setting, Vec<&Row>> {
     grouped(rows, value, Setting::of)
 }
 
 /// The rows by whatever `key` says, those without the value left out.
 pub(super) fn grouped<K: Ord>(
-    rows: &[Record],
-    value: impl Fn(&Record) -> Option<f64>,
-    key: impl Fn(&Record) -> K,
-) -> BTreeMap<K, Vec<&Record>> {
-    let mut groups: BTreeMap<K, Vec<&Record>> = BTreeMap::new();
+    rows: &[Row],
+    value: impl Fn(&Row) -> Option<f64>,
+    key: impl Fn(&Row) -> K,
+) -> BTreeMap<K, Vec<&Row>> {
+    let mut groups: BTreeMap<K, Vec<&Row>> = BTreeMap::new();
     for row in rows
         .iter()
         .filter(|row| value(row).and_then(drawable).is_some())
@@ -75,7 +75,7 @@ pub(super) fn grouped<K: Ord>(
 }
 
 /// The labels of the rows, each once, in the order of the file.
-pub(super) fn labels(rows: &[&Record]) -> Vec<String> {
+pub(super) fn labels(rows: &[&Row]) -> Vec<String> {
     let mut labels: Vec<String> = Vec::new();
     for label in rows.iter().map(|row| row.label()) {
         if !labels.contains(&label) {

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::chart::{Dots, First, Look, Mark, Row, Shape, key};
+use super::chart::{DotRow, Dots, First, Look, Mark, Shape, key};
 use super::{board, number};
 use crate::compare::table::{self, block, change, connection, interval, value};
 use crate::compare::{
@@ -78,7 +78,7 @@ fn of_engines(by: By, file: &Against) -> Markup {
     }
     let rows = judged.iter().filter_map(|(engine, change)| {
         let mark = mark(*change, &engine.verdict)?;
-        Some(Row {
+        Some(DotRow {
             label: engine.label.clone(),
             marks: vec![mark],
         })

@@ -3,11 +3,11 @@
 use maud::{Markup, html};
 
 use super::cases::{by_block, drawable};
-use super::chart::{Dots, First, Look, Mark, Row, Shape, key};
+use super::chart::{DotRow, Dots, First, Look, Mark, Shape, key};
 use super::speed::{connections, look, per_engine, reference};
-use crate::case::Connection;
-use crate::record::Record;
+use crate::data::Connection;
 use crate::results::Results;
+use crate::row::Row;
 
 /// CPU time per datagram: of all threads, of the senders, of the receivers.
 pub(super) fn cpu(file: &Results) -> Markup {
@@ -36,7 +36,7 @@ pub(super) fn cpu(file: &Results) -> Markup {
     }
 }
 
-fn sides(row: &Record) -> Vec<Mark> {
+fn sides(row: &Row) -> Vec<Mark> {
     let filled = row.connection == Connection::Connected;
     let side = |value: Option<f64>, colour, shape| {
         let value = value.and_then(drawable)?;
@@ -65,7 +65,7 @@ pub(super) fn loss(file: &Results) -> Markup {
     if blocks.is_empty() {
         return html! { p { "Of no case is it known." } };
     }
-    let lossless = |rows: &[&Record]| {
+    let lossless = |rows: &[&Row]| {
         rows.iter()
             .all(|row| row.loss_pct.is_none_or(|loss| loss == 0.0))
     };
@@ -94,8 +94,8 @@ pub(super) fn loss(file: &Results) -> Markup {
 }
 
 /// An engine that lost nothing on either kind of sockets has no marks.
-fn losses(rows: &[&Record]) -> Vec<Row> {
-    let mark = |row: &Record| {
+fn losses(rows: &[&Row]) -> Vec<DotRow> {
+    let mark = |row: &Row| {
         let value = row.loss_pct.and_then(drawable)?;
         Some(Mark {
             value,

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use maud::{Markup, html};
 
 use super::chart::{Course, figure, key};
+use crate::data::Sample;
 use crate::results::Results;
-use crate::sample::Sample;
 
 /// The speed of each window beside its case's median, and how hot it was.
 pub(super) fn charts(file: &Results) -> Markup {

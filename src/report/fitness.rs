@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use maud::{Markup, html};
 
 use super::number;
-use crate::record::Record;
+use crate::row::Row;
 
 /// Where all datagrams of all cases ended.
-pub(super) fn books(rows: &[Record]) -> Markup {
-    let sum = |count: fn(&Record) -> Option<u64>| -> i128 {
+pub(super) fn books(rows: &[Row]) -> Markup {
+    let sum = |count: fn(&Row) -> Option<u64>| -> i128 {
         rows.iter().filter_map(count).map(i128::from).sum()
     };
     let unaccounted: i128 = rows
@@ -54,7 +54,7 @@ pub(super) fn books(rows: &[Record]) -> Markup {
 }
 
 /// What may mislead, each once.
-pub(super) fn warnings(rows: &[Record]) -> Markup {
+pub(super) fn warnings(rows: &[Row]) -> Markup {
     let mut warnings: BTreeMap<&str, usize> = BTreeMap::new();
     for warning in rows.iter().flat_map(|row| &row.warnings) {
         *warnings.entry(warning).or_default() += 1;

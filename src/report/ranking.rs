@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::chart::{Dots, First, Look, Mark, Row, Shape, key};
+use super::chart::{DotRow, Dots, First, Look, Mark, Shape, key};
 use super::number;
 use crate::rank::table::{LEGEND, heading_of};
 use crate::rank::{
@@ -77,7 +77,7 @@ fn picture(over_all: &OverAll) -> Markup {
     .draw(standing.places.iter().map(row).collect())
 }
 
-fn row(place: &Place) -> Row {
+fn row(place: &Place) -> DotRow {
     let interval = place.reading.interval();
     let mark = Mark {
         value: place.reading.value(),
@@ -89,7 +89,7 @@ fn row(place: &Place) -> Row {
             filled: place.is_first(),
         },
     };
-    Row {
+    DotRow {
         label: format!("{} {}", shown(place), place.engine),
         marks: vec![mark],
     }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use maud::{Markup, html};
 
 use super::number;
-use crate::record::Status;
 use crate::results::Results;
+use crate::row::Status;
 
 /// Each reason once, with the cases that it concerns.
 pub(super) fn table(file: &Results) -> Markup {

@@ -5,12 +5,12 @@ use maud::{Markup, html};
 use super::cases::{drawable, grouped};
 use super::chart::{Dots, First, Mark, key};
 use super::speed::{connections, look, per_engine};
-use crate::record::Record;
 use crate::results::Results;
+use crate::row::Row;
 
 /// The smallest share that one receiver got, for each number of receivers.
 pub(super) fn charts(file: &Results) -> Markup {
-    let share = |row: &Record| row.receiver_share_min_pct.filter(|_| row.receivers > 1);
+    let share = |row: &Row| row.receiver_share_min_pct.filter(|_| row.receivers > 1);
     let counts = grouped(&file.rows, share, |row| row.receivers);
     if counts.is_empty() {
         return html! { p { "No case has several receivers." } };
@@ -34,7 +34,7 @@ pub(super) fn charts(file: &Results) -> Markup {
     }
 }
 
-fn smallest(row: &Record) -> Vec<Mark> {
+fn smallest(row: &Row) -> Vec<Mark> {
     let value = row.receiver_share_min_pct.and_then(drawable);
     let mark = value.map(|value| Mark {
         value,

@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 use maud::{Markup, html};
 
 use super::cases::{by_block, by_setting, drawable, labels};
-use super::chart::{Dots, First, LOOKS, Line, Lines, Look, Mark, Row, Shape, figure, key};
-use crate::case::Connection;
-use crate::record::Record;
+use super::chart::{DotRow, Dots, First, LOOKS, Line, Lines, Look, Mark, Shape, figure, key};
+use crate::data::Connection;
 use crate::results::Results;
+use crate::row::Row;
 
 /// Lines over payload where there are few engines and several payloads; otherwise dots, block by block.
 pub(super) fn charts(file: &Results) -> Markup {
-    let measured: Vec<&Record> = file
+    let measured: Vec<&Row> = file
         .rows
         .iter()
         .filter(|row| received(row).is_some())
@@ -33,13 +33,13 @@ pub(super) fn charts(file: &Results) -> Markup {
     }
 }
 
-fn received(row: &Record) -> Option<f64> {
+fn received(row: &Row) -> Option<f64> {
     row.received_pps.and_then(drawable)
 }
 
 fn lines(file: &Results, payloads: &[usize]) -> Markup {
     let settings = by_setting(&file.rows, received);
-    let all: Vec<&Record> = file
+    let all: Vec<&Row> = file
         .rows
         .iter()
         .filter(|row| received(row).is_some())
@@ -65,13 +65,13 @@ fn lines(file: &Results, payloads: &[usize]) -> Markup {
 /// A line for each engine, in the same colour in every picture.
 fn of_engines(
     labels: &[String],
-    rows: &[&Record],
+    rows: &[&Row],
     payloads: &[usize],
-    mark: impl Fn(&Record, Look) -> Option<Mark>,
+    mark: impl Fn(&Row, Look) -> Option<Mark>,
 ) -> Vec<Line> {
     let line = |(n, label): (usize, &String)| {
         let own = rows.iter().filter(|row| row.label() == *label);
-        let point = |row: &&Record| {
+        let point = |row: &&Row| {
             let step = payloads.binary_search(&row.payload_bytes.bytes()).ok()?;
             Some((step, mark(row, Look::nth(n))?))
         };
@@ -86,7 +86,7 @@ fn of_engines(
     lines.filter(|line| !line.marks.is_empty()).collect()
 }
 
-fn pps(row: &Record, look: Look) -> Option<Mark> {
+fn pps(row: &Row, look: Look) -> Option<Mark> {
     let value = row.received_pps.and_then(drawable)?;
     Some(Mark {
         value,
@@ -96,7 +96,7 @@ fn pps(row: &Record, look: Look) -> Option<Mark> {
     })
 }
 
-fn mbps(row: &Record, look: Look) -> Option<Mark> {
+fn mbps(row: &Row, look: Look) -> Option<Mark> {
     let value = row.received_mbps.and_then(drawable)?;
     Some(Mark {
         value,
@@ -147,10 +147,10 @@ pub(super) fn look(connection: Connection) -> Look {
 }
 
 /// A row for each engine.
-pub(super) fn per_engine(rows: &[&Record], marks: impl Fn(&Record) -> Vec<Mark>) -> Vec<Row> {
+pub(super) fn per_engine(rows: &[&Row], marks: impl Fn(&Row) -> Vec<Mark>) -> Vec<DotRow> {
     let row = |label: String| {
         let own = rows.iter().filter(|row| row.label() == label);
-        Row {
+        DotRow {
             marks: own.flat_map(|row| marks(row)).collect(),
             label,
         }
@@ -159,7 +159,7 @@ pub(super) fn per_engine(rows: &[&Record], marks: impl Fn(&Record) -> Vec<Mark>)
 }
 
 /// The value that the others are held against.
-pub(super) fn reference(rows: &[&Record], value: impl Fn(&Record) -> Option<f64>) -> Option<f64> {
+pub(super) fn reference(rows: &[&Row], value: impl Fn(&Row) -> Option<f64>) -> Option<f64> {
     let reference = rows.iter().find(|row| row.is_reference());
     reference.and_then(|row| value(row)).and_then(drawable)
 }

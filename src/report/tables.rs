@@ -3,8 +3,8 @@
 use maud::{Markup, PreEscaped, html};
 
 use super::number;
-use crate::record::Record;
 use crate::results::Results;
+use crate::row::Row;
 
 /// The tables of each file.
 pub(super) fn tables(files: &[Results]) -> Markup {
@@ -50,7 +50,7 @@ pub(super) fn data(files: &[Results]) -> Markup {
 }
 
 /// As the sweep writes them.
-fn csv<'a>(rows: impl IntoIterator<Item = &'a Record>) -> String {
+fn csv<'a>(rows: impl IntoIterator<Item = &'a Row>) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
     for row in rows {
         // To memory, and every row has the same columns: nothing can fail.
@@ -87,8 +87,8 @@ const SAID_ELSEWHERE: [&str; 15] = [
 
 impl Cells {
     /// Ordered as people compare; the CSV keeps the order of the file.
-    fn of(rows: &[Record]) -> Self {
-        let mut rows: Vec<&Record> = rows.iter().collect();
+    fn of(rows: &[Row]) -> Self {
+        let mut rows: Vec<&Row> = rows.iter().collect();
         rows.sort_by_cached_key(|row| (row.block(), row.label(), row.connection));
         let text = csv(rows);
         let mut reader = csv::Reader::from_reader(text.as_bytes());

@@ -1,13 +1,12 @@
 //! Pages of rows that are ordinary, hostile, odd or many.
 
 use super::page;
-use crate::case::{Connection, Ip};
-use crate::record::tests::record;
-use crate::record::{Record, Status};
+use crate::data::{Connection, Ip, Sample};
 use crate::results::Results;
-use crate::sample::Sample;
+use crate::row::tests::record;
+use crate::row::{Row, Status};
 
-fn results(rows: Vec<Record>) -> Results {
+fn results(rows: Vec<Row>) -> Results {
     Results {
         name: "here/run.csv".to_owned(),
         rows,
@@ -17,12 +16,12 @@ fn results(rows: Vec<Record>) -> Results {
     }
 }
 
-fn page_of(rows: Vec<Record>) -> String {
+fn page_of(rows: Vec<Row>) -> String {
     page(&[results(rows)])
 }
 
 /// All cases of these engines, payloads and thread counts.
-fn sweep(engines: &[String], payloads: &[u32]) -> Vec<Record> {
+fn sweep(engines: &[String], payloads: &[u32]) -> Vec<Row> {
     let mut rows = Vec::new();
     for engine in engines {
         for &payload in payloads {
@@ -33,7 +32,7 @@ fn sweep(engines: &[String], payloads: &[u32]) -> Vec<Record> {
                     (Ip::V6, Connection::Connected),
                     (Ip::V6, Connection::Unconnected),
                 ] {
-                    rows.push(Record {
+                    rows.push(Row {
                         case: format!("{engine}:{engine}/{threads}t/{payload}B/{connection}/{ip}"),
                         sender: engine.clone(),
                         receiver: engine.clone(),
@@ -92,7 +91,7 @@ fn few_engines_over_several_payloads_are_lines_and_many_engines_are_dots() {
 #[test]
 fn what_stands_in_the_rows_is_never_markup() {
     let hostile = "</script><script>alert(1)</script><!--\"'&";
-    let row = |status| Record {
+    let row = |status| Row {
         status,
         case: hostile.to_owned(),
         sender: hostile.to_owned(),
@@ -128,7 +127,7 @@ fn what_stands_in_the_rows_is_never_markup() {
 fn the_rows_in_the_page_are_the_csv() {
     let rows = vec![
         record(),
-        Record {
+        Row {
             reason: "a \"b\", <c>\n\\".to_owned(),
             ..record()
         },
@@ -143,7 +142,7 @@ fn the_rows_in_the_page_are_the_csv() {
 
 #[test]
 fn a_number_that_is_not_ok_is_seen_at_once() {
-    let open = Record {
+    let open = Row {
         unaccounted_packets: Some(-3),
         status: Status::Failed,
         ..record()
@@ -157,7 +156,7 @@ fn a_number_that_is_not_ok_is_seen_at_once() {
 
 #[test]
 fn a_warning_is_said_once_with_its_cases() {
-    let warned = Record {
+    let warned = Row {
         warnings: vec!["too hot".to_owned()],
         ..record()
     };
@@ -230,11 +229,11 @@ fn files_of_one_name_are_told_apart_by_their_directories() {
 
 #[test]
 fn a_board_that_is_emulated_is_not_taken_for_a_real_one() {
-    let real = Record {
+    let real = Row {
         model: "Raspberry Pi 4".to_owned(),
         ..record()
     };
-    let emulated = Record {
+    let emulated = Row {
         virtualization: "qemu".to_owned(),
         ..real.clone()
     };

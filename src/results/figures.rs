@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::record::{Record, Status};
+use crate::row::{Row, Status};
 
 /// Nothing that is reported reaches this: see `raw::counts`, and 2^53 datagrams per second are no speed.
 const MOST: f64 = 9_007_199_254_740_992.0;
@@ -28,7 +28,7 @@ const ESTIMATES: [&str; 4] = [
 ];
 
 /// What about a row cannot be, if anything: the column, the value, and why not.
-pub(super) fn contradiction(row: &Record) -> Option<String> {
+pub(super) fn contradiction(row: &Row) -> Option<String> {
     let Ok(Value::Object(columns)) = serde_json::to_value(row) else {
         return None;
     };
@@ -71,7 +71,7 @@ fn outside_of_its_interval(columns: &Map<String, Value>) -> Option<String> {
 }
 
 /// A case is named by its columns.
-fn other_case(row: &Record) -> Option<String> {
+fn other_case(row: &Row) -> Option<String> {
     let (threads, payload) = (row.threads, row.payload_bytes);
     let named = format!(
         "{}:{}/{threads}t/{payload}B/{}/{}",
@@ -90,8 +90,8 @@ fn other_case(row: &Record) -> Option<String> {
     })
 }
 
-/// Every datagram ended somewhere: see [`crate::books::WindowBooks`].
-fn open_books(row: &Record) -> Option<String> {
+/// Every datagram ended somewhere: see [`crate::data::WindowBooks`].
+fn open_books(row: &Row) -> Option<String> {
     let (sent, received) = (row.sent_packets?, row.received_packets?);
     let unread = row.unread_packets?;
     let dropped = i128::from(row.dropped_socket_packets?) + i128::from(row.dropped_kernel_packets?);
@@ -112,7 +112,7 @@ fn open_books(row: &Record) -> Option<String> {
 }
 
 /// Windows that are among those measured.
-fn more_than_there_are(row: &Record) -> Option<String> {
+fn more_than_there_are(row: &Row) -> Option<String> {
     let rounds = usize::try_from(row.rounds).unwrap_or(usize::MAX);
     let counts = [
         ("ratio_pairs", row.ratio_pairs),
@@ -132,9 +132,9 @@ fn more_than_there_are(row: &Record) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::tests::record;
+    use crate::row::tests::record;
 
-    fn refusal(change: impl FnOnce(&mut Record)) -> String {
+    fn refusal(change: impl FnOnce(&mut Row)) -> String {
         let mut row = record();
         assert_eq!(contradiction(&row), None);
         change(&mut row);
@@ -189,9 +189,9 @@ mod tests {
     #[test]
     fn the_books_of_a_row_close() {
         for change in [
-            |row: &mut Record| row.sent_packets = Some(1_800_000),
-            |row: &mut Record| row.received_packets = Some(120_001),
-            |row: &mut Record| row.unaccounted_packets = Some(1),
+            |row: &mut Row| row.sent_packets = Some(1_800_000),
+            |row: &mut Row| row.received_packets = Some(120_001),
+            |row: &mut Row| row.unaccounted_packets = Some(1),
         ] {
             assert!(refusal(change).starts_with("sent_packets"));
         }

@@ -7,15 +7,15 @@ use std::path::Path;
 
 use csv::{Position, StringRecord};
 
+use crate::data::Sample;
 use crate::error::UsageError;
-use crate::host::Host;
-use crate::raw::{Line, Log};
-use crate::reckoning;
-use crate::record::{Machine, Record};
-use crate::sample::Sample;
-use crate::sink;
+use crate::escape;
+use crate::export;
+use crate::log::{Event, Log};
+use crate::platform::host::Host;
+use crate::replay;
+use crate::row::{Machine, Row};
 use crate::sys::files::{self, Kind};
-use crate::visible;
 
 /// What a file holds.
 #[derive(Clone, Debug)]
@@ -23,7 +23,7 @@ pub struct Results {
     /// The file, as it was named.
     pub name: String,
     /// One per case, in the order of the file.
-    pub rows: Vec<Record>,
+    pub rows: Vec<Row>,
     /// Every window, in the order in which they were measured. Empty: the file has only rows.
     pub windows: Vec<Sample>,
     /// The machine. `None`: the file has only rows.
@@ -39,7 +39,7 @@ impl Results {
     /// When it cannot be read, holds no rows, or something in it is not what it should be: the file, the
     /// line, and what is wrong.
     pub fn open(path: &Path) -> Result<Self, UsageError> {
-        let name = visible::name(path);
+        let name = escape::name(path);
         let refused = |error: io::Error| UsageError::file(&name, 0, &error.to_string());
         // Read once: a pipe is empty after that.
         let bytes = files::read_whole(path, Kind::FileOrPipe).map_err(refused)?;
@@ -54,10 +54,10 @@ impl Results {
     /// # Errors
     /// As for [`Results::open`].
     pub fn from_raw(log: &Log) -> Result<Self, UsageError> {
-        let (reckoning, mut rows) = reckoning::replay(log)?;
-        rows.extend(reckoning.unfinished());
-        let window = |line: &Line| match line {
-            Line::Window(sample) => Some(Sample::clone(sample)),
+        let (replay, mut rows) = replay::replay(log)?;
+        rows.extend(replay.unfinished());
+        let window = |line: &Event| match line {
+            Event::Window(sample) => Some(Sample::clone(sample)),
             _ => None,
         };
         Ok(Self {
@@ -93,9 +93,9 @@ impl Results {
         }
         let mut rows = Vec::new();
         for fields in reader.records() {
-            let fields = sink::csv::read(&fields.map_err(|error| refused(&error))?);
+            let fields = export::csv::read(&fields.map_err(|error| refused(&error))?);
             let row = fields.deserialize(Some(&columns));
-            let row: Record = row.map_err(|error| refused(&error))?;
+            let row: Row = row.map_err(|error| refused(&error))?;
             let problem = no_number(&columns, &fields, &row);
             if let Some(problem) = problem.or_else(|| figures::contradiction(&row)) {
                 return Err(UsageError::file(name, line_of(fields.position()), &problem));
@@ -117,7 +117,7 @@ impl Results {
         if machines.len() <= 1 {
             return vec![self];
         }
-        let of_machine = |(machine, rows): (Machine, Vec<Record>)| Self {
+        let of_machine = |(machine, rows): (Machine, Vec<Row>)| Self {
             // A name of a file, without what would look like its directory.
             name: format!("{} ({})", self.name, machine.to_string().replace('/', "-")),
             rows,
@@ -142,7 +142,7 @@ fn line_of(position: Option<&Position>) -> usize {
 
 /// What stands where a number should and is none, like `NaN` or `1e999`: nothing that is measured is, and
 /// whoever compares numbers need not think of it.
-fn no_number(columns: &StringRecord, fields: &StringRecord, row: &Record) -> Option<String> {
+fn no_number(columns: &StringRecord, fields: &StringRecord, row: &Row) -> Option<String> {
     let is_endless = |field: &str| field.parse().is_ok_and(|number: f64| !number.is_finite());
     let mut suspects = columns
         .iter()
@@ -161,9 +161,9 @@ fn no_number(columns: &StringRecord, fields: &StringRecord, row: &Record) -> Opt
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::tests::record;
+    use crate::row::tests::record;
 
-    fn csv_of(row: &Record) -> String {
+    fn csv_of(row: &Row) -> String {
         let mut writer = csv::Writer::from_writer(Vec::new());
         writer.serialize(row).expect("into memory");
         String::from_utf8(writer.into_inner().expect("into memory")).expect("UTF-8")
@@ -172,7 +172,7 @@ mod tests {
     #[test]
     fn a_line_without_its_end_is_left_out_whatever_it_says() {
         let rows = [record(), record()];
-        let whole = crate::sink::csv::shape(&rows).expect("rows have a shape");
+        let whole = crate::export::csv::shape(&rows).expect("rows have a shape");
         for cut in 1..40 {
             let torn = &whole[..whole.len() - cut];
             let results = Results::from_csv("x.csv", torn).expect("a row is whole");
@@ -184,12 +184,12 @@ mod tests {
 
     #[test]
     fn the_rows_of_several_machines_are_told_apart() {
-        let emulated = Record {
+        let emulated = Row {
             virtualization: "qemu/tcg".to_owned(),
             ..record()
         };
         let rows = [record(), emulated.clone(), record()];
-        let csv = crate::sink::csv::shape(&rows).expect("rows have a shape");
+        let csv = crate::export::csv::shape(&rows).expect("rows have a shape");
         let results = Results::from_csv("x.csv", &csv[..]).expect("rows");
         let machines = results.by_machine();
         let rows: Vec<usize> = machines.iter().map(|file| file.rows.len()).collect();
@@ -201,7 +201,7 @@ mod tests {
     #[test]
     fn what_is_no_number_is_refused_with_its_line_and_column() {
         for (number, shown) in [(f64::NAN, "NaN"), (f64::NEG_INFINITY, "-inf")] {
-            let row = Record {
+            let row = Row {
                 cv_pct: Some(number),
                 ..record()
             };
@@ -214,7 +214,7 @@ mod tests {
                 )
             );
         }
-        let row = Record {
+        let row = Row {
             model: "Infinity".to_owned(),
             ..record()
         };

@@ -3,25 +3,21 @@
 //! What is compared is measured within seconds of each other, so that drift (heat, neighbours) cancels in
 //! the ratio to the reference of the same round; and a block's rows are final when the block is done.
 
-mod schedule;
-mod settling;
+mod thermal_settle;
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
 
-pub use self::schedule::{Schedule, Until};
-use crate::case::{Case, Traits};
-use crate::placement::Placement;
-use crate::plan::Block;
-use crate::raw::{Expected, Header, Line};
-use crate::reckoning::Reckoning;
-use crate::record::{EndedBy, Record};
-use crate::runner::{self, NoSample};
-use crate::sample::Sample;
+use crate::data::{self, Case, Sample, Traits};
+use crate::log::{Event, Expected, Header};
+use crate::measure::{self, NoSample};
+use crate::plan::{Block, Until};
+use crate::platform::placement::Placement;
+use crate::replay::Replay;
+use crate::row::{EndedBy, Row};
 use crate::sys::interrupt::{Interrupt, Interrupted};
-use crate::verify;
 
 /// What a sweep tells while it goes on. Errors of a journal end the sweep.
 pub trait Journal {
@@ -35,14 +31,14 @@ pub trait Journal {
     ///
     /// # Errors
     /// When it cannot be kept.
-    fn line(&mut self, line: &Line) -> anyhow::Result<()>;
+    fn line(&mut self, line: &Event) -> anyhow::Result<()>;
     /// So many windows more are to come than was thought; fewer, where it is negative.
     fn windows_to_come(&mut self, more: i64);
     /// These rows are final.
     ///
     /// # Errors
     /// When they cannot be kept.
-    fn rows(&mut self, rows: Vec<Record>) -> anyhow::Result<()>;
+    fn rows(&mut self, rows: Vec<Row>) -> anyhow::Result<()>;
 }
 
 /// How a sweep ended.
@@ -62,7 +58,7 @@ pub type Unable = HashMap<String, String>;
 /// # Errors
 /// Only those of `journal`: a case that breaks becomes a row.
 pub fn run(
-    done: Reckoning,
+    done: Replay,
     unable: &Unable,
     interrupt: &Interrupt,
     journal: &mut dyn Journal,
@@ -72,7 +68,7 @@ pub fn run(
     order.retain(|&block| !done.has_ended(block));
     let mut sweep = Sweep {
         header: &header,
-        reckoning: done,
+        replay: done,
         unable,
         interrupt,
         journal,
@@ -81,8 +77,8 @@ pub fn run(
         Ok(()) => Ok(Ending::Complete),
         Err(End::Unkept(error)) => Err(error),
         Err(End::Interrupted) => {
-            sweep.journal.line(&Line::Interrupted {})?;
-            sweep.journal.rows(sweep.reckoning.unfinished())?;
+            sweep.journal.line(&Event::Interrupted {})?;
+            sweep.journal.rows(sweep.replay.unfinished())?;
             Ok(Ending::Interrupted)
         }
     }
@@ -133,7 +129,7 @@ fn fault(receiver: &Traits, measured: &Result<Sample, NoSample>) -> Option<Strin
 
 struct Sweep<'a> {
     header: &'a Header,
-    reckoning: Reckoning,
+    replay: Replay,
     unable: &'a Unable,
     interrupt: &'a Interrupt,
     journal: &'a mut dyn Journal,
@@ -157,7 +153,7 @@ impl Sweep<'_> {
 
     fn block(&mut self, number: usize, share: Option<Duration>) -> Result<(), End> {
         let warning = self.cool_down()?;
-        self.tell(&Line::BlockBegun {
+        self.tell(&Event::BlockBegun {
             block: number,
             warning,
         })?;
@@ -169,7 +165,7 @@ impl Sweep<'_> {
             if let Some(reason) = self
                 .unable
                 .get(&key)
-                .filter(|_| !self.reckoning.has_failed(case))
+                .filter(|_| !self.replay.has_failed(case))
             {
                 self.fail(case, 0, reason.clone())?;
             }
@@ -180,7 +176,7 @@ impl Sweep<'_> {
         let deadline = share.and_then(|share| Instant::now().checked_add(share));
         for round in 1.. {
             if let Some(by) = self.is_enough(number, &cases, round - 1, deadline) {
-                return self.tell(&Line::BlockEnded { block: number, by });
+                return self.tell(&Event::BlockEnded { block: number, by });
             }
             let order = self
                 .header
@@ -188,7 +184,7 @@ impl Sweep<'_> {
                 .order_of_round(number, round, cases.len());
             for (position, place) in (1..).zip(order) {
                 let (case, placement) = cases[place];
-                if !self.reckoning.has_failed(case) && !self.reckoning.has_window(case, round) {
+                if !self.replay.has_failed(case) && !self.replay.has_window(case, round) {
                     self.journal
                         .doing(&format!("{}: {}", block.key, case.label()));
                     self.window(case, placement, round, position)?;
@@ -207,21 +203,20 @@ impl Sweep<'_> {
         deadline: Option<Instant>,
     ) -> Option<EndedBy> {
         let schedule = &self.header.schedule;
-        let measured = |(case, _): &&(&Case, &Placement)| !self.reckoning.has_failed(case);
+        let measured = |(case, _): &&(&Case, &Placement)| !self.replay.has_failed(case);
         let left = cases.iter().filter(measured).count();
         if left == 0 {
             return Some(EndedBy::Rounds);
         }
         // A sweep that is resumed may have begun a further round, which is then finished, too.
-        let is_begun =
-            |(case, _): &(&Case, &Placement)| self.reckoning.has_window(case, rounds + 1);
+        let is_begun = |(case, _): &(&Case, &Placement)| self.replay.has_window(case, rounds + 1);
         if rounds < schedule.rounds || cases.iter().any(is_begun) {
             return None;
         }
         let Some(until) = schedule.until else {
             return Some(EndedBy::Rounds);
         };
-        let rows = self.reckoning.preview(number);
+        let rows = self.replay.preview(number);
         if rows.iter().all(|row| row.is_narrow(until.half_width_pct)) {
             return Some(EndedBy::Until);
         }
@@ -250,15 +245,15 @@ impl Sweep<'_> {
             window: settings.window,
         };
         let measure = || {
-            let measured = runner::measure(case, placement, settings, self.interrupt);
+            let measured = measure::window(case, placement, settings, self.interrupt);
             possible(measured, expected)
         };
         let mut measured = measure();
-        let is_second = self.reckoning.is_repeated(case, round);
+        let is_second = self.replay.is_repeated(case, round);
         if let Some(reason) = fault(engines.receiver, &measured).filter(|_| !is_second) {
             self.journal
                 .doing(&format!("once more: {} ({reason})", case.label()));
-            self.tell(&Line::Repeated {
+            self.tell(&Event::Repeated {
                 case: case.key(),
                 round,
                 reason,
@@ -273,7 +268,7 @@ impl Sweep<'_> {
             measured = measure();
         }
         match measured {
-            Ok(sample) => self.tell(&Line::Window(Box::new(Sample {
+            Ok(sample) => self.tell(&Event::Window(Box::new(Sample {
                 round,
                 position,
                 ..sample
@@ -285,7 +280,7 @@ impl Sweep<'_> {
 
     fn fail(&mut self, case: &Case, round: u32, reason: String) -> Result<(), End> {
         let case = case.key();
-        self.tell(&Line::Failed {
+        self.tell(&Event::Failed {
             case,
             round,
             reason,
@@ -300,11 +295,11 @@ impl Sweep<'_> {
     fn verify(&mut self, cases: &[(&Case, &Placement)]) -> Result<(), End> {
         let settings = &self.header.schedule.settings;
         for &(case, placement) in cases {
-            let reckoning = &self.reckoning;
+            let replay = &self.replay;
             let engines = self.header.plan.pair(case);
-            if verify::refusal(case.payload, engines.sender).is_some()
-                || reckoning.is_verified(case)
-                || reckoning.has_failed(case)
+            if data::refusal(case.payload, engines.sender).is_some()
+                || replay.is_verified(case)
+                || replay.has_failed(case)
             {
                 continue;
             }
@@ -315,11 +310,11 @@ impl Sweep<'_> {
                 placement,
                 window: Duration::ZERO,
             };
-            let verified = runner::verify(case, placement, settings, self.interrupt);
+            let verified = measure::verify(case, placement, settings, self.interrupt);
             match possible(verified, expected) {
                 Ok(sample) => {
-                    self.tell(&Line::Verified(Box::new(sample)))?;
-                    if self.reckoning.has_failed(case) {
+                    self.tell(&Event::Verified(Box::new(sample)))?;
+                    if self.replay.has_failed(case) {
                         let lost = self.header.schedule.rounds;
                         self.journal.windows_to_come(-i64::from(lost));
                     }
@@ -332,9 +327,9 @@ impl Sweep<'_> {
     }
 
     /// Writes down what happened, and the rows that follow from it.
-    fn tell(&mut self, line: &Line) -> Result<(), End> {
+    fn tell(&mut self, line: &Event) -> Result<(), End> {
         self.journal.line(line)?;
-        let rows = self.reckoning.take(line).map_err(anyhow::Error::msg)?;
+        let rows = self.replay.take(line).map_err(anyhow::Error::msg)?;
         if !rows.is_empty() {
             self.journal.rows(rows)?;
         }

@@ -6,27 +6,25 @@ use std::os::fd::AsFd;
 use nix::sys::socket::setsockopt;
 use nix::sys::socket::sockopt::{RcvBuf, RcvBufForce, SndBuf, SndBufForce};
 
-use crate::case::Buffer;
-
-/// Whether this process may exceed the limits.
-pub fn may_force(socket: &impl AsFd) -> bool {
-    setsockopt(socket, RcvBufForce, &Buffer::DEFAULT.bytes()).is_ok()
+/// Whether this process may have a receive buffer of so many bytes, whatever the limits say.
+pub fn may_force(socket: &impl AsFd, bytes: usize) -> bool {
+    setsockopt(socket, RcvBufForce, &bytes).is_ok()
 }
 
-/// Asks for a receive buffer: beyond `net.core.rmem_max` with CAP_NET_ADMIN, else up to it.
+/// Asks for a receive buffer of so many bytes: beyond `net.core.rmem_max` with CAP_NET_ADMIN, else up to it.
 ///
 /// # Errors
 /// What the system said.
-pub fn set_receive(socket: &impl AsFd, buffer: Buffer) -> io::Result<()> {
-    let forced = setsockopt(socket, RcvBufForce, &buffer.bytes());
-    Ok(forced.or_else(|_| setsockopt(socket, RcvBuf, &buffer.bytes()))?)
+pub fn set_receive(socket: &impl AsFd, bytes: usize) -> io::Result<()> {
+    let forced = setsockopt(socket, RcvBufForce, &bytes);
+    Ok(forced.or_else(|_| setsockopt(socket, RcvBuf, &bytes))?)
 }
 
-/// Asks for a send buffer: beyond `net.core.wmem_max` with CAP_NET_ADMIN, else up to it.
+/// Asks for a send buffer of so many bytes: beyond `net.core.wmem_max` with CAP_NET_ADMIN, else up to it.
 ///
 /// # Errors
 /// What the system said.
-pub fn set_send(socket: &impl AsFd, buffer: Buffer) -> io::Result<()> {
-    let forced = setsockopt(socket, SndBufForce, &buffer.bytes());
-    Ok(forced.or_else(|_| setsockopt(socket, SndBuf, &buffer.bytes()))?)
+pub fn set_send(socket: &impl AsFd, bytes: usize) -> io::Result<()> {
+    let forced = setsockopt(socket, SndBufForce, &bytes);
+    Ok(forced.or_else(|_| setsockopt(socket, SndBuf, &bytes))?)
 }

@@ -7,7 +7,7 @@ use crate::sys::files::Root;
 /// What the board's sensors said from before the start of a run until it was over. `None`: it has no such
 /// sensor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Climate {
+pub struct SensorReadings {
     /// The hottest thermal zone before the start, in thousandths of a degree Celsius.
     pub first_millic: Option<i32>,
     /// When the run was over.
@@ -110,15 +110,15 @@ pub fn lowest_khz(root: &Root, cpus: impl IntoIterator<Item = usize>) -> Option<
 #[derive(Debug)]
 pub struct Watch<'a> {
     root: &'a Root,
-    climate: Climate,
+    climate: SensorReadings,
 }
 
 impl<'a> Watch<'a> {
     /// Takes the first look.
     pub fn start(root: &'a Root) -> Self {
-        let climate = Climate {
+        let climate = SensorReadings {
             first_millic: hottest_millic(root),
-            ..Climate::default()
+            ..SensorReadings::default()
         };
         let mut watch = Self { root, climate };
         watch.look();
@@ -145,7 +145,7 @@ impl<'a> Watch<'a> {
     }
 
     /// What was seen.
-    pub fn climate(&self) -> Climate {
+    pub fn climate(&self) -> SensorReadings {
         self.climate
     }
 }
@@ -191,7 +191,7 @@ mod tests {
             write(path, text);
         }
         watch.look();
-        let seen = Climate {
+        let seen = SensorReadings {
             first_millic: Some(50_000),
             last_millic: Some(70_000),
             hottest_millic: Some(81_000),
@@ -210,6 +210,6 @@ mod tests {
         let mut watch = Watch::start(&root);
         watch.look();
         watch.look_at_clocks([0]);
-        assert_eq!(watch.climate(), Climate::default());
+        assert_eq!(watch.climate(), SensorReadings::default());
     }
 }

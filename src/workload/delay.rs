@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::case::EngineName;
+use crate::data::EngineName;
 
 /// What the senders of an engine do beside sending.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -28,7 +28,7 @@ impl Delay {
     }
 }
 
-/// So many operations, each of which needs the one before: as in [`crate::sys::pace`].
+/// So many operations, each of which needs the one before: as in [`crate::sys::cpu_speed`].
 pub(crate) fn spend(iterations: u64) {
     let mut state = black_box(0x2545_F491_u32);
     for _ in 0..iterations {

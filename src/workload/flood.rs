@@ -2,21 +2,21 @@
 
 use std::io;
 
-use crate::content::{Inspect, Stamp};
-use crate::engine::{Receive, Transmit};
-use crate::lane::{LaneContext, Tally};
+use crate::engine::payload::{Check, Fill};
+use crate::engine::{Receive, Tally, Transmit};
+use crate::workload::lane::LaneContext;
 
 /// Sends until the stop.
 pub(crate) async fn send(
     sender: &mut impl Transmit,
-    stamp: &mut impl Stamp,
+    fill: &mut impl Fill,
     lane: &LaneContext,
 ) -> io::Result<()> {
     let mut sent = Tally::default();
     while !lane.sending_stopped() {
-        match sender.transmit(stamp).await {
+        match sender.transmit(fill).await {
             Ok(burst) => {
-                stamp.sent(burst.packets);
+                fill.sent(burst.packets);
                 #[cfg(feature = "calibration")]
                 lane.delay(burst);
                 lane.meter.sent.publish(sent.add(burst));
@@ -31,12 +31,12 @@ pub(crate) async fn send(
 /// Receives until the stop, which comes only when the queues are empty or stay as they are.
 pub(crate) async fn receive(
     receiver: &mut impl Receive,
-    inspect: &mut impl Inspect,
+    check: &mut impl Check,
     lane: &LaneContext,
 ) -> io::Result<()> {
     let mut received = Tally::default();
     while !lane.receiving_stopped() {
-        match receiver.receive(inspect).await {
+        match receiver.receive(check).await {
             Ok(burst) => lane.meter.received.publish(received.add(burst)),
             Err(error) => lane.tolerate(error)?,
         }

@@ -3,21 +3,25 @@
 //! These loops are what is timed: each is readable at a glance, and nothing else runs in a lane between
 //! the gate and the stop.
 
-pub(crate) mod alone;
 #[cfg(feature = "calibration")]
 pub mod delay;
 pub(crate) mod flood;
+pub mod lane;
+mod start_barrier;
+
+pub use self::start_barrier::CALLED_OFF;
+pub(crate) mod turns;
 
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use crate::case::Connection;
-use crate::content::{Uninspected, Unstamped};
+use crate::data::Connection;
+use crate::engine::payload::{NoCheck, NoFill};
+use crate::engine::verify::{SequenceCheck, SequenceTracker, SequenceWriter};
 use crate::engine::{Addressing, Connected, Engine, Receive, Remark, Transmit, Unconnected};
-use crate::lane::{Job, LaneContext, Role};
-use crate::verify::{Inspector, Ledger, Stamper};
+use crate::workload::lane::{Job, LaneContext, Role};
 
 /// Runs one lane of engine `E`: builds its halves, waits at the gate, and loops until the stop.
 ///
@@ -37,43 +41,46 @@ fn work<E: Engine, A: Addressing>(role: Role, lane: &LaneContext) -> io::Result<
     let engine = E::start(&lane.brief(&role))?;
     match role {
         Role::Send(end) => {
-            let stamper = end.stamper.clone();
+            let writer = end.writer.clone();
             let mut sender = engine.sender::<A>(end)?;
-            lane.wait_at_gate()?;
-            match stamper {
-                None => engine.run(flood::send(&mut sender, &mut Unstamped, lane))?,
-                Some(mut stamper) => {
-                    run_untimed(&engine, flood::send(&mut sender, &mut stamper, lane))?;
+            lane.wait_at_start()?;
+            match writer {
+                None => engine.run(flood::send(&mut sender, &mut NoFill, lane))?,
+                Some(mut writer) => {
+                    run_untimed(&engine, flood::send(&mut sender, &mut writer, lane))?;
                 }
             }
             Ok(sender.remark())
         }
         Role::Receive(end) => {
-            let inspector = end.ledger.clone().map(Inspector);
+            let sequence_check = end.tracker.clone().map(SequenceCheck);
             let mut receiver = engine.receiver::<A>(end)?;
-            lane.wait_at_gate()?;
-            match inspector {
+            lane.wait_at_start()?;
+            match sequence_check {
                 None => {
-                    engine.run(flood::receive(&mut receiver, &mut Uninspected, lane))?;
+                    engine.run(flood::receive(&mut receiver, &mut NoCheck, lane))?;
                 }
-                Some(mut inspector) => {
-                    run_untimed(&engine, flood::receive(&mut receiver, &mut inspector, lane))?;
+                Some(mut sequence_check) => {
+                    run_untimed(
+                        &engine,
+                        flood::receive(&mut receiver, &mut sequence_check, lane),
+                    )?;
                 }
             }
             Ok(None)
         }
         Role::Alone(sending, receiving) => {
-            let looks = sending.stamper.clone().zip(receiving.ledger.clone());
+            let looks = sending.writer.clone().zip(receiving.tracker.clone());
             let mut sender = engine.sender::<A>(sending)?;
             let mut receiver = engine.receiver::<A>(receiving)?;
-            lane.wait_at_gate()?;
+            lane.wait_at_start()?;
             if let Some(looks) = looks {
                 verify_alone(&engine, &mut sender, &mut receiver, looks, lane)?;
                 return Ok(sender.remark());
             }
-            let (unstamped, uninspected) = (&mut Unstamped, &mut Uninspected);
+            let (unstamped, uninspected) = (&mut NoFill, &mut NoCheck);
             let (tx, rx) = (&mut sender, &mut receiver);
-            let loops = alone::send_and_receive(tx, rx, unstamped, uninspected, lane);
+            let loops = turns::send_and_receive(tx, rx, unstamped, uninspected, lane);
             // The plan refuses the others: only their instructions are counted.
             if E::ABOUT.one_thread.is_ok() {
                 engine.run(loops)?;
@@ -92,11 +99,11 @@ fn verify_alone<E: Engine>(
     engine: &E,
     sender: &mut impl Transmit,
     receiver: &mut impl Receive,
-    (mut stamper, ledger): (Stamper, Arc<Ledger>),
+    (mut writer, tracker): (SequenceWriter, Arc<SequenceTracker>),
     lane: &LaneContext,
 ) -> io::Result<()> {
-    let inspector = &mut Inspector(ledger);
-    let loops = alone::send_and_receive(sender, receiver, &mut stamper, inspector, lane);
+    let sequence_check = &mut SequenceCheck(tracker);
+    let loops = turns::send_and_receive(sender, receiver, &mut writer, sequence_check, lane);
     run_untimed(engine, loops)
 }
 

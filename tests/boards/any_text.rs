@@ -1,9 +1,9 @@
 //! No text makes the parser panic.
 
 use proptest::prelude::*;
-use udpbench::board::Board;
-use udpbench::case::Threads;
-use udpbench::host::Host;
+use udpbench::data::Threads;
+use udpbench::platform::board::Board;
+use udpbench::platform::host::Host;
 
 use super::{all, host, hosts, text_of, threads};
 

@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use insta::assert_snapshot;
-use udpbench::board;
-use udpbench::host::Host;
+use udpbench::platform::board;
+use udpbench::platform::host::Host;
 
 use super::{all, board_of, by_model_alone, host, hosts, profile, root, stdout, udpbench};
 

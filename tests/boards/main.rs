@@ -20,9 +20,9 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use assert_cmd::Command;
-use udpbench::board::{self, Board};
-use udpbench::case::Threads;
-use udpbench::host::Host;
+use udpbench::data::Threads;
+use udpbench::platform::board::{self, Board};
+use udpbench::platform::host::Host;
 use udpbench::sys::files::Root;
 
 fn udpbench() -> Command {

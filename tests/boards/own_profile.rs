@@ -5,7 +5,7 @@ use std::fs;
 
 use insta::assert_snapshot;
 use tempfile::TempDir;
-use udpbench::board::Board;
+use udpbench::platform::board::Board;
 
 use super::{boards, plan_command, root, stdout, udpbench};
 

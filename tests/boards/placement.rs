@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use insta::assert_snapshot;
-use udpbench::board::{self, Board};
-use udpbench::host::{Cpu, Host};
+use udpbench::platform::board::{self, Board};
+use udpbench::platform::host::{Cpu, Host};
 
 use super::{all, host, hosts, plan_command, profile, stdout, threads};
 

@@ -2,7 +2,7 @@
 
 use std::net::UdpSocket;
 
-use udpbench::case::{Batch, Case, Connection, Ip, Payload, Sharing, Threads, Workers};
+use udpbench::data::{Batch, Case, Connection, Ip, Payload, Sharing, Threads, Workers};
 use udpbench::engines::{self, Entry};
 
 /// The engines that this kernel can run.

@@ -14,9 +14,9 @@ use std::process::{Command, Output};
 
 use assert_cmd::cargo::CommandCargoExt;
 use tempfile::TempDir;
-use udpbench::raw::Line;
-use udpbench::record::Record;
-use udpbench::sample::Sample;
+use udpbench::data::Sample;
+use udpbench::log::Event;
+use udpbench::row::Row;
 
 /// A sweep of many blocks, each of them short.
 pub const LONG_SWEEP: &str = "--engine null --no-reference --ip v4 --soak 0s --warmup 0s --rounds 5 \
@@ -88,15 +88,15 @@ pub fn stderr(output: &Output) -> String {
 }
 
 /// The rows of a CSV file that may still be growing, or that was torn: whole lines only.
-pub fn rows(csv: &Path) -> Vec<Record> {
+pub fn rows(csv: &Path) -> Vec<Row> {
     rows_of(&whole_lines(csv))
 }
 
-pub fn rows_of(csv: &str) -> Vec<Record> {
+pub fn rows_of(csv: &str) -> Vec<Row> {
     let mut reader = csv::Reader::from_reader(csv.as_bytes());
     let columns = reader.headers().expect("there is a header").clone();
     let row = |fields: csv::Result<csv::StringRecord>| {
-        let fields = udpbench::sink::csv::read(&fields.expect("every whole row parses"));
+        let fields = udpbench::export::csv::read(&fields.expect("every whole row parses"));
         let row = fields.deserialize(Some(&columns));
         row.expect("every whole row parses")
     };
@@ -106,7 +106,7 @@ pub fn rows_of(csv: &str) -> Vec<Record> {
 /// The windows of a raw file.
 pub fn samples(jsonl: &Path) -> Vec<Sample> {
     let window = |line| match line {
-        Line::Window(sample) => Some(*sample),
+        Event::Window(sample) => Some(*sample),
         _ => None,
     };
     lines(jsonl).into_iter().filter_map(window).collect()
@@ -121,7 +121,7 @@ pub fn windows(jsonl: &Path) -> usize {
 }
 
 /// What a raw file says, line by line.
-pub fn lines(jsonl: &Path) -> Vec<Line> {
+pub fn lines(jsonl: &Path) -> Vec<Event> {
     whole_lines(jsonl)
         .lines()
         .map(|line| serde_json::from_str(line).expect("every whole line parses"))

@@ -23,7 +23,7 @@ fn number() -> impl Strategy<Value = Option<f64>> {
     ])
 }
 
-fn any_row() -> impl Strategy<Value = Record> {
+fn any_row() -> impl Strategy<Value = Row> {
     let words = proptest::sample::select(vec!["", "no", "a", "b-debug"]);
     let engine = proptest::sample::select(vec!["std", "nix", "mio-level"]);
     let status = proptest::sample::select(vec![
@@ -36,7 +36,7 @@ fn any_row() -> impl Strategy<Value = Record> {
     let numbers = (number(), number(), number(), number(), number(), number());
     let counts = (of(any::<usize>()), any::<u32>(), of(0..3_u64));
     (engine, 1..6_u32, words, status, numbers, counts).prop_map(
-        |(engine, payload, word, status, numbers, (pairs, rounds, rcvbuf))| Record {
+        |(engine, payload, word, status, numbers, (pairs, rounds, rcvbuf))| Row {
             status,
             version: word.to_owned(),
             throttled: word.to_owned(),

@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn what_worked_and_fails_now_is_broken() {
-    let failed = Record {
+    let failed = Row {
         status: Status::Failed,
         reason: "the sender failed".to_owned(),
         ..row("mio-level", 0.9)
@@ -18,7 +18,7 @@ fn what_worked_and_fails_now_is_broken() {
 
 #[test]
 fn what_receives_nothing_now_is_broken_even_where_its_row_says_ok() {
-    let dead = Record {
+    let dead = Row {
         received_packets: Some(0),
         received_pps: Some(0.0),
         ratio_to_std: Some(0.0),
@@ -42,7 +42,7 @@ fn what_receives_nothing_now_is_broken_even_where_its_row_says_ok() {
 #[test]
 fn other_buffers_and_other_boards_are_not_comparable() {
     let base = row("mio-level", 0.9);
-    let new = Record {
+    let new = Row {
         rcvbuf_bytes: Some(1),
         ..base.clone()
     };
@@ -50,7 +50,7 @@ fn other_buffers_and_other_boards_are_not_comparable() {
         verdict_of(base.clone(), new),
         Verdict::NotComparable(_)
     ));
-    let new = Record {
+    let new = Row {
         board: "rpi-4b".to_owned(),
         ..base.clone()
     };
@@ -74,7 +74,7 @@ fn several_rows_of_a_case_are_not_comparable() {
 
 #[test]
 fn rows_without_a_partner_are_counted() {
-    let skipped = |engine| Record {
+    let skipped = |engine| Row {
         status: Status::Skipped,
         ..row(engine, 0.9)
     };
@@ -108,7 +108,7 @@ fn rows_without_a_partner_are_counted() {
 
 #[test]
 fn without_a_reference_speeds_are_compared_and_it_is_said_that_drift_shows() {
-    let alone = |pps| Record {
+    let alone = |pps| Row {
         ratio_to_std: None,
         received_pps: Some(pps),
         ..row("mio-level", 1.0)

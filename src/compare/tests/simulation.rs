@@ -91,7 +91,7 @@ impl Dice {
         results("sweep", rows)
     }
 
-    fn measured(&mut self, row: Record, speed: f64, noise: f64, reference: &[f64]) -> Record {
+    fn measured(&mut self, row: Row, speed: f64, noise: f64, reference: &[f64]) -> Row {
         let part = if row.threads.is_alone() {
             self.1.of_one_thread
         } else {
@@ -100,7 +100,7 @@ impl Dice {
         let of_run = self.normal(part * self.1.between_runs);
         let ratio = |of_reference: &f64| speed * (of_run + self.normal(noise) - of_reference).exp();
         let ratios: Vec<f64> = reference.iter().map(ratio).collect();
-        Record {
+        Row {
             ratio_to_std: Some(Data::new(ratios.clone()).median()),
             ratio_sd_pct: stats::log_deviation(&ratios).map(|deviation| 100.0 * deviation),
             ..row
@@ -108,8 +108,8 @@ impl Dice {
     }
 }
 
-fn on_threads(row: Record, threads: u16) -> Record {
-    Record {
+fn on_threads(row: Row, threads: u16) -> Row {
+    Row {
         case: row.case.replace("/2t/", &format!("/{threads}t/")),
         threads: threads.try_into().expect("in range"),
         ..row

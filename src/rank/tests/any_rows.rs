@@ -28,12 +28,12 @@ fn number() -> impl Strategy<Value = Option<f64>> {
     prop_oneof![4 => usual, 1 => proptest::num::f64::ANY.prop_map(Some), 1 => Just(None)]
 }
 
-fn strange() -> impl Strategy<Value = Record> {
+fn strange() -> impl Strategy<Value = Row> {
     let engine = "(std|mmsg|null|mio-once|x{90}|\u{6f22}{60})";
     let numbers = proptest::collection::vec(number(), 12);
     let counts = (1_u16..4, any::<u32>(), proptest::option::of(any::<usize>()));
     (engine, counts, numbers, any::<bool>()).prop_map(
-        |(engine, (threads, rounds, ratio_pairs), numbers, connected)| Record {
+        |(engine, (threads, rounds, ratio_pairs), numbers, connected)| Row {
             connection: if connected {
                 Connection::Connected
             } else {

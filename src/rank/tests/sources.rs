@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn each_machine_is_ranked_by_itself() {
-    let elsewhere = |row: Record| Record {
+    let elsewhere = |row: Row| Row {
         board: "another".to_owned(),
         ..row
     };
@@ -14,7 +14,7 @@ fn each_machine_is_ranked_by_itself() {
         elsewhere(row("std", 2, 1.0, 1.0)),
         elsewhere(row("mmsg", 2, 0.5, 2.0)),
     ];
-    let emulated = rows.clone().map(|row| Record {
+    let emulated = rows.clone().map(|row| Row {
         virtualization: "qemu".to_owned(),
         ..row
     });
@@ -31,7 +31,7 @@ fn each_machine_is_ranked_by_itself() {
 #[test]
 fn what_several_files_measured_is_averaged_unless_its_buffers_differ() {
     let once = [row("std", 2, 1.0, 1.0), row("mmsg", 2, 2.0, 0.5)];
-    let again = [row("std", 2, 1.0, 1.0), row("mmsg", 2, 4.5, 0.5)].map(|row| Record {
+    let again = [row("std", 2, 1.0, 1.0), row("mmsg", 2, 4.5, 0.5)].map(|row| Row {
         started_at: "2026-11-22T00:00:00.000Z".to_owned(),
         ..row
     });
@@ -47,7 +47,7 @@ fn what_several_files_measured_is_averaged_unless_its_buffers_differ() {
     let (low, high) = mmsg.reading.interval().expect("two values");
     assert!(low < 0.1 && high > 100.0, "{low} to {high}");
 
-    let smaller = again.map(|row| Record {
+    let smaller = again.map(|row| Row {
         rcvbuf_bytes: Some(1),
         ..row
     });
@@ -59,7 +59,7 @@ fn what_several_files_measured_is_averaged_unless_its_buffers_differ() {
 
 #[test]
 fn rows_of_older_versions_have_the_uncertainty_of_their_intervals() {
-    let older = Record {
+    let older = Row {
         ratio_pairs: None,
         ratio_sd_pct: None,
         ratio_to_std_low: Some(1.1),

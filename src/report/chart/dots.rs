@@ -40,12 +40,12 @@ pub(in crate::report) enum First {
 
 /// An engine and its values.
 #[derive(Clone, Debug)]
-pub(in crate::report) struct Row {
+pub(in crate::report) struct DotRow {
     pub(in crate::report) label: String,
     pub(in crate::report) marks: Vec<Mark>,
 }
 
-impl Row {
+impl DotRow {
     fn most(&self) -> f64 {
         let values = self.marks.iter().map(|mark| mark.value);
         values.reduce(f64::max).unwrap_or(0.0)
@@ -68,7 +68,7 @@ const LONGEST_LABEL: usize = 24;
 
 impl Dots<'_> {
     /// Draws the rows.
-    pub(in crate::report) fn draw(&self, mut rows: Vec<Row>) -> Markup {
+    pub(in crate::report) fn draw(&self, mut rows: Vec<DotRow>) -> Markup {
         rows.retain(|row| !row.marks.is_empty());
         // Stable: equal values stay in the order in which they came.
         rows.sort_by(|one, other| match self.first {
@@ -88,7 +88,7 @@ impl Dots<'_> {
     }
 
     /// What has to be on the axis: every value, and of intervals as much as leaves the values readable.
-    fn extent(&self, rows: &[Row]) -> Vec<f64> {
+    fn extent(&self, rows: &[DotRow]) -> Vec<f64> {
         let marks = || rows.iter().flat_map(|row| &row.marks);
         let values = || marks().map(|mark| mark.value).chain(self.reference);
         let least = values().fold(f64::INFINITY, f64::min) / BEYOND;
@@ -98,7 +98,7 @@ impl Dots<'_> {
         values().chain(ends).collect()
     }
 
-    fn picture(&self, rows: &[Row], scale: &Scale) -> Markup {
+    fn picture(&self, rows: &[DotRow], scale: &Scale) -> Markup {
         let top = if self.second.is_some() { 38 } else { 8 };
         let count = u32::try_from(rows.len()).unwrap_or(0);
         let size = (WIDTH, top + count * ROW_HEIGHT + Frame::LABELS);
@@ -111,7 +111,7 @@ impl Dots<'_> {
         &self,
         canvas: &Canvas,
         top: u32,
-        rows: &[Row],
+        rows: &[DotRow],
         scale: &Scale,
     ) -> Result<(), Failure> {
         let names = axis_of(rows);
@@ -167,8 +167,8 @@ impl Dots<'_> {
     }
 
     /// What it says to those who do not see it.
-    fn about(&self, rows: &[Row]) -> String {
-        let said = |row: &Row| format!("{} {}", row.label, number::short(row.most()));
+    fn about(&self, rows: &[DotRow]) -> String {
+        let said = |row: &DotRow| format!("{} {}", row.label, number::short(row.most()));
         let (first, last) = (rows.first().map(said), rows.last().map(said));
         format!(
             "Dots: {} of {}, {}. First: {}; last: {}. All values are in the tables.",
@@ -182,7 +182,7 @@ impl Dots<'_> {
 }
 
 /// Every change, and of intervals as much as leaves most of them readable: how wide they are is the point.
-fn extent_of_changes(rows: &[Row]) -> Vec<f64> {
+fn extent_of_changes(rows: &[DotRow]) -> Vec<f64> {
     let marks = || rows.iter().flat_map(|row| &row.marks);
     let farthest =
         |mark: &Mark| Some(mark.interval()?).map(|(low, high)| low.abs().max(high.abs()));
@@ -195,8 +195,8 @@ fn extent_of_changes(rows: &[Row]) -> Vec<f64> {
     marks().map(|mark| mark.value).chain(ends).collect()
 }
 
-/// Row n is at -n, so that the first is above.
-fn axis_of(rows: &[Row]) -> Axis {
+/// DotRow n is at -n, so that the first is above.
+fn axis_of(rows: &[DotRow]) -> Axis {
     let names = rows.iter().enumerate();
     let ticks = names.map(|(n, row)| (-(n as f64), shortened(&row.label, LONGEST_LABEL)));
     Axis {

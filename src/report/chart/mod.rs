@@ -12,7 +12,7 @@ mod svg;
 use maud::{Markup, html};
 use plotters::prelude::*;
 
-pub(super) use self::dots::{Dots, First, Row};
+pub(super) use self::dots::{DotRow, Dots, First};
 pub(super) use self::drift::Course;
 pub(super) use self::lines::{Line, Lines};
 use self::svg::{Canvas, Failure, Ink};

@@ -28,7 +28,7 @@ proptest! {
     fn any_rows_are_a_page_without_numbers_that_are_none(
         values in proptest::collection::vec((odd(), odd(), odd(), any::<u8>(), ".{0,30}"), 0..20),
     ) {
-        let row = |(value, low, high, n, text): (Option<f64>, Option<f64>, Option<f64>, u8, String)| Record {
+        let row = |(value, low, high, n, text): (Option<f64>, Option<f64>, Option<f64>, u8, String)| Row {
             sender: text.clone(),
             receiver: text,
             threads: u16::from(n % 4 + 1).try_into().expect("in range"),
@@ -56,7 +56,7 @@ proptest! {
             unaccounted_packets: Some(i64::MIN),
             ..record()
         };
-        let rows: Vec<Record> = values.into_iter().map(row).collect();
+        let rows: Vec<Row> = values.into_iter().map(row).collect();
         let (one, other) = (results(rows.clone()), results(rows));
         is_sound(&page(&[one, other]))?;
     }

@@ -1,0 +1,99 @@
+//! `udpbench boards`: the profiles; one of them; which board this is; or a draft for a new one.
+
+use std::fmt::Write;
+use std::process::ExitCode;
+
+use crate::cli::BoardsArgs;
+use crate::commands::say;
+use crate::platform::board::{self, Board, Detected};
+use crate::platform::host::Host;
+use crate::sys::files::Root;
+
+/// Lists, shows, detects or drafts.
+///
+/// # Errors
+/// An unknown name, or standard output that is gone.
+pub fn run(args: &BoardsArgs) -> anyhow::Result<ExitCode> {
+    let mut out = String::new();
+    let root = Root::new(&args.root);
+    if args.detect {
+        detect(&mut out, &Host::read(&root))?;
+    } else if args.new {
+        draft(&mut out, &Host::read(&root), &root)?;
+    } else if let Some(name) = &args.name {
+        let board = board::find("boards", name, "")?;
+        write!(out, "{}", board::source(&board.name).unwrap_or_default())?;
+    } else {
+        list(&mut out, &board::all()?)?;
+    }
+    super::show(&out)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The draft is what goes to standard output, so that it can be made a file.
+fn draft(out: &mut impl Write, host: &Host, root: &Root) -> anyhow::Result<()> {
+    let detected = board::detect(host)?;
+    if detected.board.name != board::GENERIC {
+        let Detected { board, because } = &detected;
+        say(&format!(
+            "there is a profile for this board, {board}: {because}"
+        ));
+    }
+    write!(out, "{}", board::draft(host, root))?;
+    Ok(())
+}
+
+fn list(out: &mut impl Write, boards: &[Board]) -> anyhow::Result<()> {
+    let widest = |text: fn(&Board) -> String| {
+        let widths = boards.iter().map(|board| text(board).chars().count());
+        widths.max().unwrap_or_default()
+    };
+    let (names, titles, archs) = (
+        widest(|board| board.name.clone()),
+        widest(|board| board.title.clone()),
+        widest(architectures),
+    );
+    for board in boards {
+        let (title, archs_of) = (&board.title, architectures(board));
+        let verified = match board.verified_on.len() {
+            0 => "not verified yet",
+            _ => "verified",
+        };
+        writeln!(
+            out,
+            "{board:<names$}  {title:<titles$}  {archs_of:<archs$}  {verified}"
+        )?;
+    }
+    Ok(())
+}
+
+/// What stands before the first dash of each target.
+fn architectures(board: &Board) -> String {
+    let parts = board.targets.iter().map(|target| target.split('-').next());
+    parts.flatten().collect::<Vec<_>>().join(" ")
+}
+
+fn detect(out: &mut impl Write, host: &Host) -> anyhow::Result<()> {
+    let detected = board::detect(host)?;
+    let or_none =
+        |value: &Option<String>| value.clone().unwrap_or_else(|| "not to be read".to_owned());
+    writeln!(
+        out,
+        "board       {}: {}",
+        detected.board.name, detected.because
+    )?;
+    writeln!(out, "model       {}", or_none(&host.model))?;
+    let compatible = if host.compatible.is_empty() {
+        "not to be read".to_owned()
+    } else {
+        host.compatible.join(", ")
+    };
+    writeln!(out, "compatible  {compatible}")?;
+    writeln!(out, "CPU         {}", or_none(&host.cpu_model))?;
+    writeln!(out, "usable CPUs {}", host.cpu_list())?;
+    writeln!(out, "kernel      {}", or_none(&host.kernel))?;
+    if let Some(reason) = detected.board.contradiction(host) {
+        writeln!(out, "but         {reason}")?;
+    }
+    Ok(())
+}

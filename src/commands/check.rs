@@ -1,0 +1,111 @@
+//! `udpbench check`: is this host fit to measure on? Each finding with its reason and its cure.
+
+use std::fmt::{self, Write};
+use std::process::ExitCode;
+
+use crate::VERSION;
+use crate::cli::CheckArgs;
+use crate::platform::board::{self, Detected};
+use crate::platform::check::{Finding, Gravity, Subject};
+use crate::platform::host::Host;
+use crate::sys::files::Root;
+
+/// Reads the host and prints what was found. Exit code 1: something would spoil a run.
+///
+/// # Errors
+/// An unusable `--board`, or standard output that is gone.
+pub fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
+    let root = Root::new(&args.root);
+    let host = Host::read(&root);
+    let Detected { board, because } = board::choose(&args.board, &host)?;
+    let subject = Subject::new(&host, &board, u32::from(args.rcvbuf), &root);
+    let findings = subject.findings();
+
+    let mut out = String::new();
+    writeln!(out, "udpbench {VERSION} on {}", board.title)?;
+    writeln!(out, "  board    {}: {because}", board.name)?;
+    for (name, fact) in facts(&subject) {
+        writeln!(out, "  {name:<9}{fact}")?;
+    }
+    for finding in &findings {
+        print(&mut out, finding)?;
+    }
+    for limit in &board.limits {
+        writeln!(out, "limit   {limit}")?;
+    }
+    let spoiling = count(&findings, Gravity::Spoils);
+    let noted = count(&findings, Gravity::Note);
+    writeln!(out, "{spoiling} would spoil a run, {noted} to note")?;
+    super::show(&out)?;
+    Ok(ExitCode::from(u8::from(spoiling > 0)))
+}
+
+fn count(findings: &[Finding], gravity: Gravity) -> usize {
+    let of_it = findings.iter().filter(|finding| finding.gravity == gravity);
+    of_it.count()
+}
+
+fn print(out: &mut impl Write, finding: &Finding) -> fmt::Result {
+    let label = match finding.gravity {
+        Gravity::Spoils => "SPOILS",
+        Gravity::Note => "note",
+    };
+    writeln!(out, "{label:<8}{}", finding.seen)?;
+    writeln!(out, "  why   {}", finding.why)?;
+    for line in finding.cure.lines() {
+        writeln!(out, "  cure  {line}")?;
+    }
+    Ok(())
+}
+
+/// What was looked at, in short. What the kernel does not show says so.
+fn facts(subject: &Subject) -> Vec<(&'static str, String)> {
+    let host = subject.host;
+    let or_unknown = |value: &Option<String>| value.clone().unwrap_or_else(|| "unknown".to_owned());
+    let mhz = |khz: Option<u64>| khz.map_or_else(|| "?".to_owned(), |khz| (khz / 1000).to_string());
+    let clock = |policy: &crate::platform::host::CpufreqPolicy| {
+        format!(
+            "CPUs {}: {} to {} MHz, {} now",
+            policy.cpus,
+            mhz(policy.min_khz),
+            mhz(policy.max_khz),
+            mhz(policy.current_khz)
+        )
+    };
+    let clocks: Vec<String> = host.cpufreq.iter().map(clock).collect();
+    let pages = host
+        .page_bytes
+        .map_or_else(String::new, |bytes| format!(", {bytes} B pages"));
+    let mut facts = vec![
+        ("model", or_unknown(&host.model)),
+        (
+            "CPUs",
+            format!("{}: {}", host.cpu_list(), or_unknown(&host.cpu_model)),
+        ),
+        (
+            "kernel",
+            format!(
+                "{} on {}, preemption {}{pages}",
+                or_unknown(&host.kernel),
+                or_unknown(&host.machine),
+                or_unknown(&host.preemption)
+            ),
+        ),
+        ("program", env!("UDPBENCH_TARGET").to_owned()),
+    ];
+    if let Some(governor) = &host.governor {
+        let driver = or_unknown(&host.cpufreq_driver());
+        facts.push(("governor", format!("{governor} ({driver})")));
+    }
+    facts.extend(clocks.into_iter().map(|clock| ("clock", clock)));
+    if let Some(driver) = &host.cpuidle_driver {
+        facts.push(("idle", driver.clone()));
+    }
+    if let Some(millic) = subject.millic {
+        facts.push(("hottest", format!("{:.1} C", f64::from(millic) / 1000.0)));
+    }
+    if let Some(load) = host.load_1min {
+        facts.push(("load", format!("{load:.2}")));
+    }
+    facts
+}

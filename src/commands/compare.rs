@@ -1,0 +1,71 @@
+//! `udpbench compare`: did it change.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use anstream::AutoStream;
+
+use crate::cli::{CompareArgs, ComparisonFormat};
+use crate::compare::table::{self, Detail};
+use crate::compare::{Comparison, Options, compare, rows};
+use crate::error::UsageError;
+use crate::export::{to_stdout, written_to_stdout};
+use crate::results::Results;
+
+/// Something is slower, dearer or broken.
+const WORSE: u8 = 3;
+
+/// Compares and prints the answers. Exit code 3: something is slower, dearer or broken.
+///
+/// # Errors
+/// Files that cannot be read, or of which nothing can be compared.
+pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
+    let base = super::open(&args.base)?;
+    let new = args.new.iter().map(|path| super::open(path));
+    let new = new.collect::<Result<Vec<Results>, UsageError>>()?;
+    let options = Options {
+        by: args.by,
+        threshold: args.threshold,
+    };
+    let comparison = compare(&base, &new, options);
+    refuse_nothing(&comparison)?;
+    let detail = if args.all {
+        Detail::All
+    } else {
+        Detail::Changes
+    };
+    match args.format {
+        ComparisonFormat::Table => show(&table::draw(&comparison, detail))?,
+        ComparisonFormat::Csv => to_stdout(rows::csv(&comparison)?.as_bytes())?,
+        ComparisonFormat::Json => to_stdout(rows::json(&comparison)?.as_bytes())?,
+    }
+    Ok(ExitCode::from(if comparison.is_worse() {
+        WORSE
+    } else {
+        0
+    }))
+}
+
+/// What compares nothing shall not look as if nothing were slower.
+fn refuse_nothing(comparison: &Comparison) -> Result<(), UsageError> {
+    for file in &comparison.files {
+        if let Some(why) = file.obstacle() {
+            let problem = format!(
+                "nothing of it can be compared with {}: {why}",
+                comparison.base
+            );
+            return Err(UsageError::flag("compare", &file.name, problem));
+        }
+    }
+    Ok(())
+}
+
+/// Like [`super::show`], in colours: that is why the text was made safe when it was read. What is slower is so
+/// even where nobody reads on.
+fn show(text: &str) -> anyhow::Result<()> {
+    let mut out = AutoStream::auto(io::stdout());
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        shown => written_to_stdout(shown),
+    }
+}

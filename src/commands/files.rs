@@ -1,0 +1,79 @@
+//! `udpbench files -- WORDS`: what a sweep with this command line would write, for `scripts/deploy` and
+//! `scripts/fleet`, which have to bring it home. Hidden, one line of JSON, measures and writes nothing.
+
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Write};
+use std::iter;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Parser;
+use clap::error::ErrorKind;
+use serde::Serialize;
+
+use crate::cli::{Cli, Command, FilesArgs, RunArgs};
+use crate::options::Request;
+
+/// What the command line says about files. A path is as it was typed, null if the program chooses.
+#[derive(Debug, Default, Serialize)]
+struct Files<'a> {
+    /// False for another subcommand, `--help` and `--version`.
+    sweep: bool,
+    output: Option<&'a Path>,
+    samples: Option<&'a Path>,
+    resume: Option<&'a Path>,
+    /// What `udpbench plan` calls "about"; null for a sweep that goes on with another one.
+    expected_s: Option<u64>,
+    /// The same with all of `--max-time`, and every cool-down at its longest.
+    longest_s: Option<u64>,
+}
+
+/// Prints the line.
+///
+/// # Errors
+/// What the sweep would refuse, too; standard output that is gone.
+pub fn run(args: &FilesArgs) -> anyhow::Result<ExitCode> {
+    let words =
+        iter::once(OsStr::new("udpbench")).chain(args.words.iter().map(OsString::as_os_str));
+    let line = match Cli::try_parse_from(words) {
+        Ok(Cli { command: None, run }) => line_of(&run)?,
+        Ok(Cli {
+            command: Some(Command::Run(run)),
+            ..
+        }) => line_of(&run)?,
+        Ok(_) => serde_json::to_string(&Files::default())?,
+        Err(error)
+            if matches!(
+                error.kind(),
+                ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
+            ) =>
+        {
+            serde_json::to_string(&Files::default())?
+        }
+        Err(error) => return Err(error.into()),
+    };
+    writeln!(io::stdout(), "{line}")?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn line_of(args: &RunArgs) -> anyhow::Result<String> {
+    let (expected_s, longest_s) = if args.resume.is_some() {
+        (None, None)
+    } else {
+        let Request { schedule, plan, .. } = Request::new(args)?;
+        let seconds = |time: Duration| Some(time.as_secs().max(1));
+        (
+            seconds(schedule.expected_time(&plan)),
+            seconds(schedule.longest_time(&plan)),
+        )
+    };
+    Ok(serde_json::to_string(&Files {
+        sweep: true,
+        output: args.output.as_deref(),
+        samples: args.samples.as_deref(),
+        resume: args.resume.as_deref(),
+        expected_s,
+        longest_s,
+    })?)
+}

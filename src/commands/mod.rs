@@ -1,0 +1,59 @@
+//! One file per subcommand. Each returns the exit code.
+
+pub mod boards;
+pub mod check;
+pub mod compare;
+pub mod completions;
+pub mod engines;
+pub mod files;
+pub mod manual;
+pub mod plan;
+pub mod rank;
+pub mod report;
+pub mod run;
+pub mod summarize;
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use crate::error::UsageError;
+use crate::escape;
+use crate::export::written_to_stdout;
+use crate::results::Results;
+use crate::row::Row;
+
+/// Reads results for people: see [`Row::shown`]. Says what of them is left out.
+fn open(path: &Path) -> Result<Results, UsageError> {
+    let mut results = open_exact(path)?;
+    results.rows = results.rows.iter().map(Row::shown).collect();
+    Ok(results)
+}
+
+/// The same, with the rows as they are in the file.
+fn open_exact(path: &Path) -> Result<Results, UsageError> {
+    let results = Results::open(path)?;
+    if results.is_torn {
+        let name = &results.name;
+        say(&format!("{name}: its last line has no end and is left out"));
+    }
+    Ok(results)
+}
+
+/// A line for people, on standard error, which may be closed. All messages pass here, so that no name of a file
+/// and no text from one steers the terminal.
+pub fn say(line: &str) {
+    let _ = writeln!(io::stderr(), "{}", escape::line(line));
+}
+
+/// Text for people, on standard output. `udpbench engines | head -1` is no error: the reader has what it wants.
+///
+/// # Errors
+/// When it cannot be written for another reason.
+pub fn show(text: &str) -> anyhow::Result<()> {
+    let mut stdout = io::stdout().lock();
+    let shown = stdout.write_all(escape::text(text).as_bytes());
+    match shown.and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        shown => written_to_stdout(shown),
+    }
+}

@@ -1,0 +1,68 @@
+//! `udpbench plan`: what would run, what is skipped and why, how long it takes. Measures nothing.
+
+use std::fmt::Write as _;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use crate::cli::RunArgs;
+use crate::error::UsageError;
+use crate::options::Request;
+use crate::plan::Verdict;
+use crate::platform::board::Detected;
+
+/// Prints the plan.
+///
+/// # Errors
+/// Bad input, or standard output that is gone.
+pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
+    if let Some(raw) = &args.resume {
+        let cure = "its plan is in the file; udpbench --resume goes on with it";
+        return Err(UsageError::flag("--resume", &raw.display(), cure).into());
+    }
+    let request = Request::new(args)?;
+    let mut out = String::new();
+    let Detected { board, because } = &request.detected;
+    writeln!(out, "{} ({because})", board.title)?;
+    for block in &request.plan.blocks {
+        writeln!(out, "{}", block.key)?;
+        for planned in &block.cases {
+            let (case, connection) = (&planned.case, planned.case.connection);
+            let label = case.label();
+            match &planned.verdict {
+                Verdict::Run(placement, warnings) => {
+                    writeln!(out, "  run   {label:<20} {connection:<12} CPUs {placement}")?;
+                    for warning in warnings {
+                        writeln!(out, "        warning: {warning}")?;
+                    }
+                }
+                Verdict::Skip(reason) => {
+                    writeln!(out, "  skip  {label:<20} {connection}")?;
+                    writeln!(out, "        {reason}")?;
+                }
+            }
+        }
+    }
+    if let Some(advice) = &request.advice {
+        writeln!(out, "advice: {advice}")?;
+    }
+    writeln!(out, "{}", summary(&request))?;
+    super::show(&out)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// One line: how much, on what, how long.
+pub fn summary(request: &Request) -> String {
+    let runs = request.plan.runnable().count();
+    let skipped = request.plan.skipped().count();
+    let expected = request
+        .schedule
+        .expected_time(&request.plan)
+        .as_secs()
+        .max(1);
+    format!(
+        "{runs} cases to run, {skipped} to skip; {} windows of {:.1?} each; about {}",
+        request.schedule.rounds,
+        request.schedule.settings.window,
+        humantime::format_duration(Duration::from_secs(expected)),
+    )
+}

@@ -1,0 +1,83 @@
+//! Where the live table is shown: below the progress bar, on standard error, if that is a terminal.
+
+use std::time::{Duration, Instant};
+
+use console::Term;
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::Live;
+
+/// The part of the terminal that is drawn anew.
+///
+/// Nothing draws by itself: a window is open while the main thread sleeps, and must not be disturbed. So
+/// call [`Screen::show`] between windows, and let no bar tick.
+#[derive(Debug)]
+pub(crate) struct Screen {
+    all: MultiProgress,
+    /// All lines are the message of one bar: one per line would be drawn one by one, and the last of them
+    /// late, as indicatif draws 20 times a second at most.
+    table: ProgressBar,
+    shown_at: Option<Instant>,
+}
+
+impl Screen {
+    /// On standard error, below `progress`.
+    pub(crate) fn new(progress: ProgressBar) -> (Self, ProgressBar) {
+        Self::on(ProgressDrawTarget::stderr(), progress)
+    }
+
+    fn on(target: ProgressDrawTarget, progress: ProgressBar) -> (Self, ProgressBar) {
+        let all = MultiProgress::with_draw_target(target);
+        let progress = all.add(progress);
+        let style = ProgressStyle::with_template("{msg}");
+        let table = ProgressBar::new_spinner()
+            .with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+        let screen = Self {
+            table: all.add(table),
+            all,
+            shown_at: None,
+        };
+        (screen, progress)
+    }
+
+    /// Draws the table, unless it was drawn just now or nobody sees it.
+    pub(crate) fn show(&mut self, live: &Live) {
+        let is_fresh = |shown_at: Instant| shown_at.elapsed() < PERIOD;
+        if self.all.is_hidden() || self.shown_at.is_some_and(is_fresh) {
+            return;
+        }
+        // Asked each time: the window may have another size by now.
+        let (height, width) = Term::stderr().size();
+        let lines = live.draw(width, height.saturating_sub(ROWS_OF_OTHERS));
+        self.table.set_message(lines.join("\n"));
+        self.shown_at = Some(Instant::now());
+    }
+
+    /// Takes everything away.
+    pub(crate) fn clear(&self) {
+        self.table.finish_and_clear();
+        let _ = self.all.clear();
+    }
+}
+
+/// At least so long between two drawings.
+const PERIOD: Duration = Duration::from_millis(100);
+
+/// The progress bar, and the line that the cursor is on.
+const ROWS_OF_OTHERS: u16 = 2;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::commands::run::live::Glyphs;
+
+    #[test]
+    fn nothing_is_drawn_where_nobody_sees_it() {
+        let progress = ProgressBar::new(1);
+        let (mut screen, progress) = Screen::on(ProgressDrawTarget::hidden(), progress);
+        screen.show(&Live::new(Glyphs::Ascii));
+        assert_eq!(screen.shown_at, None);
+        progress.inc(1);
+        screen.clear();
+    }
+}

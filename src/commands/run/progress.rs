@@ -1,0 +1,132 @@
+//! Where the sweep's news arrive: kept in the outputs, shown as progress.
+
+use std::fmt;
+use std::io::{self, IsTerminal};
+use std::time::Duration;
+
+use indicatif::{FormattedDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+
+use super::live::{Glyphs, Live, Screen};
+use super::outputs::Outputs;
+use crate::commands::{say, show};
+use crate::export::table;
+use crate::log::{Event, Header};
+use crate::plan::Block;
+use crate::row::Row;
+use crate::sweep::Journal;
+
+/// Where the sweep's news arrive.
+pub(super) struct Progress {
+    pub(super) outputs: Outputs,
+    /// Every row so far.
+    pub(super) rows: Vec<Row>,
+    bar: ProgressBar,
+    live: Live,
+    /// Where the live table is. `None`: nobody wants to see it.
+    screen: Option<Screen>,
+    quiet: bool,
+}
+
+impl Progress {
+    /// Of a sweep that has so many windows already.
+    pub(super) fn new(outputs: Outputs, quiet: bool, header: &Header, windows: u64) -> Self {
+        let schedule = &header.schedule;
+        let bar = ProgressBar::new(schedule.windows(&header.plan).max(windows));
+        let (screen, bar) = if quiet {
+            bar.set_draw_target(ProgressDrawTarget::hidden());
+            (None, bar)
+        } else {
+            let (screen, bar) = Screen::new(bar);
+            (Some(screen), bar)
+        };
+        bar.set_style(style(schedule.time_per_window()));
+        bar.set_position(windows);
+        Self {
+            outputs,
+            rows: Vec::new(),
+            bar,
+            live: Live::new(Glyphs::of_locale()),
+            screen,
+            quiet,
+        }
+    }
+
+    /// Takes the progress away and shows the table.
+    pub(super) fn finish(&self) {
+        self.bar.finish_and_clear();
+        if let Some(screen) = &self.screen {
+            screen.clear();
+        }
+        if self.quiet {
+            return;
+        }
+        let table = table::draw(&self.rows);
+        if !self.outputs.to_stdout {
+            // How the sweep ended does not depend on who reads this.
+            if let Err(error) = show(&table) {
+                say(&format!("the table is not shown: {error:#}"));
+            }
+        } else if io::stderr().is_terminal() {
+            table.lines().for_each(say);
+        }
+    }
+
+    fn show(&mut self) {
+        if let Some(screen) = &mut self.screen {
+            screen.show(&self.live);
+        }
+    }
+}
+
+impl Journal for Progress {
+    fn doing(&mut self, what: &str) {
+        self.bar.set_message(what.to_owned());
+    }
+
+    fn waiting(&mut self, what: &str) {
+        // On a terminal the bar says it; elsewhere nothing else would.
+        if self.bar.is_hidden() && !self.quiet {
+            say(what);
+        }
+    }
+
+    fn block(&mut self, block: &Block) {
+        self.live
+            .block(&block.key, block.runnable().map(|(case, _)| case));
+        self.show();
+    }
+
+    fn line(&mut self, line: &Event) -> anyhow::Result<()> {
+        self.outputs.line(line)?;
+        if let Event::Window(sample) = line {
+            self.bar.inc(1);
+            self.live.window(sample);
+            self.show();
+        }
+        Ok(())
+    }
+
+    fn windows_to_come(&mut self, more: i64) {
+        let length = self.bar.length().unwrap_or_default();
+        self.bar.set_length(length.saturating_add_signed(more));
+    }
+
+    fn rows(&mut self, rows: Vec<Row>) -> anyhow::Result<()> {
+        self.outputs.rows(&rows)?;
+        self.live.rows(&rows);
+        self.rows.extend(rows);
+        Ok(())
+    }
+}
+
+/// All windows take the same time, so the time left is known and need not be estimated.
+fn style(time_per_window: Duration) -> ProgressStyle {
+    let left = move |state: &ProgressState, out: &mut dyn fmt::Write| {
+        let windows = state.len().unwrap_or_default().saturating_sub(state.pos());
+        let left = time_per_window.saturating_mul(u32::try_from(windows).unwrap_or(u32::MAX));
+        let _ = write!(out, "{} left", FormattedDuration(left));
+    };
+    ProgressStyle::with_template("{wide_bar} {percent:>3} % {left:>13}  {msg:36!}")
+        .unwrap_or_else(|_| ProgressStyle::default_bar())
+        .with_key("left", left)
+}

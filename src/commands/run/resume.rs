@@ -1,0 +1,84 @@
+//! `--resume`: goes on where a sweep was interrupted.
+
+use std::path::Path;
+use std::time::SystemTime;
+
+use super::{Begun, Outputs, Progress, say};
+use crate::cli::RunArgs;
+use crate::error::UsageError;
+use crate::log::{Event, FORMAT, Log};
+use crate::options::{self, Again};
+use crate::replay;
+use crate::sweep::{Journal, Unable};
+use crate::sys::files::{self, Kind, Root};
+
+/// Reads what a sweep left, and opens its files again.
+pub(super) fn go_on(args: &RunArgs, raw: &Path) -> anyhow::Result<Begun> {
+    let bytes = files::read_whole(raw, Kind::File).map_err(|error| {
+        UsageError::flag(
+            "--resume",
+            &raw.display(),
+            format!("cannot read it: {error}"),
+        )
+    })?;
+    let mut log = Log::parse(&raw.display().to_string(), &bytes)?;
+    drop(bytes);
+    if log.header.format != FORMAT {
+        let problem = format!(
+            "a sweep of format {} does not go on in format {FORMAT}: take the udpbench that wrote it, or begin anew",
+            log.header.format
+        );
+        return Err(UsageError::file(&log.name, 1, &problem).into());
+    }
+    let root = Root::new(&args.root);
+    log.header.schedule.settings.root = root.clone();
+    let (mut replay, rows) = replay::replay(&log)?;
+    let Again { unlike, unable } = options::again(&log.header, &root)?;
+    refuse_unless_forced(args, raw, &unlike)?;
+
+    let outputs = Outputs::resume(args, raw, &log, &rows, &replay.unfinished())?;
+    let is_window = |line: &&Event| matches!(line, Event::Window(_));
+    let windows = log.lines.iter().filter(is_window).count() as u64;
+    if !args.quiet {
+        let (name, planned) = (&log.name, log.header.schedule.windows(&log.header.plan));
+        say(&format!(
+            "going on with {name}: it has {windows} of {planned} windows"
+        ));
+        say(&format!("results in {}", outputs.shown));
+        for what in &unlike {
+            say(&format!("warning: {what}"));
+        }
+    }
+    let mut progress = Progress::new(outputs, args.quiet, &log.header, windows);
+    progress.rows = rows;
+    let resumed = Event::Resumed {
+        at: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
+        unlike,
+    };
+    progress.line(&resumed)?;
+    replay.take(&resumed).map_err(anyhow::Error::msg)?;
+    Ok(Begun {
+        replay,
+        unable: if args.force { unable } else { Unable::new() },
+        progress,
+    })
+}
+
+fn refuse_unless_forced(args: &RunArgs, raw: &Path, unlike: &[String]) -> Result<(), UsageError> {
+    /// More would not be read.
+    const SHOWN: usize = 3;
+    if args.force || unlike.is_empty() {
+        return Ok(());
+    }
+    let mut differences = unlike.to_vec();
+    if unlike.len() > SHOWN {
+        differences.truncate(SHOWN);
+        differences.push(format!("and {} more differences", unlike.len() - SHOWN));
+    }
+    let differences = differences.join("; ");
+    Err(UsageError::flag(
+        "--resume",
+        &raw.display(),
+        format!("{differences}; --force goes on all the same, and the rows will say so"),
+    ))
+}

@@ -1,0 +1,56 @@
+//! `udpbench summarize`: the results again, from the raw samples or from rows, in the format that is asked for.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use crate::cli::{Shape, SummarizeArgs};
+use crate::error::UsageError;
+use crate::export::atomic_file::WholeFile;
+use crate::export::{Format, contradiction, is_stdout, table, to_stdout};
+
+/// Reads the file and writes its rows.
+///
+/// # Errors
+/// A file that cannot be read, a format that contradicts the name of the output or is not to be had, an output
+/// that exists; or one that cannot be written.
+pub fn run(args: &SummarizeArgs) -> anyhow::Result<ExitCode> {
+    let shape = choose(args)?;
+    let rows = super::open_exact(&args.file)?.rows;
+    let bytes = match shape {
+        Shape::Table => table::draw(&rows).into_bytes(),
+        Shape::File(format) => format.shape(&rows)?,
+    };
+    if is_stdout(&args.output) {
+        match shape {
+            Shape::Table => super::show(&String::from_utf8_lossy(&bytes))?,
+            Shape::File(_) => to_stdout(&bytes)?,
+        }
+    } else {
+        write(&args.output, &bytes)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn choose(args: &SummarizeArgs) -> Result<Shape, UsageError> {
+    let asked = match args.format {
+        Some(Shape::Table) => {
+            return match Format::of_name(&args.output)? {
+                Some(_) => Err(contradiction("table", &args.output)),
+                None => Ok(Shape::Table),
+            };
+        }
+        Some(Shape::File(format)) => Some(format),
+        None => None,
+    };
+    Format::choose(asked, &args.output).map(Shape::File)
+}
+
+fn write(output: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    let mut file = WholeFile::create(output)?;
+    let written = file.replace(bytes);
+    if written.is_err() {
+        // It is empty: its results are where they were.
+        let _ = file.remove();
+    }
+    written
+}

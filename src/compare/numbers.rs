@@ -1,0 +1,22 @@
+//! Changes as percentages.
+
+use super::Change;
+
+pub(crate) fn change(change: Option<Change>) -> String {
+    change.map_or_else(String::new, |change| percent(change.estimate))
+}
+
+pub(crate) fn interval(change: Option<Change>) -> String {
+    let text = |change: Change| format!("{}..{}", percent(change.low), percent(change.high));
+    change.map_or_else(String::new, text)
+}
+
+/// With few digits: what is ten times as much needs no decimals.
+fn percent(fraction: f64) -> String {
+    // Adding 0 takes the sign from a zero.
+    match (1000.0 * fraction).round() / 10.0 + 0.0 {
+        percent if percent > 999.0 => ">999".to_owned(),
+        percent if percent.abs() >= 99.95 => format!("{percent:+.0}"),
+        percent => format!("{percent:+.1}"),
+    }
+}

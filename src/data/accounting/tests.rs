@@ -1,0 +1,174 @@
+//! Where datagrams ended, from counts made by hand.
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn fates(sent: u64, received: u64, dropped_socket: u64) -> Counts {
+    Counts {
+        sent,
+        received,
+        dropped_socket,
+    }
+}
+
+#[test]
+fn what_was_in_flight_at_the_opening_is_not_counted_as_received_in_the_window() {
+    let books = Books {
+        at_opening: fates(100, 60, 10), // 30 in flight
+        at_end: fates(1100, 1050, 50),  // all accounted for
+        ..Books::default()
+    };
+    let window = books.of_window();
+    assert_eq!((window.sent, window.received), (1000, 960));
+    assert_eq!((window.dropped_socket, window.unaccounted), (40, 0));
+}
+
+#[test]
+fn a_shortfall_is_the_kernels_only_as_far_as_the_kernel_admits_it() {
+    let books = Books {
+        at_end: fates(100, 90, 0),
+        kernel_discards: 7,
+        ..Books::default()
+    };
+    let window = books.of_window();
+    assert_eq!((window.dropped_kernel, window.unaccounted), (7, 3));
+    let busy_host = Books {
+        kernel_discards: 700,
+        ..books
+    };
+    let window = busy_host.of_window();
+    assert_eq!((window.dropped_kernel, window.unaccounted), (10, 0));
+}
+
+#[test]
+fn what_the_kernel_discarded_before_the_window_is_no_queue_that_the_window_empties() {
+    // One in twenty gets through; 10 are in flight at each edge.
+    let books = Books {
+        at_opening: fates(1000, 50, 0),
+        at_closing: fates(3000, 150, 0),
+        at_end: fates(3000, 160, 0),
+        kernel_discards: 2840,
+        kernel_discards_at_opening: 940,
+        kernel_discards_at_closing: 2840,
+        ..Books::default()
+    };
+    let window = books.of_window();
+    assert_eq!((window.sent, window.received), (2000, 100));
+    assert_eq!((window.dropped_kernel, window.unaccounted), (1900, 0));
+    assert_eq!(books.queue_growth(), 0);
+    // Another program's discards, as many as ours, at an even pace.
+    let beside_others = Books {
+        kernel_discards: 2 * 2840,
+        kernel_discards_at_opening: 2 * 940,
+        kernel_discards_at_closing: 2 * 2840,
+        ..books
+    };
+    assert_eq!(beside_others.of_window(), window);
+    // All of them before the window: no more can have been ours than was under way.
+    let before_us = Books {
+        kernel_discards_at_opening: 2840,
+        ..books
+    };
+    let window = before_us.of_window();
+    assert_eq!((window.received, window.unaccounted), (110, 0));
+}
+
+#[test]
+fn a_discard_explains_a_piece_only_where_pieces_were_sent() {
+    let books = Books {
+        at_end: fates(440, 352, 0),
+        kernel_discards: 2,
+        discarded_in_pieces: true,
+        ..Books::default()
+    };
+    let window = books.of_window();
+    assert_eq!((window.dropped_kernel, window.unaccounted), (88, 0));
+    let one_each = Books {
+        discarded_in_pieces: false,
+        ..books
+    };
+    assert_eq!(one_each.of_window().unaccounted, 86);
+}
+
+#[test]
+fn datagrams_from_strangers_show_as_negative() {
+    let books = Books {
+        at_end: fates(100, 102, 0),
+        kernel_discards: 5,
+        ..Books::default()
+    };
+    let window = books.of_window();
+    assert_eq!((window.dropped_kernel, window.unaccounted), (0, -2));
+}
+
+#[test]
+fn a_starved_receiver_leaves_its_queue_unread() {
+    let books = Books {
+        at_opening: fates(500, 100, 144), // 256 in the queue, and there they stay
+        at_end: fates(1500, 100, 1144),
+        unread: 256,
+        ..Books::default()
+    };
+    let window = books.of_window();
+    assert_eq!((window.received, window.unread), (0, 0));
+    assert_eq!((window.dropped_socket, window.unaccounted), (1000, 0));
+}
+
+#[test]
+fn dropped_pieces_are_counted_as_the_datagrams_in_them() {
+    let books = Books {
+        at_opening: fates(500, 100, 2), // 80 dropped as 2 pieces, 320 in flight
+        at_closing: fates(1300, 700, 7),
+        at_end: fates(1300, 1020, 7), // 280 dropped as 7 pieces
+        dropped_in_pieces: true,
+        ..Books::default()
+    };
+    let window = books.of_window();
+    assert_eq!((window.sent, window.received), (800, 600));
+    assert_eq!((window.dropped_socket, window.unaccounted), (200, 0));
+    assert_eq!(books.queue_growth(), 0);
+    // No piece is as large as that.
+    let mut huge = books;
+    huge.at_end.sent += 7 * 128;
+    assert_ne!(huge.of_window().unaccounted, 0);
+    // One datagram too few is no piece.
+    let mut faulty = books;
+    faulty.at_end.received -= 1;
+    assert_ne!(faulty.of_window().unaccounted, 0);
+}
+
+proptest! {
+    #[test]
+    fn a_window_never_holds_more_than_the_run_and_its_books_balance(
+        (warm, window) in (history(), history()),
+        unread in 0_u64..300,
+        // Dropped after the drops had been read, but before the sent ones were.
+        skew in 0_u64..5,
+    ) {
+        let skew = skew.min(window.1);
+        let at_opening = fates(warm.0 + warm.1 + warm.2 + skew, warm.0, warm.1);
+        // The window drains what the warm-up left in flight, and leaves `unread` behind.
+        let drained = (warm.2 + window.0).saturating_sub(unread);
+        let unread = warm.2 + window.0 - drained;
+        let at_end = fates(
+            at_opening.sent - skew + window.0 + window.1,
+            at_opening.received + drained,
+            at_opening.dropped_socket + window.1,
+        );
+        let books = Books { at_opening, at_end, unread, ..Books::default() }.of_window();
+        prop_assert_eq!(books.unaccounted, 0);
+        prop_assert!(books.received + books.unread + skew >= window.0.saturating_sub(unread));
+        prop_assert!(books.received <= window.0 && books.dropped_socket <= window.1);
+        prop_assert_eq!(books.sent, window.0 + window.1 - skew);
+        prop_assert_eq!(
+            books.sent,
+            books.received + books.unread + books.dropped_socket + books.dropped_kernel
+        );
+    }
+}
+
+/// Received, dropped, still in flight.
+fn history() -> impl Strategy<Value = (u64, u64, u64)> {
+    (0_u64..10_000, 0_u64..10_000, 0_u64..300)
+}

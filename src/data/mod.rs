@@ -1,0 +1,19 @@
+//! What is measured and what was counted, as data: cases and their parameters, engines by name, samples, books.
+
+pub(crate) mod accounting;
+mod axes;
+mod bounded;
+pub mod case;
+mod engine;
+mod known;
+mod sample;
+mod socket_options;
+mod verified;
+
+pub use self::accounting::{Books, Counts, WindowBooks};
+pub use self::axes::{Batch, Connection, Ip, Payload, Threads, Workers};
+pub use self::case::{BlockKey, Case, label};
+pub use self::engine::{EngineName, Group, Pair, Traits};
+pub use self::sample::{LaneSample, Sample, Side};
+pub use self::socket_options::{Buffer, Sharing, SharingKind, Spread};
+pub use self::verified::{LEAST_BYTES, Verified, refusal};

@@ -1,0 +1,130 @@
+//! The raw counters of one window: integers only. What is derived from them is computed where it is
+//! shown, never stored.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::data::{Books, Verified};
+use crate::sys::cpu_speed::CpuSpeed;
+use crate::sys::sensors::SensorReadings;
+
+/// One window of one case.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sample {
+    /// [`Case::key`](crate::data::Case::key).
+    pub case: String,
+    /// Which round of its block, from 1.
+    pub round: u32,
+    /// Which window of its round, from 1, in the shuffled order.
+    pub position: u32,
+    /// When the window opened, in milliseconds since 1970-01-01 UTC.
+    pub opened_unix_ms: u64,
+    /// How long it was open, in nanoseconds.
+    pub window_ns: u64,
+    /// What each lane did while it was open; senders first, workers last.
+    pub lanes: Vec<LaneSample>,
+    /// CPU time of this process's threads that are neither lanes nor the coordinator while it was open, in
+    /// nanoseconds: a library's helpers, the kernel's workers for io_uring. `None` where a clock cannot be
+    /// read, and in logs that do not say.
+    #[serde(default)]
+    pub other_cpu_ns: Option<u64>,
+    /// Where every datagram of the run ended.
+    pub books: Books,
+    /// What the kernel granted as SO_RCVBUF, in bytes (twice what was asked for, socket(7)).
+    pub rcvbuf_bytes: u64,
+    /// What SO_SNDBUF says, in bytes.
+    pub sndbuf_bytes: u64,
+    /// What the sensors said meanwhile.
+    pub climate: SensorReadings,
+    /// What was found in the datagrams, in the one window that looks at them: it comes before the first
+    /// round, and its speed says nothing.
+    pub verified: Option<Verified>,
+}
+
+impl Sample {
+    /// Whether its books close and its receivers emptied their queues.
+    pub fn is_sound(&self) -> bool {
+        self.fault().is_none()
+    }
+
+    /// What is wrong with its packet counts, if anything.
+    pub fn fault(&self) -> Option<String> {
+        let unaccounted = self.books.of_window().unaccounted;
+        if self.books.unread > 0 {
+            Some(format!("{} datagrams were left unread", self.books.unread))
+        } else {
+            (unaccounted != 0).then(|| {
+                format!("packet counts do not add up: {unaccounted} datagrams unaccounted for")
+            })
+        }
+    }
+}
+
+/// What one lane did during the window.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LaneSample {
+    /// Its side of the workload.
+    pub side: Side,
+    /// The CPU that it is pinned to. `None`: it runs where the scheduler puts it.
+    pub cpu: Option<u32>,
+    /// Datagrams handed to the kernel.
+    pub sent_packets: u64,
+    /// UDP payload in them.
+    pub sent_bytes: u64,
+    /// Datagrams taken from the kernel.
+    pub received_packets: u64,
+    /// UDP payload in them.
+    pub received_bytes: u64,
+    /// Calls that found nothing to do.
+    pub would_blocks: u64,
+    /// Calls that failed.
+    pub errors: u64,
+    /// CPU time of its thread. `None` where the clock cannot be read, and where workers run the lane.
+    pub cpu_ns: Option<u64>,
+    /// Times its thread waited.
+    pub voluntary_switches: Option<u64>,
+    /// Times its thread was switched out although it wanted to run.
+    pub involuntary_switches: Option<u64>,
+    /// How fast its CPU ran when it had just stopped. `None`: the thread was moved meanwhile.
+    pub pace: Option<CpuSpeed>,
+    /// What its engine has to say about how it went.
+    pub remark: Option<String>,
+}
+
+/// A lane's side of the workload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Side {
+    /// It sends.
+    Sender,
+    /// It receives.
+    Receiver,
+    /// It does both in turn.
+    Alone,
+    /// It runs lanes of either side, which then have no CPU time of their own.
+    Worker,
+}
+
+impl Side {
+    /// Whether it receives.
+    pub fn receives(self) -> bool {
+        matches!(self, Self::Receiver | Self::Alone)
+    }
+
+    /// Whether it sends.
+    pub fn sends(self) -> bool {
+        matches!(self, Self::Sender | Self::Alone)
+    }
+}
+
+impl fmt::Display for Side {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Sender => "sender",
+            Self::Receiver => "receiver",
+            Self::Alone => "lone thread",
+            Self::Worker => "worker",
+        })
+    }
+}

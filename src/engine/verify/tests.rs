@@ -1,0 +1,86 @@
+use super::*;
+
+const BYTES: usize = 300;
+
+fn stream(count: u64) -> Vec<Vec<u8>> {
+    let datagram = |number| {
+        let mut datagram = vec![0; BYTES];
+        write(&mut datagram, 7, number);
+        datagram
+    };
+    (0..count).map(datagram).collect()
+}
+
+fn verified(stream: &[Vec<u8>]) -> Verified {
+    let tracker = Arc::new(SequenceTracker::new(BYTES));
+    let mut sequence_check = SequenceCheck(Arc::clone(&tracker));
+    for datagram in stream {
+        sequence_check.check(datagram);
+    }
+    tracker.verified()
+}
+
+#[test]
+fn a_stream_as_it_was_sent_has_no_faults() {
+    let found = verified(&stream(100));
+    assert_eq!(
+        found,
+        Verified {
+            packets: 100,
+            ..Verified::default()
+        }
+    );
+    assert_eq!(found.fault(), None);
+}
+
+#[test]
+fn a_lost_datagram_is_no_fault() {
+    let mut stream = stream(100);
+    stream.remove(50);
+    assert_eq!(
+        verified(&stream),
+        Verified {
+            packets: 99,
+            ..Verified::default()
+        }
+    );
+}
+
+#[test]
+fn any_single_wrong_bit_is_found() {
+    let sent = stream(1).remove(0);
+    for bit in 0..8 * BYTES {
+        let mut datagram = sent.clone();
+        datagram[bit / 8] ^= 1 << (bit % 8);
+        assert_eq!(verified(&[datagram]).corrupted, 1, "bit {bit}");
+    }
+}
+
+#[test]
+fn one_of_each_fault_is_counted_as_what_it_is() {
+    let mut stream = stream(100);
+    stream[10] = stream[9].clone();
+    stream.swap(20, 21);
+    stream[30].truncate(BYTES - 1);
+    stream[40].push(0);
+    stream[50].truncate(LEAST_BYTES - 1);
+    let found = verified(&stream);
+    assert_eq!((found.duplicated, found.reordered), (1, 1));
+    assert_eq!((found.truncated, found.corrupted), (1, 2));
+    let fault = found.fault().expect("there are faults");
+    assert_eq!(
+        fault,
+        "of 100 datagrams verified, 1 came twice, 1 were cut, 2 were not what was sent"
+    );
+}
+
+#[test]
+fn what_the_kernel_did_not_take_is_stamped_again() {
+    let mut writer = SequenceWriter::new(3, LEAST_BYTES);
+    let mut memory = [0; 4 * LEAST_BYTES];
+    writer.fill(&mut memory);
+    writer.sent(3);
+    let fourth = memory[3 * LEAST_BYTES..].to_vec();
+    writer.fill(&mut memory);
+    assert_eq!(memory[..LEAST_BYTES], fourth);
+}

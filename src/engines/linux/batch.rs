@@ -1,0 +1,324 @@
+//! Many datagrams per system call: arrays of `mmsghdr` for sendmmsg(2) and recvmmsg(2).
+//!
+//! nix has these calls, too, but its `MultiHeaders` loses its control messages for ever after a message
+//! that came without one, cannot be kept with its receive slices over a loop, and costs twice as many
+//! instructions per datagram. Only here and in [`super::coalesced`] are raw headers kept.
+
+use std::io;
+use std::mem;
+use std::net::{SocketAddr, UdpSocket};
+use std::os::fd::AsRawFd;
+use std::ptr;
+
+use libc::{c_uint, c_void, iovec, mmsghdr, msghdr, sockaddr_storage};
+use socket2::{SockAddr, SockAddrStorage};
+
+use super::stable::Stable;
+use crate::engine::payload::{Check, Fill};
+use crate::engine::{Batched, Burst};
+
+/// Datagrams to be sent many at a time.
+pub(crate) struct SendBatch {
+    headers: Stable<mmsghdr>,
+    bytes_each: u64,
+    /// What the headers point to.
+    payloads: Stable<u8>,
+    slices: Stable<iovec>,
+    peer: Option<Stable<SockAddrStorage>>,
+}
+
+#[expect(unsafe_code, reason = "raw headers hold pointers")]
+// SAFETY: they point to memory that it owns.
+unsafe impl Send for SendBatch {}
+
+impl SendBatch {
+    /// `count` datagrams of `bytes_each`, to `peer`, or to where the socket is connected. `payloads` holds
+    /// one after the other, or a single one for all of them.
+    pub(crate) fn new(
+        payloads: Vec<u8>,
+        bytes_each: usize,
+        count: usize,
+        peer: Option<SocketAddr>,
+    ) -> Self {
+        let payloads = Stable::new(payloads);
+        let last = payloads.len().saturating_sub(bytes_each);
+        // Those that share a payload share its description, too: the less memory for the kernel to read.
+        let slice = |at: usize| iovec {
+            iov_base: payloads.at(at).cast::<c_void>(),
+            iov_len: bytes_each,
+        };
+        let slices = (0..=last).step_by(bytes_each.max(1)).map(slice);
+        let slices = Stable::new(slices.collect::<Vec<_>>());
+        let peer = peer.map(SockAddr::from);
+        let peer_bytes = peer.as_ref().map_or(0, SockAddr::len);
+        let peer = peer.map(|peer| Stable::one(peer.as_storage()));
+        let header = |n: usize| {
+            let mut header = empty_header();
+            header.msg_hdr.msg_iov = slices.at(if slices.len() == 1 { 0 } else { n });
+            header.msg_hdr.msg_iovlen = 1;
+            if let Some(peer) = &peer {
+                header.msg_hdr.msg_name = peer.at(0).cast::<c_void>();
+                header.msg_hdr.msg_namelen = peer_bytes;
+            }
+            header
+        };
+        Self {
+            headers: Stable::new((0..count).map(header).collect::<Vec<_>>()),
+            bytes_each: bytes_each as u64,
+            payloads,
+            slices,
+            peer,
+        }
+    }
+
+    /// How many.
+    pub(crate) fn count(&self) -> usize {
+        self.headers.len()
+    }
+
+    /// Payload of each, in bytes.
+    pub(crate) fn bytes_each(&self) -> u64 {
+        self.bytes_each
+    }
+
+    /// For each, what is handed to sendmsg(2), and where its payload starts: good for as long as `self` lives.
+    pub(crate) fn messages(&self) -> impl Iterator<Item = (*const msghdr, *const u8)> {
+        (0..self.count()).map(|n| {
+            let slice = self.slices.get(n).unwrap_or(&self.slices[0]);
+            // A header starts with its message (sendmmsg(2)).
+            let message = self.headers.at(n).cast::<msghdr>().cast_const();
+            (message, slice.iov_base.cast::<u8>().cast_const())
+        })
+    }
+
+    /// Whether each says where it goes.
+    pub(crate) fn names_peer(&self) -> bool {
+        self.peer.is_some()
+    }
+
+    /// Prepares what the next burst holds.
+    #[inline]
+    pub(crate) fn fill(&mut self, fill: &impl Fill) {
+        fill.fill(&mut self.payloads);
+    }
+
+    /// Sends as many as the kernel takes in one call. Fewer than all: the next one failed, and what with is
+    /// lost (`__sys_sendmmsg`, net/socket.c), unless it fails again in the next call.
+    ///
+    /// # Errors
+    /// When not even the first one could be sent.
+    #[inline]
+    pub(crate) fn send(&mut self, socket: &UdpSocket) -> io::Result<Batched> {
+        #[expect(unsafe_code, reason = "the call takes an array of raw headers")]
+        // SAFETY: the headers are as many as it is told, and point to memory that `self` owns and that
+        // does not move; the kernel reads it, and writes nothing but `msg_len` of each (sendmmsg(2)).
+        let sent = unsafe {
+            libc::sendmmsg(
+                socket.as_raw_fd(),
+                self.headers.at(0),
+                length(&self.headers),
+                0,
+            )
+        };
+        let sent = u64::try_from(sent).map_err(|_| io::Error::last_os_error())?;
+        Ok(Batched {
+            moved: Burst::of(sent, sent * self.bytes_each),
+            failed: u32::from(sent < self.count() as u64),
+            errno: 0,
+        })
+    }
+}
+
+/// Buffers for many datagrams at a time.
+pub(crate) struct ReceiveBatch {
+    headers: Stable<mmsghdr>,
+    bytes_each: usize,
+    /// What the headers point to.
+    buffers: Stable<u8>,
+    _slices: Stable<iovec>,
+    _sources: Stable<sockaddr_storage>,
+}
+
+#[expect(unsafe_code, reason = "raw headers hold pointers")]
+// SAFETY: they point to memory that it owns.
+unsafe impl Send for ReceiveBatch {}
+
+impl ReceiveBatch {
+    /// `count` buffers of `bytes_each`; with the address of each sender, if `with_sources`.
+    pub(crate) fn new(bytes_each: usize, count: usize, with_sources: bool) -> Self {
+        let buffers = Stable::new(vec![0; bytes_each * count]);
+        let slice = |n: usize| iovec {
+            iov_base: buffers.at(n * bytes_each).cast::<c_void>(),
+            iov_len: bytes_each,
+        };
+        let slices = Stable::new((0..count).map(slice).collect::<Vec<_>>());
+        let sources = vec![empty_address(); if with_sources { count } else { 0 }];
+        let sources = Stable::new(sources);
+        let header = |n: usize| {
+            let mut header = empty_header();
+            header.msg_hdr.msg_iov = slices.at(n);
+            header.msg_hdr.msg_iovlen = 1;
+            if with_sources {
+                header.msg_hdr.msg_name = sources.at(n).cast::<c_void>();
+                header.msg_hdr.msg_namelen = ADDRESS_BYTES;
+            }
+            header
+        };
+        Self {
+            headers: Stable::new((0..count).map(header).collect::<Vec<_>>()),
+            bytes_each,
+            buffers,
+            _slices: slices,
+            _sources: sources,
+        }
+    }
+
+    /// Waits for one datagram and takes those that are there besides, in one call.
+    ///
+    /// The length of an address is left as the kernel set it: it is the same the next time, since a
+    /// socket has addresses of one family only.
+    ///
+    /// # Errors
+    /// When not even one came.
+    #[inline]
+    pub(crate) fn receive<I: Check>(
+        &mut self,
+        socket: &UdpSocket,
+        check: &mut I,
+    ) -> io::Result<Burst> {
+        #[expect(unsafe_code, reason = "the call takes an array of raw headers")]
+        // SAFETY: the headers are as many as it is told, and point to memory that `self` owns, that does
+        // not move, and that is as long as they say; any bytes are valid there (recvmmsg(2)).
+        let received = unsafe {
+            libc::recvmmsg(
+                socket.as_raw_fd(),
+                self.headers.at(0),
+                length(&self.headers),
+                libc::MSG_WAITFORONE as _,
+                ptr::null_mut(),
+            )
+        };
+        let received = usize::try_from(received).map_err(|_| io::Error::last_os_error())?;
+        Ok(self.show(received, check))
+    }
+
+    /// What lies in the first buffers.
+    #[inline]
+    fn show<I: Check>(&self, received: usize, check: &mut I) -> Burst {
+        let headers = &self.headers[..received];
+        if I::LOOKS {
+            let datagrams = self.buffers.chunks_exact(self.bytes_each);
+            for (header, datagram) in headers.iter().zip(datagrams) {
+                check.check(&datagram[..header.msg_len as usize]);
+            }
+        }
+        let bytes = headers.iter().map(|header| u64::from(header.msg_len)).sum();
+        Burst::of(received as u64, bytes)
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "it is 128 (sockaddr(3type))"
+)]
+pub(super) const ADDRESS_BYTES: u32 = size_of::<sockaddr_storage>() as u32;
+
+/// The kernel takes no more than 1024 anyway (UIO_MAXIOV).
+#[inline]
+fn length(headers: &[mmsghdr]) -> c_uint {
+    c_uint::try_from(headers.len()).unwrap_or(c_uint::MAX)
+}
+
+/// musl's has fields of padding that no literal can name.
+pub(super) fn empty_header() -> mmsghdr {
+    #[expect(unsafe_code, reason = "padding differs between C libraries")]
+    // SAFETY: the structure holds integers and pointers, for which zeros are valid.
+    unsafe {
+        mem::zeroed()
+    }
+}
+
+pub(super) fn empty_address() -> sockaddr_storage {
+    #[expect(unsafe_code, reason = "padding differs between C libraries")]
+    // SAFETY: the structure holds integers only.
+    unsafe {
+        mem::zeroed()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::slice;
+
+    use super::*;
+    use crate::engine::payload::tests::{Collected, Numbered};
+
+    const PEER: &str = "127.0.0.1:7";
+
+    /// What the kernel would send: all that it finds on its way through the pointers.
+    fn followed(message: *const msghdr) -> (Vec<u8>, Option<SocketAddr>) {
+        #[expect(unsafe_code, reason = "the kernel's part")]
+        // SAFETY: the batch that it belongs to lives.
+        unsafe {
+            let message = &*message;
+            let slice = &*message.msg_iov;
+            let payload = slice::from_raw_parts(slice.iov_base.cast::<u8>(), slice.iov_len);
+            let name = message.msg_name.cast::<SockAddrStorage>();
+            let peer = (!name.is_null()).then(|| SockAddr::new(name.read(), message.msg_namelen));
+            (payload.to_vec(), peer.and_then(|peer| peer.as_socket()))
+        }
+    }
+
+    #[test]
+    fn the_pointers_of_a_batch_that_has_moved_lead_to_what_was_stamped() {
+        let peer: SocketAddr = PEER.parse().expect("an address");
+        for peer in [Some(peer), None] {
+            let batch = SendBatch::new(vec![0; 4 * 3], 3, 4, peer);
+            let mut batch = Box::new(batch);
+            let messages: Vec<_> = batch.messages().collect();
+            for first in [1, 50] {
+                batch.fill(&Numbered { first, bytes: 3 });
+                for (n, (message, payload)) in (first..).zip(&messages) {
+                    assert_eq!(followed(*message), (vec![n; 3], peer));
+                    #[expect(unsafe_code, reason = "the kernel's part")]
+                    // SAFETY: the batch lives, and each payload has 3 bytes.
+                    let payload = unsafe { slice::from_raw_parts(*payload, 3) };
+                    assert_eq!(payload, [n; 3]);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn datagrams_that_share_a_payload_share_its_memory() {
+        let batch = SendBatch::new(vec![9; 5], 5, 3, None);
+        let payloads: Vec<_> = batch.messages().map(|(_, payload)| payload).collect();
+        assert_eq!(payloads, vec![payloads[0]; 3]);
+        for (message, _) in batch.messages() {
+            assert_eq!(followed(message), (vec![9; 5], None));
+        }
+    }
+
+    #[test]
+    fn what_is_written_through_the_pointers_is_what_is_shown() {
+        let batch = Box::new(ReceiveBatch::new(8, 4, true));
+        for (n, letter) in (0_u32..3).zip(*b"abc") {
+            #[expect(unsafe_code, reason = "the kernel's part")]
+            // SAFETY: the batch lives, and each of its buffers has 8 bytes.
+            unsafe {
+                let header = &mut *batch.headers.at(n as usize);
+                let slice = &*header.msg_hdr.msg_iov;
+                slice
+                    .iov_base
+                    .cast::<u8>()
+                    .write_bytes(letter, n as usize + 1);
+                let source = header.msg_hdr.msg_name.cast::<sockaddr_storage>();
+                source.write(empty_address());
+                header.msg_len = n + 1;
+            }
+        }
+        let mut seen = Collected::default();
+        assert_eq!(batch.show(3, &mut seen), Burst::of(3, 6));
+        assert_eq!(seen.0, [b"a".to_vec(), b"bb".to_vec(), b"ccc".to_vec()]);
+    }
+}

@@ -1,0 +1,56 @@
+//! UDP segmentation offload (UDP_SEGMENT, Linux 4.18) and its counterpart UDP_GRO (Linux 5.0): udp(7).
+
+use std::io;
+use std::net::{SocketAddr, UdpSocket};
+
+use nix::sys::socket::setsockopt;
+use nix::sys::socket::sockopt::{UdpGroSegment, UdpGsoSegment};
+
+/// The most that one call may hand over: an IPv4 packet's payload, before it is cut.
+const MOST_BYTES: usize = 65_507;
+/// UDP_MAX_SEGMENTS of Linux 6.9 and newer.
+const MOST_SEGMENTS: usize = 128;
+/// The same before that.
+const FEWER_SEGMENTS: usize = 64;
+
+/// Makes the kernel cut what this socket sends into datagrams of `payload_bytes`; 0: no longer.
+///
+/// # Errors
+/// Before Linux 4.18; and where the kernel was built without.
+pub(crate) fn cut(socket: &UdpSocket, payload_bytes: usize) -> io::Result<()> {
+    let segment = i32::try_from(payload_bytes).map_err(io::Error::other)?;
+    Ok(setsockopt(socket, UdpGsoSegment, &segment)?)
+}
+
+/// Makes the kernel hand over what belongs together in one piece, with a control message about its parts.
+///
+/// # Errors
+/// Before Linux 5.0; and where the kernel was built without.
+pub(crate) fn join(socket: &UdpSocket) -> io::Result<()> {
+    Ok(setsockopt(socket, UdpGroSegment, &true)?)
+}
+
+/// How many datagrams of `payload_bytes` fit what one call may hand over; at least one, and one if they are
+/// empty.
+pub(crate) fn that_fit(payload_bytes: usize) -> usize {
+    MOST_BYTES.checked_div(payload_bytes).unwrap_or(1).max(1)
+}
+
+/// How many datagrams of `payload_bytes` one call may hand over: by the bytes that fit, and by what this
+/// kernel takes. 1: it cannot cut.
+///
+/// # Errors
+/// When the kernel cannot cut at all, or there is no loopback to try it on.
+pub(crate) fn most_segments(payload_bytes: usize, loopback: SocketAddr) -> io::Result<usize> {
+    let fit = that_fit(payload_bytes);
+    if fit == 1 {
+        return Ok(1);
+    }
+    let any_port = SocketAddr::new(loopback.ip(), 0);
+    let (sender, receiver) = (UdpSocket::bind(any_port)?, UdpSocket::bind(any_port)?);
+    sender.connect(receiver.local_addr()?)?;
+    cut(&sender, 1)?;
+    let takes = |segments: &usize| sender.send(&[0; MOST_SEGMENTS][..*segments]).is_ok();
+    let most = [MOST_SEGMENTS, FEWER_SEGMENTS].into_iter().find(takes);
+    Ok(most.unwrap_or(1).min(fit))
+}

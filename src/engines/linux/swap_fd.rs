@@ -1,0 +1,162 @@
+//! Puts a socket of ours in the place of one that a library made for itself.
+//!
+//! A library that makes, registers and keeps its own sockets leaves no room for one with our buffer sizes, in
+//! our `SO_REUSEPORT` group, of which we hold a duplicate to read its drops. What it does keep is a number:
+//! dup2(2) lets that number mean another socket. An epoll(7) instance, however, watches the socket and not
+//! the number, so ours has to be registered there, as the library's own one was. `/proc/self/fdinfo` says how
+//! that was (proc_pid_fdinfo(5)).
+//!
+//! Roads not taken: to let the library bind to the address once more, since its socket would have buffers
+//! of another size, and nobody would know which flows end there; and a changed copy of the library.
+
+use std::fs;
+use std::io;
+use std::net::{SocketAddr, UdpSocket};
+use std::os::fd::{AsRawFd, RawFd};
+use std::str::FromStr;
+
+use nix::errno::Errno;
+use nix::sys::socket::{SockaddrStorage, getsockname};
+
+/// Lets the descriptor of the library's socket, the only one bound to `theirs`, and what watches it, mean
+/// the socket `ours` from now on. The library's own socket is closed.
+///
+/// For the time before the library waits for events.
+///
+/// # Errors
+/// `NotFound` when there is no such socket, or no epoll instance that watches it, else what the system said.
+pub(crate) fn replace(theirs: SocketAddr, ours: &UdpSocket) -> io::Result<()> {
+    let number = bound_to(theirs)?;
+    let mut registration = take_out(number)?;
+    #[expect(unsafe_code, reason = "the descriptor belongs to a library")]
+    // SAFETY: dup3(2) takes integers. The number goes on to be an open UDP socket that the library alone
+    // closes, which is all that it relies on (io-safety: `OwnedFd`).
+    Errno::result(unsafe { libc::dup3(ours.as_raw_fd(), number, libc::O_CLOEXEC) })?;
+    control(libc::EPOLL_CTL_ADD, &mut registration)?;
+    Ok(())
+}
+
+/// How an epoll instance watches a descriptor.
+struct Registration {
+    epoll: RawFd,
+    watched: RawFd,
+    event: libc::epoll_event,
+}
+
+/// The socket with that local address.
+fn bound_to(address: SocketAddr) -> io::Result<RawFd> {
+    let address = SockaddrStorage::from(address);
+    numbers("/proc/self/fd")?
+        .into_iter()
+        .find(|&fd| getsockname::<SockaddrStorage>(fd).is_ok_and(|bound| bound == address))
+        .ok_or_else(|| not_found("no socket is bound to the address that the library says"))
+}
+
+/// Ends the watch over a socket, and says how to begin it again.
+fn take_out(socket: RawFd) -> io::Result<Registration> {
+    for epoll in numbers("/proc/self/fdinfo")? {
+        // Of another thread, it may have been closed meanwhile.
+        let Ok(text) = fs::read_to_string(format!("/proc/self/fdinfo/{epoll}")) else {
+            continue;
+        };
+        for (watched, event) in text.lines().filter_map(watch) {
+            let mut registration = Registration {
+                epoll,
+                watched,
+                event,
+            };
+            // Fails where the number only used to be the same: an instance knows the socket, too.
+            if watched == socket && control(libc::EPOLL_CTL_DEL, &mut registration).is_ok() {
+                return Ok(registration);
+            }
+        }
+    }
+    Err(not_found("no epoll instance watches the library's socket"))
+}
+
+/// `tfd:        5 events: 8000201d data:              101  pos:0 ino:1f sdev:8`
+fn watch(line: &str) -> Option<(RawFd, libc::epoll_event)> {
+    let mut words = line.split_whitespace();
+    let mut after = |name| (words.next()? == name).then(|| words.next())?;
+    let watched = after("tfd:")?.parse().ok()?;
+    let events = u32::from_str_radix(after("events:")?, 16).ok()?;
+    let u64 = u64::from_str_radix(after("data:")?, 16).ok()?;
+    Some((watched, libc::epoll_event { events, u64 }))
+}
+
+fn control(operation: libc::c_int, registration: &mut Registration) -> nix::Result<()> {
+    let Registration {
+        epoll,
+        watched,
+        event,
+    } = registration;
+    #[expect(unsafe_code, reason = "the descriptors belong to a library")]
+    // SAFETY: epoll_ctl(2) only reads the event, and refuses numbers that are not what they should be.
+    Errno::result(unsafe { libc::epoll_ctl(*epoll, operation, *watched, event) }).map(drop)
+}
+
+/// The descriptors of this process.
+fn numbers(directory: &str) -> io::Result<Vec<RawFd>> {
+    let entries = fs::read_dir(directory)?;
+    let number = |entry: fs::DirEntry| RawFd::from_str(entry.file_name().to_str()?).ok();
+    Ok(entries.flatten().filter_map(number).collect())
+}
+
+fn not_found(what: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::NotFound, what)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use mio::{Events, Interest, Poll, Token};
+
+    use super::*;
+
+    #[test]
+    fn a_library_receives_from_the_socket_that_took_the_place_of_its_own() {
+        for loopback in ["127.0.0.1:0", "[::1]:0"] {
+            let Ok(ours) = UdpSocket::bind(loopback) else {
+                continue;
+            };
+            let mut poll = Poll::new().expect("there is epoll");
+            let any = loopback.parse().expect("an address");
+            let mut theirs = mio::net::UdpSocket::bind(any).expect("loopback is up");
+            poll.registry()
+                .register(&mut theirs, Token(7), Interest::READABLE)
+                .expect("it can be watched");
+            let left = theirs.local_addr().expect("it is bound");
+            ours.set_nonblocking(true).expect("it is a socket");
+            replace(left, &ours).expect("both are there");
+
+            let address = ours.local_addr().expect("it is bound");
+            assert_eq!(theirs.local_addr().expect("it is bound"), address);
+            assert!(UdpSocket::bind(left).is_ok(), "its own one is closed");
+            let sender = UdpSocket::bind(loopback).expect("loopback is up");
+            sender.send_to(b"come", address).expect("loopback works");
+            let mut events = Events::with_capacity(8);
+            poll.poll(&mut events, Some(Duration::from_secs(3)))
+                .expect("no signal");
+            let tokens: Vec<Token> = events.iter().map(mio::event::Event::token).collect();
+            assert_eq!(tokens, [Token(7)]);
+            assert_eq!(theirs.recv(&mut [0; 8]).expect("it came"), 4);
+            poll.registry()
+                .deregister(&mut theirs)
+                .expect("it was watched");
+        }
+    }
+
+    #[test]
+    fn what_is_not_there_is_not_replaced() {
+        let ours = UdpSocket::bind("127.0.0.1:0").expect("loopback is up");
+        let unwatched = UdpSocket::bind("127.0.0.1:0").expect("loopback is up");
+        for theirs in [
+            "127.0.0.1:0".parse().expect("an address"),
+            unwatched.local_addr().expect("it is bound"),
+        ] {
+            let error = replace(theirs, &ours).expect_err("there is no such socket");
+            assert_eq!(error.kind(), io::ErrorKind::NotFound);
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! io_uring(7): batched sends on a registered file, and a multishot receive into a ring of provided buffers.
+//!
+//! Rings are made on the thread that uses them (SINGLE_ISSUER), and completions are only worked off when it
+//! asks (DEFER_TASKRUN, Linux 6.1): what a lane costs is on that lane's clock. No SQPOLL: on the two or four
+//! CPUs of a board its kernel thread takes a CPU away from a lane. No SEND_ZC: on loopback it is slower.
+
+mod pool;
+mod receive;
+mod send;
+
+use std::io;
+
+use io_uring::types::{CancelBuilder, Fixed};
+use io_uring::{IoUring, Probe, opcode};
+
+pub(crate) use self::receive::ReceiveRing;
+pub(crate) use self::send::SendRing;
+use crate::engine::Batched;
+
+/// The one file that is registered with each ring.
+const SOCKET: Fixed = Fixed(0);
+
+/// Whether rings are to be had here, with all that is needed.
+///
+/// # Errors
+/// The reason why not: an old kernel, `kernel.io_uring_disabled`, a container's seccomp filter.
+pub(crate) fn probe() -> Result<(), String> {
+    let ring = ring(8, 8).map_err(|error| {
+        format!("io_uring_setup: {error} (Linux before 6.1, kernel.io_uring_disabled, or seccomp)")
+    })?;
+    let mut probe = Probe::new();
+    let asked = ring.submitter().register_probe(&mut probe);
+    asked.map_err(|error| format!("io_uring_register: {error}"))?;
+    // SendZc came with Linux 6.0, as did multishot receives, which have no code of their own.
+    let needed = [
+        opcode::Send::CODE,
+        opcode::SendMsg::CODE,
+        opcode::SendZc::CODE,
+    ];
+    if needed.into_iter().all(|code| probe.is_supported(code)) {
+        Ok(())
+    } else {
+        Err("no multishot receive (Linux 6.0)".to_owned())
+    }
+}
+
+fn ring(submissions: usize, completions: usize) -> io::Result<IoUring> {
+    let size = |count: usize| u32::try_from(count.next_power_of_two()).unwrap_or(u32::MAX);
+    IoUring::builder()
+        .setup_single_issuer()
+        .setup_defer_taskrun()
+        .setup_clamp()
+        .setup_cqsize(size(completions.max(submissions)))
+        .build(size(submissions))
+}
+
+/// Counts one completion.
+#[inline]
+fn enter(batched: &mut Batched, result: i32) {
+    if let Ok(length) = u64::try_from(result) {
+        batched.moved.packets += 1;
+        batched.moved.bytes += length;
+    } else if result != -libc::ECANCELED {
+        batched.failed += 1;
+        batched.errno = -result;
+    }
+}
+
+/// Has all that is under way end. It completes once more, with ECANCELED unless it was done.
+#[cold]
+fn cancel_all(ring: &IoUring) {
+    let _ = (ring.submitter()).register_sync_cancel(None, CancelBuilder::any());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Burst;
+
+    #[test]
+    fn completions_are_counted_as_what_they_say() {
+        let mut batched = Batched::default();
+        for result in [300, -libc::ECONNREFUSED, 0, -libc::ECANCELED, -libc::EPERM] {
+            enter(&mut batched, result);
+        }
+        let expected = Batched {
+            moved: Burst::of(2, 300),
+            failed: 2,
+            errno: libc::EPERM,
+        };
+        assert_eq!(batched, expected);
+    }
+}

@@ -1,0 +1,150 @@
+//! The buffers that the kernel takes one of per datagram.
+
+use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::io;
+use std::ptr::NonNull;
+use std::slice;
+use std::sync::atomic::{AtomicU16, Ordering};
+
+use io_uring::IoUring;
+use io_uring::types::BufRingEntry;
+
+use crate::engines::linux::stable::Stable;
+
+/// The one group of buffers.
+pub(super) const BUFFERS: u16 = 0;
+
+/// How many there are, a power of 2. The kernel takes them in turn, so all of them pass through the caches,
+/// and they should be few. A call takes up to 32 datagrams from a full queue (`MULTISHOT_MAX_RETRY`,
+/// io_uring/net.c): with 32 the receive ends for want of a buffer at each call, with twice as many hardly ever.
+const COUNT: u16 = 64;
+
+/// The provided buffers, and the ring by which they go to the kernel (io_uring_register_buf_ring(3)).
+pub(super) struct Pool {
+    entries: NonNull<BufRingEntry>,
+    layout: Layout,
+    pub(super) count: u16,
+    tail: u16,
+    bytes_each: usize,
+    memory: Stable<u8>,
+}
+
+#[expect(unsafe_code, reason = "it owns its memory by raw pointers")]
+// SAFETY: it owns what they point to, as a box does.
+unsafe impl Send for Pool {}
+
+impl Pool {
+    /// [`COUNT`] buffers.
+    pub(super) fn new(bytes_each: usize) -> io::Result<Self> {
+        let count = COUNT;
+        let size = usize::from(count) * size_of::<BufRingEntry>();
+        // The kernel wants it on a page of its own.
+        let layout = Layout::from_size_align(size, 65_536).map_err(io::Error::other)?;
+        #[expect(unsafe_code, reason = "the kernel and we share this memory")]
+        // SAFETY: the size is not 0.
+        let memory = unsafe { alloc_zeroed(layout) };
+        #[expect(clippy::cast_ptr_alignment, reason = "it is aligned to a page")]
+        let Some(entries) = NonNull::new(memory.cast::<BufRingEntry>()) else {
+            handle_alloc_error(layout)
+        };
+        let mut pool = Self {
+            entries,
+            layout,
+            count,
+            tail: 0,
+            bytes_each,
+            memory: Stable::new(vec![0; usize::from(count) * bytes_each]),
+        };
+        for id in 0..count {
+            pool.give_back(id);
+        }
+        pool.publish();
+        Ok(pool)
+    }
+
+    pub(super) fn register(&self, ring: &IoUring) -> io::Result<()> {
+        let address = self.entries.as_ptr().expose_provenance() as u64;
+        #[expect(unsafe_code, reason = "the kernel follows the addresses in the ring")]
+        // SAFETY: ring and buffers are memory that `self` owns and that does not move; whoever owns both
+        // drops `ring` first.
+        unsafe {
+            ring.submitter()
+                .register_buf_ring_with_flags(address, self.count, BUFFERS, 0)
+        }
+    }
+
+    pub(super) fn buffer(&self, id: u16) -> &[u8] {
+        let start = usize::from(id) * self.bytes_each;
+        assert!(start + self.bytes_each <= self.memory.len());
+        #[expect(unsafe_code, reason = "the kernel may write to the other buffers")]
+        // SAFETY: it is within the memory, and the kernel leaves it alone until it is given back.
+        unsafe {
+            slice::from_raw_parts(self.memory.at(start), self.bytes_each)
+        }
+    }
+
+    /// Puts a buffer at the tail; the kernel sees it after [`Pool::publish`].
+    pub(super) fn give_back(&mut self, id: u16) {
+        let start = usize::from(id) * self.bytes_each;
+        let address = self.memory.at(start).expose_provenance() as u64;
+        let slot = usize::from(self.tail & (self.count - 1));
+        #[expect(unsafe_code, reason = "the kernel and we share this memory")]
+        // SAFETY: `slot` is below `count`, and between the tail and the head the entries are ours.
+        let entry = unsafe { &mut *self.entries.as_ptr().add(slot) };
+        entry.set_addr(address);
+        entry.set_len(u32::try_from(self.bytes_each).unwrap_or(u32::MAX));
+        entry.set_bid(id);
+        self.tail = self.tail.wrapping_add(1);
+    }
+
+    pub(super) fn publish(&self) {
+        #[expect(unsafe_code, reason = "the kernel and we share this memory")]
+        // SAFETY: the tail is within the first entry, aligned, and written by us alone.
+        let tail = unsafe { &*BufRingEntry::tail(self.entries.as_ptr()).cast::<AtomicU16>() };
+        // The kernel must see the entries before it sees that they are there.
+        tail.store(self.tail, Ordering::Release);
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        #[expect(unsafe_code, reason = "it was allocated by hand")]
+        // SAFETY: it was allocated with this layout, and the ring that used it is gone.
+        unsafe {
+            dealloc(self.entries.as_ptr().cast::<u8>(), self.layout);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ptr;
+
+    use super::*;
+
+    #[test]
+    fn what_is_written_to_the_address_of_a_buffer_is_in_that_buffer() {
+        let mut pool = Box::new(Pool::new(16).expect("memory"));
+        let count = pool.count;
+        for round in 0..2 {
+            for id in 0..count {
+                let slot = usize::from(id);
+                #[expect(unsafe_code, reason = "the kernel's part")]
+                // SAFETY: the slot is below `count`; the buffer has 16 bytes, and is the kernel's until it is
+                // given back.
+                unsafe {
+                    let entry = &*pool.entries.as_ptr().add(slot);
+                    assert_eq!((entry.bid(), entry.len()), (id, 16));
+                    let address = usize::try_from(entry.addr()).expect("an address");
+                    let buffer = ptr::with_exposed_provenance_mut::<u8>(address);
+                    buffer.write_bytes(id.to_le_bytes()[0] ^ round, 16);
+                }
+                assert_eq!(pool.buffer(id), [id.to_le_bytes()[0] ^ round; 16]);
+            }
+            for id in 0..count {
+                pool.give_back(id);
+            }
+            pool.publish();
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! Batched sends on a registered file.
+
+use std::io;
+use std::net::UdpSocket;
+use std::os::fd::AsRawFd;
+
+use io_uring::{IoUring, opcode, squeue};
+
+use super::{SOCKET, cancel_all, enter, ring};
+use crate::engine::Batched;
+use crate::engine::payload::Fill;
+use crate::engines::linux::batch::SendBatch;
+
+/// Many datagrams per io_uring_enter(2).
+pub(crate) struct SendRing {
+    // First: the kernel lets go of what the requests point to when the ring is gone.
+    ring: IoUring,
+    /// One for each datagram of the batch.
+    requests: Box<[squeue::Entry]>,
+    /// Requests that the kernel has, and whose completions have not been seen.
+    under_way: usize,
+    batch: SendBatch,
+    _socket: UdpSocket,
+}
+
+impl SendRing {
+    /// All of `batch` per call, to where it says, or to where the socket is connected.
+    ///
+    /// # Errors
+    /// When there is no ring to be had.
+    pub(crate) fn new(socket: UdpSocket, batch: SendBatch) -> io::Result<Self> {
+        let ring = ring(batch.count(), batch.count())?;
+        ring.submitter().register_files(&[socket.as_raw_fd()])?;
+        let length = u32::try_from(batch.bytes_each()).map_err(io::Error::other)?;
+        let names_peer = batch.names_peer();
+        let request = |(message, payload)| {
+            if names_peer {
+                opcode::SendMsg::new(SOCKET, message).build()
+            } else {
+                opcode::Send::new(SOCKET, payload, length).build()
+            }
+        };
+        Ok(Self {
+            ring,
+            requests: batch.messages().map(request).collect(),
+            under_way: 0,
+            batch,
+            _socket: socket,
+        })
+    }
+
+    /// Sends a batch and waits until the kernel has taken all of it.
+    ///
+    /// Sends do not block on loopback, unless its queueing discipline holds datagrams back. A signal then ends
+    /// the wait: what has not gone by then is called back, so that all that went is counted.
+    ///
+    /// # Errors
+    /// Of the ring; then what is still under way is counted by the next call. `Interrupted` if a signal came
+    /// before the first one went.
+    #[inline]
+    pub(crate) fn send(&mut self, fill: &impl Fill) -> io::Result<Batched> {
+        if self.under_way == 0 {
+            self.batch.fill(fill);
+            self.push()?;
+        }
+        let mut batched = Batched::default();
+        while self.under_way > 0 {
+            let waited = self.ring.submit_and_wait(self.under_way);
+            for completion in self.ring.completion() {
+                self.under_way -= 1;
+                enter(&mut batched, completion.result());
+            }
+            match waited {
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => cancel_all(&self.ring),
+                Err(error) if batched == Batched::default() => return Err(error),
+                // The next call comes upon it again.
+                Err(_) => return Ok(batched),
+            }
+        }
+        if batched == Batched::default() {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        Ok(batched)
+    }
+
+    #[inline]
+    fn push(&mut self) -> io::Result<()> {
+        #[expect(unsafe_code, reason = "the kernel follows the requests' pointers")]
+        // SAFETY: they point to memory that `self.batch` owns, that does not move, and that outlives the
+        // ring. The queue has room for all of them, and it was empty.
+        let pushed = unsafe { self.ring.submission().push_multiple(&self.requests) };
+        pushed.map_err(io::Error::other)?;
+        self.under_way = self.requests.len();
+        Ok(())
+    }
+}
+
+impl Drop for SendRing {
+    /// As for [`super::ReceiveRing`]: the kernel could still read a payload.
+    fn drop(&mut self) {
+        if self.under_way > 0 {
+            cancel_all(&self.ring);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::OwnedFd;
+    use std::os::unix::net::UnixDatagram;
+    use std::sync::mpsc::channel;
+    use std::thread;
+
+    use socket2::SockRef;
+
+    use super::*;
+    use crate::engine::Burst;
+    use crate::engine::payload::NoFill;
+    use crate::engines::linux::uring;
+    use crate::sys::wakeup;
+
+    const BATCH: usize = 32;
+
+    /// A ring whose sends wait, as those of UDP over loopback do not: a local socket takes no more than fits its
+    /// send buffer (unix(7)). The other end is where they arrive.
+    fn blocking_ring() -> (SendRing, UnixDatagram) {
+        let (near, far) = UnixDatagram::pair().expect("sockets");
+        far.set_nonblocking(true).expect("fcntl works");
+        let least = SockRef::from(&near).set_send_buffer_size(1);
+        least.expect("the kernel makes more of it");
+        let socket = UdpSocket::from(OwnedFd::from(near));
+        let batch = SendBatch::new(vec![7; 300], 300, BATCH, None);
+        (SendRing::new(socket, batch).expect("a ring"), far)
+    }
+
+    /// How many have arrived.
+    fn arrived(far: &UnixDatagram) -> u64 {
+        let mut packets = 0;
+        while far.recv(&mut [0; 300]).is_ok() {
+            packets += 1;
+        }
+        packets
+    }
+
+    #[test]
+    fn a_signal_ends_a_wait_and_all_that_has_gone_is_counted_once() {
+        if let Err(why) = uring::probe() {
+            eprintln!("SKIPPED: {why}");
+            return;
+        }
+        wakeup::install().expect("sigaction works");
+        let (tell, told) = channel();
+        let lane = thread::spawn(move || {
+            let tid = nix::unistd::gettid().as_raw();
+            tell.send(tid).expect("somebody listens");
+            let (mut ring, far) = blocking_ring();
+            let mut counts = Vec::new();
+            for _ in 0..2 {
+                // The second time, the queue is full from the start.
+                let sent = match ring.send(&NoFill) {
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => Batched::default(),
+                    outcome => outcome.expect("nothing else"),
+                };
+                counts.push((sent, ring.under_way));
+            }
+            let so_far = arrived(&far);
+            drop(ring);
+            (counts, so_far, arrived(&far))
+        });
+        let tid = told.recv().expect("it says its id");
+        while !lane.is_finished() {
+            wakeup::interrupt(tid);
+            thread::yield_now();
+        }
+        let (counts, so_far, late) = lane.join().expect("no panic");
+        for (sent, under_way) in &counts {
+            assert_eq!((sent.failed, *under_way), (0, 0), "{counts:?}");
+            assert!(sent.moved.packets < BATCH as u64, "{counts:?}");
+        }
+        let counted: u64 = counts.iter().map(|(sent, _)| sent.moved.packets).sum();
+        assert!(counted > 0, "{counts:?}");
+        assert_eq!((so_far, late), (counted, 0), "{counts:?}");
+    }
+
+    #[test]
+    fn what_an_early_return_leaves_under_way_is_counted_by_the_next_call() {
+        if let Err(why) = uring::probe() {
+            eprintln!("SKIPPED: {why}");
+            return;
+        }
+        let bind = || UdpSocket::bind("127.0.0.1:0").expect("loopback is up");
+        let (sender, receiver) = (bind(), bind());
+        let address = receiver.local_addr().expect("bound");
+        let batch = SendBatch::new(vec![7; 300], 300, BATCH, Some(address));
+        let mut ring = SendRing::new(sender, batch).expect("a ring");
+        // As if an error had come between.
+        ring.push().expect("it is empty");
+        ring.ring.submit().expect("a ring");
+        let all = Burst::of(BATCH as u64, 300 * BATCH as u64);
+        for _ in 0..2 {
+            assert_eq!(ring.send(&NoFill).expect("loopback takes it").moved, all);
+            assert_eq!(ring.under_way, 0);
+        }
+        receiver.set_nonblocking(true).expect("fcntl works");
+        let mut packets = 0;
+        while receiver.recv(&mut [0; 300]).is_ok() {
+            packets += 1;
+        }
+        assert_eq!(packets, 2 * BATCH);
+    }
+}

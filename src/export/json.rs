@@ -1,0 +1,86 @@
+//! JSON (RFC 8259): an array of rows, one to a line. Numbers are numbers, what is missing is `null`, and
+//! `warnings` are a list; else the fields are the columns of the CSV, in their order.
+
+use serde_json::{Error, Map, Value};
+
+use crate::row::Row;
+
+const WARNINGS: &str = "warnings";
+
+/// The rows as JSON.
+///
+/// # Errors
+/// None that is known: all that a row holds has a shape in JSON.
+pub fn shape(rows: &[Row]) -> Result<Vec<u8>, Error> {
+    let mut text = b"[".to_vec();
+    for (n, row) in rows.iter().enumerate() {
+        text.extend_from_slice(if n == 0 { b"\n" } else { b",\n" });
+        let mut fields = serde_json::to_value(row)?;
+        // A CSV has to join them.
+        fields[WARNINGS] = row.warnings.as_slice().into();
+        serde_json::to_writer(&mut text, &fields)?;
+    }
+    text.extend_from_slice(b"\n]\n");
+    Ok(text)
+}
+
+/// The rows that [`shape`] wrote.
+///
+/// # Errors
+/// When the text is not such an array: where, and what is wrong.
+pub fn read(text: &[u8]) -> Result<Vec<Row>, Error> {
+    let rows: Vec<Map<String, Value>> = serde_json::from_slice(text)?;
+    rows.into_iter().map(row).collect()
+}
+
+fn row(mut fields: Map<String, Value>) -> Result<Row, Error> {
+    let warnings = fields.insert(WARNINGS.to_owned(), "".into());
+    let warnings = serde_json::from_value(warnings.unwrap_or_default())?;
+    let row: Row = serde_json::from_value(fields.into())?;
+    Ok(Row { warnings, ..row })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::row::tests::record;
+
+    #[test]
+    fn rows_come_back_as_they_went() {
+        let rows = [
+            record(),
+            Row {
+                reason: "a \"quote\"; a line\nand a \\".to_owned(),
+                received_pps: None,
+                cv_pct: Some(0.1 + 0.2),
+                unaccounted_packets: Some(-3),
+                warnings: vec!["one; not two".to_owned(), "µ|é".to_owned()],
+                ..record()
+            },
+        ];
+        let text = shape(&rows).expect("it has a shape");
+        assert_eq!(read(&text).expect("it is JSON"), rows);
+    }
+
+    #[test]
+    fn each_row_is_a_line_with_the_fields_in_the_order_of_the_columns() {
+        let text = String::from_utf8(shape(&[record(), record()]).expect("it has a shape"));
+        let text = text.expect("UTF-8");
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!((lines[0], lines[3], lines.len()), ("[", "]", 4));
+        assert!(lines[1].starts_with(r#"{"case":"#) && lines[1].ends_with("},"));
+        assert!(
+            lines[2].contains(r#""warnings":[],"seed":0,"#),
+            "{}",
+            lines[2]
+        );
+        assert!(lines[2].contains(r#""verified_packets":null,"#));
+        assert!(lines[2].contains(r#""received_pps":200000.0,"#));
+    }
+
+    #[test]
+    fn no_rows_are_an_empty_array() {
+        let text = shape(&[]).expect("it has a shape");
+        assert_eq!(read(&text).expect("it is JSON"), []);
+    }
+}

@@ -1,0 +1,128 @@
+//! The table for people once more, as GitHub shows it: for an issue or a README.
+
+use std::fmt::Write as _;
+
+use super::{distinct, each_machine, table};
+use crate::escape;
+use crate::row::{Machine, Row};
+
+/// The circumstances in a line, a table for each block, and below them what the numbers cannot say; each machine
+/// by itself.
+pub fn shape(rows: &[Row]) -> String {
+    let heading = |machine: &Machine| format!("## {}\n\n", escaped(&machine.to_string()));
+    each_machine(rows, heading, of_machine)
+}
+
+fn of_machine(rows: &[Row]) -> String {
+    let mut text = circumstances(rows);
+    let measured = table::measured(rows);
+    for block in measured.chunk_by(|one, other| one.block() == other.block()) {
+        let heading = block.first().map(|row| table::block_in_words(row));
+        let _ = writeln!(text, "\n### {}\n", escaped(&heading.unwrap_or_default()));
+        cells(&mut text, block);
+    }
+    if !measured.is_empty() {
+        // In one line: GitHub breaks those of an issue where they are broken.
+        let _ = writeln!(text, "\n{}", table::LEGEND.trim().replace('\n', " "));
+    }
+    remarks(&mut text, rows);
+    text
+}
+
+/// A name, and the column that has it.
+type Fact = (&'static str, fn(&Row) -> &str);
+
+fn circumstances(rows: &[Row]) -> String {
+    let facts: [Fact; 7] = [
+        ("udpbench", |row| &row.version),
+        ("board", |row| &row.board),
+        ("model", |row| &row.model),
+        ("CPU", |row| &row.cpu_model),
+        ("virtualised by", |row| &row.virtualization),
+        ("kernel", |row| &row.kernel),
+        ("governor", |row| &row.governor),
+    ];
+    let in_words = |(name, column)| {
+        let values = distinct(rows, column);
+        (!values.is_empty()).then(|| format!("{name} {}", values.join(" and ")))
+    };
+    let mut known: Vec<String> = facts.into_iter().filter_map(in_words).collect();
+    // RFC 3339 in UTC sorts as time does.
+    let first = distinct(rows, |row| &row.started_at).into_iter().min();
+    known.extend(first.map(|time| format!("started at {time}")));
+    if known.is_empty() {
+        return "No rows.\n".to_owned();
+    }
+    format!("Measured by {}.\n", escaped(&known.join(", ")))
+}
+
+fn cells(text: &mut String, block: &[&Row]) {
+    let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+    let rules = (0..table::COLUMNS.len()).map(|n| if n < table::WORDS { "---" } else { "---:" });
+    text.push_str(&line(table::COLUMNS.map(str::to_owned).into()));
+    text.push_str(&line(rules.map(str::to_owned).collect()));
+    for row in block {
+        text.push_str(&line(table::cells(row).map(|cell| escaped(&cell)).into()));
+    }
+}
+
+fn remarks(text: &mut String, rows: &[Row]) {
+    let remarks = table::remarks(rows);
+    if !remarks.is_empty() {
+        text.push('\n');
+    }
+    for ((kind, what), count) in remarks {
+        let _ = writeln!(text, "- {}, {count} x: {}", escaped(kind), escaped(what));
+    }
+}
+
+/// As text that Markdown takes for text: of what it would take for more, the characters that can occur within
+/// a line, and what steers a terminal. A line break would end a cell.
+fn escaped(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    let text = text.replace(['\n', '\r'], " ");
+    for letter in escape::line(&text).chars() {
+        match letter {
+            '\\' | '|' | '*' | '_' | '`' | '[' | ']' | '<' | '~' | '&' => {
+                safe.extend(['\\', letter]);
+            }
+            // GitHub would call somebody, or link to an issue, even from behind a backslash.
+            '@' | '#' => safe.extend([letter, '\u{200b}']),
+            _ => safe.push(letter),
+        }
+    }
+    safe
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::row::tests::record;
+
+    #[test]
+    fn what_markdown_would_take_for_more_stays_text() {
+        let row = Row {
+            reason: "a|b\n*c* `d` <e>".to_owned(),
+            ..record()
+        };
+        let text = shape(&[row]);
+        assert!(text.contains(r"a\|b \*c\* \`d\` \<e>"), "{text}");
+    }
+
+    #[test]
+    fn every_line_of_a_table_has_the_same_number_of_cells() {
+        let mut rows = [record(), record(), record()];
+        rows[1].sender = "mmsg".to_owned();
+        let text = shape(&rows);
+        let lines: Vec<&str> = text.lines().filter(|line| line.starts_with('|')).collect();
+        assert_eq!(lines.len(), 5);
+        for line in lines {
+            assert_eq!(line.matches(" |").count(), table::COLUMNS.len(), "{line}");
+        }
+    }
+
+    #[test]
+    fn without_rows_it_says_so() {
+        assert_eq!(shape(&[]), "No rows.\n");
+    }
+}

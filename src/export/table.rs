@@ -1,0 +1,259 @@
+//! The table for people: blocks side by side, at most 100 columns wide.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::iter;
+
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+
+use super::each_machine;
+use crate::data::{Buffer, Connection};
+use crate::row::{Machine, Row, Status};
+
+/// What a terminal over ssh shows without breaking lines.
+pub const WIDTH: u16 = 100;
+
+/// Draws the rows, each machine's by themselves, ordered by threads, payload and ip, and says below what the
+/// numbers cannot.
+pub fn draw(rows: &[Row]) -> String {
+    let most = usize::from(WIDTH);
+    let heading = |machine: &Machine| format!("{:.most$}\n", format!("== {machine}"));
+    let shown: Vec<Row> = rows.iter().map(Row::shown).collect();
+    each_machine(&shown, heading, of_machine)
+}
+
+fn of_machine(rows: &[Row]) -> String {
+    let measured = measured(rows);
+    let mut text = String::new();
+    if !measured.is_empty() {
+        blocks(&mut text, &measured);
+        text.push_str(LEGEND);
+    }
+    below(&mut text, rows);
+    text
+}
+
+/// The rows of what ran, block by block.
+pub(super) fn measured(rows: &[Row]) -> Vec<&Row> {
+    let ran = rows.iter().filter(|row| row.status != Status::Skipped);
+    let mut measured: Vec<&Row> = ran.collect();
+    measured.sort_by_key(|row| row.block());
+    measured
+}
+
+/// What stands above the cells.
+pub(super) const COLUMNS: [&str; 11] = [
+    "engine", "conn", "Mb/s", "+-%", "kpps", "loss %", "tx ns", "rx ns", "cpu ns", "vs std", "+-%",
+];
+
+/// How many of the columns are words; the others are numbers.
+pub(super) const WORDS: usize = 2;
+
+/// What the columns are.
+pub(super) const LEGEND: &str = "
+Mb/s: UDP payload received, median of the windows; +-%: half of its 95 % interval. CPU time per
+datagram: tx ns of the senders, per sent one; rx ns of the receivers and cpu ns of all, per received
+one. vs std: received, against std on connected sockets in the same round, and +-% of that ratio.
+";
+
+fn blocks(text: &mut String, rows: &[&Row]) {
+    let mut table = Table::new();
+    table
+        .load_preset(presets::NOTHING)
+        .set_content_arrangement(ContentArrangement::Disabled)
+        .set_header(COLUMNS);
+    for column in table.column_iter_mut().skip(WORDS) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    for row in rows {
+        let [engine, others @ ..] = cells(row);
+        let engine = if is_long(&engine) {
+            String::new()
+        } else {
+            engine
+        };
+        table.add_row(iter::once(engine).chain(others));
+    }
+    let mut lines = table.lines();
+    let header = lines.next().unwrap_or_default();
+    let _ = writeln!(text, "{}", header.trim_end());
+    for (n, (row, line)) in rows.iter().zip(lines).enumerate() {
+        if n == 0 || rows[n - 1].block() != row.block() {
+            let _ = writeln!(text, "{}", heading(row));
+        }
+        let label = row.label();
+        if is_long(&label) {
+            let _ = writeln!(text, " {label}");
+        }
+        let _ = writeln!(text, "{}", line.trim_end());
+    }
+}
+
+fn heading(row: &Row) -> String {
+    let heading = format!("-- {}", block_in_words(row));
+    // Hundreds of threads have long lists; the column `pin` has them whole.
+    let most = usize::from(WIDTH);
+    if heading.len() <= most {
+        heading
+    } else {
+        format!("{:.1$}...", heading, most - 3)
+    }
+}
+
+/// What all cases of the row's block have in common.
+pub(super) fn block_in_words(row: &Row) -> String {
+    format!(
+        "{}, {} B, {}{}, CPUs {}",
+        threads_in_words(row),
+        row.payload_bytes,
+        row.ip,
+        buffers_in_words(row),
+        row.pin
+    )
+}
+
+/// `2 threads`.
+pub(super) fn threads_in_words(row: &Row) -> String {
+    let plural = if row.threads.is_alone() { "" } else { "s" };
+    format!("{} thread{plural}", row.threads)
+}
+
+/// `, rcvbuf 65536`; nothing, where they are as always.
+pub(super) fn buffers_in_words(row: &Row) -> String {
+    let buffer = |name, asked: Option<Buffer>| asked.map(|bytes| format!(", {name} {bytes}"));
+    let rcvbuf = row
+        .rcvbuf_asked_bytes
+        .filter(|&asked| asked != Buffer::DEFAULT);
+    let settings = [
+        buffer("rcvbuf", rcvbuf),
+        buffer("sndbuf", row.sndbuf_asked_bytes),
+    ];
+    settings.into_iter().flatten().collect()
+}
+
+/// What is too long for a cell gets a line of its own, and the cell stays empty.
+fn is_long(label: &str) -> bool {
+    label.len() > MAX_LABEL
+}
+
+/// The longest one that leaves the table within 100 columns.
+const MAX_LABEL: usize = 18;
+
+/// What the table says about a row, as [`COLUMNS`] name it.
+pub(super) fn cells(row: &Row) -> [String; COLUMNS.len()] {
+    let connection = match row.connection {
+        Connection::Connected => "conn",
+        Connection::Unconnected => "unconn",
+    };
+    let speed = match row.status {
+        Status::Failed => "failed".to_owned(),
+        Status::Interrupted => format!("*{}", number(row.received_mbps, 1)),
+        Status::Ok | Status::Skipped => number(row.received_mbps, 1),
+    };
+    let kpps = row.received_pps.map(|pps| pps / 1000.0);
+    [
+        row.label(),
+        connection.to_owned(),
+        speed,
+        half_width_pct(
+            row.received_pps,
+            row.received_pps_low,
+            row.received_pps_high,
+        ),
+        number(kpps, 1),
+        number(row.loss_pct, 2),
+        number(row.sender_cpu_ns_per_packet, 0),
+        number(row.receiver_cpu_ns_per_packet, 0),
+        number(row.cpu_ns_per_packet, 0),
+        number(row.ratio_to_std, 3),
+        half_width_pct(
+            row.ratio_to_std,
+            row.ratio_to_std_low,
+            row.ratio_to_std_high,
+        ),
+    ]
+}
+
+/// Half the width of an interval, in percent of its median.
+fn half_width_pct(median: Option<f64>, low: Option<f64>, high: Option<f64>) -> String {
+    let width = || Some(50.0 * (high? - low?) / median.filter(|&median| median > 0.0)?);
+    number(width(), 1)
+}
+
+/// With so many decimals, or fewer where the number is large: columns have to fit.
+fn number(value: Option<f64>, decimals: usize) -> String {
+    match value {
+        None => String::new(),
+        Some(value) if value >= 1e7 => format!("{:.0}M", value / 1e6),
+        Some(value) if value >= 1e6 => format!("{:.0}k", value / 1e3),
+        Some(value) if value >= 1e3 => format!("{value:.0}"),
+        Some(value) => format!("{value:.decimals$}"),
+    }
+}
+
+/// Skips, failures and warnings: the kind and the text, with how many cases each concerns.
+pub(super) fn remarks(rows: &[Row]) -> BTreeMap<(&str, &str), usize> {
+    let mut remarks = BTreeMap::new();
+    for row in rows {
+        let kind = match row.status {
+            Status::Skipped => "skipped",
+            Status::Failed => "failed",
+            Status::Interrupted => "* interrupted",
+            Status::Ok => "",
+        };
+        if !row.reason.is_empty() {
+            *remarks.entry((kind, row.reason.as_str())).or_default() += 1;
+        }
+        for warning in &row.warnings {
+            *remarks.entry(("warning", warning.as_str())).or_default() += 1;
+        }
+    }
+    remarks
+}
+
+fn below(text: &mut String, rows: &[Row]) {
+    let mut table = Table::new();
+    table
+        .load_preset(presets::NOTHING)
+        .set_content_arrangement(ContentArrangement::Dynamic)
+        .set_width(WIDTH);
+    for ((kind, what), count) in remarks(rows) {
+        table.add_row([kind, &format!("{count} x"), what]);
+    }
+    for line in table.lines() {
+        let _ = writeln!(text, "{}", line.trim_end());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::row::tests::record;
+
+    #[test]
+    fn the_widest_row_there_is_fits_the_terminal() {
+        let huge = Some(123_456_789.123);
+        for status in [Status::Ok, Status::Failed, Status::Interrupted] {
+            let row = Row {
+                status,
+                sender: "mio-exhaustive".to_owned(),
+                receiver: "tokio-exhaustive".to_owned(),
+                received_mbps: huge,
+                received_pps: huge,
+                received_pps_low: Some(1.0),
+                received_pps_high: Some(1e15),
+                loss_pct: Some(100.0),
+                sender_cpu_ns_per_packet: huge,
+                receiver_cpu_ns_per_packet: huge,
+                cpu_ns_per_packet: huge,
+                ratio_to_std: huge,
+                ratio_to_std_low: Some(0.0),
+                ratio_to_std_high: huge,
+                ..record()
+            };
+            for line in draw(&[row]).lines() {
+                assert!(line.chars().count() <= usize::from(WIDTH), "{line}");
+            }
+        }
+    }
+}

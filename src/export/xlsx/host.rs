@@ -1,0 +1,113 @@
+//! The sheet about the machine: what one has to know to believe the numbers.
+
+use rust_xlsxwriter::{Worksheet, XlsxError};
+use serde_json::{Map, Value};
+
+use super::{Formats, index, write};
+use crate::export::table;
+use crate::row::Row;
+
+/// The columns whose values are the same in all rows of a run.
+const SHARED: [&str; 25] = [
+    "board",
+    "model",
+    "soc",
+    "cpu_model",
+    "machine",
+    "virtualization",
+    "kernel",
+    "preemption",
+    "page_bytes",
+    "irq_time_accounting",
+    "governor",
+    "cpufreq_driver",
+    "freq_min_mhz",
+    "freq_max_mhz",
+    "cpuidle_driver",
+    "isolated_cpus",
+    "load_1min",
+    "rps_cpus",
+    "conntrack_entries",
+    "nic_irq_cpus",
+    "arch",
+    "target",
+    "version",
+    "warmup_ms",
+    "seed",
+];
+
+/// What is longer does not make its column wider.
+const WIDEST_PX: u16 = 700;
+
+/// A line per fact, with a cell for each value where several machines' rows are in one file; then the remarks.
+pub(super) fn fill(
+    sheet: &mut Worksheet,
+    rows: &[Row],
+    formats: &Formats,
+) -> Result<(), XlsxError> {
+    let fields = |row: &Row| match serde_json::to_value(row) {
+        Ok(Value::Object(fields)) => fields,
+        _ => Map::new(),
+    };
+    let all: Vec<Map<String, Value>> = rows.iter().map(fields).collect();
+    let facts = SHARED.map(|name| (name, distinct(&all, name)));
+    // Each row has its own; RFC 3339 in UTC sorts as time does.
+    let times = rows.iter().map(|row| row.started_at.as_str());
+    let first = times.filter(|time| !time.is_empty()).min();
+    let started = ("started_at", first.map(Value::from).into_iter().collect());
+    let mut line = 0;
+    for (name, values) in facts.into_iter().chain([started]) {
+        write(sheet, (line, 0), &name.into(), &formats.header)?;
+        for (n, value) in values.iter().enumerate() {
+            write(sheet, (line, index(1 + n)?), value, &formats.left)?;
+        }
+        line += 1;
+    }
+    remarks(sheet, rows, line + 1, formats)?;
+    sheet.autofit_to_max_width(WIDEST_PX);
+    sheet.set_landscape().set_print_fit_to_pages(1, 0);
+    Ok(())
+}
+
+fn distinct(all: &[Map<String, Value>], name: &str) -> Vec<Value> {
+    let mut found: Vec<Value> = Vec::new();
+    for value in all.iter().filter_map(|fields| fields.get(name)) {
+        let says = !value.is_null() && value != "";
+        if says && !found.contains(value) {
+            found.push(value.clone());
+        }
+    }
+    found
+}
+
+fn remarks(
+    sheet: &mut Worksheet,
+    rows: &[Row],
+    mut line: u32,
+    formats: &Formats,
+) -> Result<(), XlsxError> {
+    for (column, name) in ["remark", "what", "cases"].into_iter().enumerate() {
+        write(sheet, (line, index(column)?), &name.into(), &formats.header)?;
+    }
+    for ((kind, what), count) in table::remarks(rows) {
+        line += 1;
+        write(sheet, (line, 0), &kind.into(), &formats.plain)?;
+        write(sheet, (line, 1), &what.into(), &formats.plain)?;
+        write(sheet, (line, 2), &count.into(), &formats.plain)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::row::tests::record;
+
+    #[test]
+    fn every_fact_is_a_column_of_the_rows() {
+        let fields = serde_json::to_value(record()).expect("it has a shape");
+        for name in SHARED {
+            assert!(fields.get(name).is_some(), "{name}");
+        }
+    }
+}

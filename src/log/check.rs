@@ -1,0 +1,204 @@
+//! Whether a window can be what happened: files can be damaged, or edited.
+//!
+//! All that the program wrote twice, or could have computed, is held against each other here. What is left is a
+//! number that nothing else in the file says anything about.
+
+use std::time::Duration;
+
+use crate::data::{Case, Counts, Group, LaneSample, Pair, Sample, Side, Traits};
+use crate::platform::placement::Placement;
+
+/// What a window is held against.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Expected<'a> {
+    /// Its case.
+    pub(crate) case: &'a Case,
+    /// What is known of its engines.
+    pub(crate) engines: Pair<'a>,
+    /// Where the lanes were to run.
+    pub(crate) placement: &'a Placement,
+    /// How long it was to be open, at least.
+    pub(crate) window: Duration,
+}
+
+/// A burst is published as a count and then its bytes, and read as bytes within two looks at the count
+/// ([`crate::workload::lane::SharedTally`]): at each edge of a window, the two may be this many bursts apart.
+const BURSTS_APART: u64 = 4;
+/// Datagrams of one piece (UDP_MAX_SEGMENTS, include/linux/udp.h), and completions in a ring of io_uring.
+const PIECE: u64 = 128;
+/// The clock is read first, and those of the lanes after it: on a busy machine, the coordinator may have to wait in
+/// between, but not for longer than this.
+const LONGEST_READING: Duration = Duration::from_secs(10);
+
+impl Expected<'_> {
+    /// What about a window cannot be, if anything.
+    pub(crate) fn contradiction(&self, sample: &Sample) -> Option<String> {
+        if let Some(problem) = sample.impossible_count() {
+            return Some(problem.to_owned());
+        }
+        self.wrong_lanes(sample)
+            .or_else(|| wrong_sums(sample))
+            .or_else(|| self.wrong_bytes(sample))
+            .or_else(|| self.wrong_times(sample))
+            .or_else(|| wrong_verification(sample))
+    }
+
+    fn wrong_lanes(&self, sample: &Sample) -> Option<String> {
+        let sides: Vec<Side> = sample.lanes.iter().map(|lane| lane.side).collect();
+        // Datagrams of one thread may be verified with a thread for each side.
+        let is_split = sample.verified.is_some() && sides == self.sides(Alone::InTwo);
+        if sides != self.sides(Alone::AsOne) && !is_split {
+            return Some(
+                "its lanes are not those of its case: senders first, workers last".to_owned(),
+            );
+        }
+        let mut cpus = self.placement.cpus();
+        for (number, lane) in (1..).zip(&sample.lanes) {
+            if !lane.side.sends() && (lane.sent_packets, lane.sent_bytes) != (0, 0) {
+                return Some(format!("lane {number}, a {}, sent datagrams", lane.side));
+            }
+            if !lane.side.receives() && (lane.received_packets, lane.received_bytes) != (0, 0) {
+                return Some(format!("lane {number}, a {}, received some", lane.side));
+            }
+            let planned = cpus.next().flatten();
+            let is_there = |cpu| usize::try_from(cpu).ok() == planned;
+            if let Some(cpu) = lane.cpu.filter(|&cpu| !is_there(cpu)) {
+                return Some(format!(
+                    "lane {number} was pinned to CPU {cpu}, which is not where the plan has it"
+                ));
+            }
+        }
+        None
+    }
+
+    fn wrong_bytes(&self, sample: &Sample) -> Option<String> {
+        // Other programs may have sent to our port: as many as the kernel lost would go unnoticed.
+        let is_faulty = sample.verified.is_some_and(|found| found.fault().is_some());
+        let is_sound = sample.is_sound() && sample.books.of_window().dropped_kernel == 0;
+        let is_ours = is_sound && !is_faulty;
+        for (number, lane) in (1..).zip(&sample.lanes) {
+            let sent = (lane.sent_packets, lane.sent_bytes, "sent");
+            let received = (lane.received_packets, lane.received_bytes, "received");
+            for (packets, bytes, what) in [Some(sent), is_ours.then_some(received)]
+                .into_iter()
+                .flatten()
+            {
+                if !self.may_be(packets, bytes) {
+                    let payload = self.case.payload;
+                    return Some(format!(
+                        "lane {number} {what} {bytes} bytes in {packets} datagrams of {payload} B"
+                    ));
+                }
+            }
+        }
+        None
+    }
+
+    /// Whether so many datagrams hold so many bytes, but for what reading them apart may do.
+    fn may_be(&self, packets: u64, bytes: u64) -> bool {
+        let payload = self.case.payload.bytes() as u64;
+        if payload == 0 || bytes % payload != 0 {
+            return bytes == 0;
+        }
+        // What `null` counts in one go depends on how long it did not look.
+        if !self.engines.sender.moves_datagrams {
+            return true;
+        }
+        let burst = self.largest_burst();
+        (bytes / payload).abs_diff(packets) <= 2 * BURSTS_APART * burst
+    }
+
+    /// Datagrams that one call of an engine of the case may move.
+    fn largest_burst(&self) -> u64 {
+        let of = |engine: &Traits, is_receiver: bool| match engine.group {
+            Group::Batch => self
+                .case
+                .batch
+                .map_or(PIECE, |batch| PIECE.max(batch.count() as u64)),
+            Group::Offload if is_receiver => u64::from(engine.joined_per_call) * PIECE,
+            Group::Offload => PIECE,
+            _ => 1,
+        };
+        of(self.engines.sender, false).max(of(self.engines.receiver, true))
+    }
+
+    /// The sides of the lanes, as [`crate::measure`] starts them.
+    fn sides(&self, alone: Alone) -> Vec<Side> {
+        let threads = self.case.threads;
+        let mut sides = if threads.is_alone() && alone == Alone::AsOne {
+            vec![Side::Alone]
+        } else {
+            let senders = vec![Side::Sender; threads.senders()];
+            [senders, vec![Side::Receiver; threads.receivers()]].concat()
+        };
+        let on_workers = [self.engines.sender, self.engines.receiver]
+            .iter()
+            .any(|engine| self.case.runs_on_workers(engine));
+        if let Some(workers) = self.case.tokio_workers.filter(|_| on_workers) {
+            sides.extend(vec![Side::Worker; workers.count()]);
+        }
+        sides
+    }
+
+    fn wrong_times(&self, sample: &Sample) -> Option<String> {
+        let open = Duration::from_nanos(sample.window_ns);
+        if open < self.window {
+            return Some(format!(
+                "a window of {open:?}, shorter than the {:?} of the schedule",
+                self.window
+            ));
+        }
+        let most = open.saturating_add(LONGEST_READING);
+        let cpu_times = sample.lanes.iter().filter_map(|lane| lane.cpu_ns);
+        let too_long = cpu_times
+            .map(Duration::from_nanos)
+            .find(|&ran| ran > most)?;
+        Some(format!(
+            "a lane ran for {too_long:?} in a window of {open:?}"
+        ))
+    }
+}
+
+/// How the lanes of a single thread are made.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Alone {
+    AsOne,
+    InTwo,
+}
+
+/// The books and the lanes are made from the same readings.
+fn wrong_sums(sample: &Sample) -> Option<String> {
+    let books = &sample.books;
+    let sum = |count: fn(&LaneSample) -> u64| sample.lanes.iter().map(count).sum::<u64>();
+    let moved = |count: fn(Counts) -> u64| count(books.at_closing) - count(books.at_opening);
+    let sent = (
+        "sent",
+        sum(|lane| lane.sent_packets),
+        moved(|fates| fates.sent),
+    );
+    let received = (
+        "received",
+        sum(|lane| lane.received_packets),
+        moved(|fates| fates.received),
+    );
+    let (what, lanes, books) = [sent, received]
+        .into_iter()
+        .find(|(_, lanes, books)| lanes != books)?;
+    Some(format!(
+        "the lanes {what} {lanes} datagrams, the books say {books}"
+    ))
+}
+
+fn wrong_verification(sample: &Sample) -> Option<String> {
+    let found = sample.verified?;
+    let received = sample.books.at_end.received;
+    if found.packets != received {
+        return Some(format!(
+            "{} datagrams verified, but {received} received",
+            found.packets
+        ));
+    }
+    let faulty = found.duplicated + found.reordered + found.corrupted;
+    (faulty > found.packets || found.truncated > found.packets)
+        .then(|| "more datagrams at fault than there were".to_owned())
+}

@@ -1,0 +1,101 @@
+//! Whether the counts of a window can be: none is impossibly large, and none falls.
+
+use crate::data::{Counts, LaneSample, Sample, Verified};
+
+/// No counter of a window reaches this: 2^53 datagrams are a year at 100 Mpps, and spreadsheets and JSON
+/// readers count no further.
+const MOST: u64 = 1 << 53;
+/// Nor do all counters of all windows of a case together reach this, so that no sum of theirs overflows, nor
+/// a difference of two. The largest are nanoseconds: a year of CPU time on 36 CPUs.
+const MOST_IN_ALL: u64 = 1 << 60;
+/// The last millisecond of the year 9999, where RFC 3339 ends.
+const LAST_MS: u64 = 253_402_300_799_999;
+const MOST_LANES: usize = 4096;
+
+impl Sample {
+    /// What about its counts cannot be, whatever the case, if anything.
+    pub(super) fn impossible_count(&self) -> Option<&'static str> {
+        let books = &self.books;
+        if self.counts().any(|count| count >= MOST) {
+            return Some("a count of 2^53 or more");
+        }
+        if self.window_ns == 0 {
+            return Some("a window that was never open");
+        }
+        if self.opened_unix_ms > LAST_MS {
+            return Some("a window after the year 9999");
+        }
+        if self.lanes.is_empty() || self.lanes.len() > MOST_LANES {
+            return Some("a window with no lanes, or too many");
+        }
+        if !(follows(books.at_opening, books.at_closing) && follows(books.at_closing, books.at_end))
+        {
+            return Some("books whose counts fall");
+        }
+        let mut paces = self.lanes.iter().filter_map(|lane| lane.pace);
+        paces
+            .any(|pace| pace.chain_ns == 0)
+            .then_some("a CPU that needed no time")
+    }
+
+    /// What the counters of a case come to with those of this window. `None`: more than there can be.
+    pub(crate) fn added_to(&self, total: u64) -> Option<u64> {
+        let total = self.counts().fold(total, u64::saturating_add);
+        (total < MOST_IN_ALL).then_some(total)
+    }
+
+    fn counts(&self) -> impl Iterator<Item = u64> {
+        let books = &self.books;
+        let of_books = [
+            books.unread,
+            books.kernel_discards,
+            books.kernel_discards_at_opening,
+            books.kernel_discards_at_closing,
+            books.at_end.sent,
+            books.at_end.received,
+            books.at_end.dropped_socket,
+        ];
+        let other_cpu_ns = self.other_cpu_ns.unwrap_or_default();
+        let of_run = [
+            self.window_ns,
+            other_cpu_ns,
+            self.rcvbuf_bytes,
+            self.sndbuf_bytes,
+        ];
+        let of_lanes = self.lanes.iter().flat_map(of_lane);
+        let of_datagrams = self.verified.map(of_datagrams);
+        let counts = of_lanes.chain(of_books).chain(of_run);
+        counts.chain(of_datagrams.into_iter().flatten())
+    }
+}
+
+fn of_lane(lane: &LaneSample) -> [u64; 9] {
+    [
+        lane.sent_packets,
+        lane.sent_bytes,
+        lane.received_packets,
+        lane.received_bytes,
+        lane.would_blocks,
+        lane.errors,
+        lane.cpu_ns.unwrap_or_default(),
+        lane.voluntary_switches.unwrap_or_default(),
+        lane.involuntary_switches.unwrap_or_default(),
+    ]
+}
+
+fn of_datagrams(found: Verified) -> [u64; 5] {
+    let Verified {
+        packets,
+        duplicated,
+        reordered,
+        truncated,
+        corrupted,
+    } = found;
+    [packets, duplicated, reordered, truncated, corrupted]
+}
+
+fn follows(before: Counts, after: Counts) -> bool {
+    before.sent <= after.sent
+        && before.received <= after.received
+        && before.dropped_socket <= after.dropped_socket
+}

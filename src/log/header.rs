@@ -1,0 +1,93 @@
+//! Whether a header agrees with itself.
+
+use std::collections::HashSet;
+
+use super::Header;
+use crate::data::EngineName;
+use crate::plan::{Block, Planned, Verdict};
+
+impl Header {
+    /// What about it cannot be, if anything.
+    pub(crate) fn contradiction(&self) -> Option<String> {
+        let (schedule, environment) = (&self.schedule, &self.environment);
+        if schedule.rounds == 0 {
+            return Some("a schedule of 0 rounds".to_owned());
+        }
+        if schedule.settings.window.is_zero() {
+            return Some("a schedule of windows that are never open".to_owned());
+        }
+        if schedule.seed != environment.seed {
+            return Some(format!(
+                "the seed is {} in the schedule and {} in the environment",
+                schedule.seed, environment.seed
+            ));
+        }
+        let warmup_ms = 1000.0 * schedule.settings.warmup.as_secs_f64();
+        // Written as a decimal number.
+        if (warmup_ms - environment.warmup_ms).abs() > 1e-3 * warmup_ms.max(1.0) {
+            return Some(format!(
+                "the warm-up is {warmup_ms} ms in the schedule and {} ms in the environment",
+                environment.warmup_ms
+            ));
+        }
+        if let Some(name) = self.unknown_engine() {
+            return Some(format!("the plan says nothing of the engine {name}"));
+        }
+        let blocks = self.plan.blocks.iter().enumerate();
+        blocks
+            .filter_map(|(number, block)| Some((number, wrong_block(block)?)))
+            .map(|(number, problem)| format!("block {number}: {problem}"))
+            .next()
+            .or_else(|| self.repeated_case())
+    }
+
+    fn unknown_engine(&self) -> Option<EngineName> {
+        let cases = self.plan.cases().map(|planned| planned.case);
+        let mut names = cases.flat_map(|case| [case.sender, case.receiver]);
+        names.find(|&name| self.plan.traits(name).is_none())
+    }
+
+    fn repeated_case(&self) -> Option<String> {
+        let mut seen = HashSet::new();
+        let mut keys = self.plan.cases().map(|planned| planned.case.key());
+        let key = keys.find(|key| !seen.insert(key.clone()))?;
+        Some(format!("the plan has {key} twice"))
+    }
+}
+
+fn wrong_block(block: &Block) -> Option<String> {
+    block.cases.iter().find_map(|planned| {
+        let case = &planned.case;
+        if case.block() != block.key {
+            return Some(format!(
+                "its key is {}, but {} is of another one",
+                block.key,
+                case.key()
+            ));
+        }
+        if case.sharing.is_some() != (case.threads.receivers() > 1) {
+            return Some(format!(
+                "{}: a port is shared by two receivers or more",
+                case.key()
+            ));
+        }
+        (!is_placed(planned))
+            .then(|| format!("{}: its CPUs are not one for each of its lanes", case.key()))
+    })
+}
+
+fn is_placed(planned: &Planned) -> bool {
+    let threads = planned.case.threads;
+    let receivers = if threads.is_alone() {
+        0
+    } else {
+        threads.receivers()
+    };
+    match &planned.verdict {
+        Verdict::Run(placement, _) => {
+            let lanes = (placement.senders.len(), placement.receivers.len());
+            lanes == (threads.senders(), receivers)
+        }
+        Verdict::Skip(_) => true,
+    }
+}

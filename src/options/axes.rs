@@ -1,0 +1,146 @@
+//! The axes that were asked for: lists without repetition, and the defaults where nothing was said.
+
+use crate::cli::{EngineArg, RunArgs};
+use crate::data::{Batch, Buffer, Connection, Ip, Sharing, SharingKind, Spread};
+use crate::engines::{self, Entry};
+use crate::error::UsageError;
+use crate::plan::Axes;
+use crate::platform::board::{self, Defaults};
+
+/// What varies.
+///
+/// # Errors
+/// A value that stands twice in a list, or that cannot be where it was put.
+pub(super) fn of(args: &RunArgs, defaults: &Defaults) -> Result<Axes, UsageError> {
+    // A quick sweep takes the first.
+    let kinds = if args.quick { 1 } else { 2 };
+    let connections = &[Connection::Connected, Connection::Unconnected][..kinds];
+    let ips = &[Ip::V4, Ip::V6][..kinds];
+    let sndbufs = list("--sndbuf", args.sndbuf.as_ref(), &[])?;
+    Ok(Axes {
+        engines: engine_pairs(args)?,
+        threads: list("--threads", args.threads.as_ref(), &defaults.threads)?,
+        payloads: list("--payload", args.payload.as_ref(), &defaults.payload)?,
+        connections: list("--connection", args.connection.as_ref(), connections)?,
+        ips: list("--ip", args.ip.as_ref(), ips)?,
+        batches: list("--batch", args.batch.as_ref(), &[Batch::DEFAULT])?,
+        tokio_workers: list("--tokio-workers", args.tokio_workers.as_ref(), &[0])?
+            .into_iter()
+            .map(|count| count.try_into().ok())
+            .collect(),
+        rcvbufs: list("--rcvbuf", args.rcvbuf.as_ref(), &[Buffer::DEFAULT])?,
+        sndbufs: if sndbufs.is_empty() {
+            vec![None]
+        } else {
+            sndbufs.into_iter().map(Some).collect()
+        },
+        sharings: sharings(args)?,
+        reference: !args.no_reference,
+    })
+}
+
+fn list<T: Clone + PartialEq + ToString>(
+    flag: &'static str,
+    given: Option<&Vec<T>>,
+    default: &[T],
+) -> Result<Vec<T>, UsageError> {
+    distinct(flag, given.map_or(default, Vec::as_slice).to_vec())
+}
+
+/// Every spread for receivers that share by SO_REUSEPORT; the other ways to share have none.
+fn sharings(args: &RunArgs) -> Result<Vec<Sharing>, UsageError> {
+    let kinds = list(
+        "--sharing",
+        args.sharing.as_ref(),
+        &[SharingKind::Reuseport],
+    )?;
+    let spreads = list("--spread", args.spread.as_ref(), &[Spread::Even])?;
+    let spread_given = args.spread.as_ref().and_then(|given| given.first());
+    if let Some(spread) = spread_given.filter(|_| !kinds.contains(&SharingKind::Reuseport)) {
+        return Err(UsageError::flag(
+            "--spread",
+            spread,
+            "only receivers that share by reuseport are spread: leave it out, or add it to --sharing",
+        ));
+    }
+    let of_kind = |kind: SharingKind| match kind {
+        SharingKind::Reuseport => spreads.iter().copied().map(Sharing::Reuseport).collect(),
+        SharingKind::Reuseaddr => vec![Sharing::Reuseaddr],
+        SharingKind::Separate => vec![Sharing::Separate],
+    };
+    Ok(kinds.into_iter().flat_map(of_kind).collect())
+}
+
+type Pair = (&'static Entry, &'static Entry);
+
+/// `--engine X` pairs X with itself, or with its partner; `--sender` and `--receiver` override a side, and
+/// every sender meets every receiver.
+fn engine_pairs(args: &RunArgs) -> Result<Vec<Pair>, UsageError> {
+    let both: Vec<Pair> = match &args.engine {
+        Some(given) => {
+            let entries = given.iter().flat_map(|arg| arg.entries()).collect();
+            let pairs = distinct("--engine", entries)?;
+            pairs.into_iter().map(Entry::pair).collect()
+        }
+        None => engines::default_selection().map(Entry::pair).collect(),
+    };
+    if args.sender.is_none() && args.receiver.is_none() {
+        return Ok(both);
+    }
+    let senders = match &args.sender {
+        Some(given) => side("--sender", given, Entry::sends)?,
+        None => once_each(both.iter().map(|pair| pair.0)),
+    };
+    let receivers = match &args.receiver {
+        Some(given) => side("--receiver", given, Entry::receives)?,
+        None => once_each(both.iter().map(|pair| pair.1)),
+    };
+    let meet = |sender| receivers.iter().map(move |&receiver| (sender, receiver));
+    Ok(senders.into_iter().flat_map(meet).collect())
+}
+
+/// Those of a group that can take this side; one that was named must be able to.
+fn side(
+    flag: &'static str,
+    given: &[EngineArg],
+    can: fn(&Entry) -> bool,
+) -> Result<Vec<&'static Entry>, UsageError> {
+    let named = given.iter().filter_map(|arg| match arg {
+        EngineArg::One(entry) => Some(*entry),
+        EngineArg::All | EngineArg::Group(_) => None,
+    });
+    if let Some(entry) = named.into_iter().find(|entry| !can(entry)) {
+        let (sender, receiver) = entry.pair();
+        return Err(UsageError::flag(
+            flag,
+            entry,
+            format!("{entry} is half an engine: --sender {sender} --receiver {receiver}"),
+        ));
+    }
+    let entries = given.iter().flat_map(|arg| arg.entries());
+    distinct(flag, entries.filter(|entry| can(entry)).collect())
+}
+
+fn once_each(entries: impl Iterator<Item = &'static Entry>) -> Vec<&'static Entry> {
+    let mut once: Vec<&'static Entry> = Vec::new();
+    for entry in entries {
+        if !once.contains(&entry) {
+            once.push(entry);
+        }
+    }
+    once
+}
+
+fn distinct<T: PartialEq + ToString>(
+    flag: &'static str,
+    values: Vec<T>,
+) -> Result<Vec<T>, UsageError> {
+    match board::repeated(&values) {
+        Some(value) => Err(UsageError::flag(
+            flag,
+            value,
+            "stands twice in the list; name it once",
+        )),
+        None => Ok(values),
+    }
+}

@@ -1,0 +1,152 @@
+//! What the command line means on this host: typed options and a board profile become a [`Request`].
+
+mod axes;
+mod resume_check;
+
+use std::time::Duration;
+
+pub use self::resume_check::{Again, again};
+use crate::cli::RunArgs;
+use crate::engines::{self, Entry};
+use crate::error::UsageError;
+use crate::log::{FORMAT, Header};
+use crate::plan::{Conditions, Plan, Schedule, Settings, Until};
+use crate::platform::board::{self, Detected};
+use crate::platform::host::Host;
+use crate::row::Environment;
+use crate::sys::files::Root;
+use crate::sys::reuseport_bpf;
+
+/// Everything that a sweep needs to know.
+#[derive(Debug)]
+pub struct Request {
+    /// The machine.
+    pub host: Host,
+    /// Its profile, and why that one.
+    pub detected: Detected,
+    /// What runs and what does not.
+    pub plan: Plan,
+    /// What to ask instead, where the answer cannot be what somebody wants to know.
+    pub advice: Option<String>,
+    /// How it is gone through.
+    pub schedule: Schedule,
+}
+
+const DEFAULT_DURATION: Duration = Duration::from_secs(1);
+const QUICK_DURATION: Duration = Duration::from_millis(300);
+const QUICK_WARMUP: Duration = Duration::from_millis(20);
+const QUICK_SOAK: Duration = Duration::from_millis(500);
+/// The fewest windows whose range is a 95 % interval of the median (1 - 2 / 2^6 = 96.9 %).
+const DEFAULT_ROUNDS: u32 = 6;
+/// For `--until`.
+const DEFAULT_MAX_TIME: Duration = Duration::from_secs(600);
+/// Below this, opening and closing a window would be part of what is measured.
+const MIN_WINDOW: Duration = Duration::from_millis(1);
+
+impl Request {
+    /// Reads the host, chooses the profile, and makes the plan.
+    ///
+    /// # Errors
+    /// What was asked for and cannot be, with the cure.
+    pub fn new(args: &RunArgs) -> Result<Self, UsageError> {
+        let root = Root::new(&args.root);
+        let host = Host::read(&root);
+        let detected = board::choose(&args.board, &host)?;
+        let board = &detected.board;
+
+        let axes = axes::of(args, &board.defaults)?;
+        let pin = args.pin.clone().unwrap_or_default();
+        pin.check(&axes.threads, &host)
+            .map_err(|problem| UsageError::flag("--pin", &pin, problem))?;
+
+        let rounds = args.rounds.unwrap_or(DEFAULT_ROUNDS);
+        let quick = |full: Duration, most: Duration| if args.quick { full.min(most) } else { full };
+        let settings = Settings {
+            warmup: args
+                .warmup
+                .unwrap_or(quick(board.timing.warmup, QUICK_WARMUP)),
+            window: window(args, rounds)?,
+            root,
+            #[cfg(feature = "calibration")]
+            delay: args.delay,
+        };
+        let asked = axes
+            .engines
+            .iter()
+            .flat_map(|&(sender, receiver)| [sender, receiver]);
+        let reference = axes.reference.then(engines::reference);
+        let plan = Plan::new(
+            &axes,
+            &Conditions {
+                host: &host,
+                board,
+                pin: &pin,
+                steering_refusal: reuseport_bpf::probe().err().as_deref(),
+                engine_refusals: &engine_refusals(asked.chain(reference)),
+            },
+        );
+        let schedule = Schedule {
+            settings,
+            rounds,
+            until: args.until.map(|half_width_pct| Until {
+                half_width_pct,
+                max_time: args.max_time.unwrap_or(DEFAULT_MAX_TIME),
+            }),
+            verify: args.verify,
+            soak: args.soak.unwrap_or(quick(board.timing.soak, QUICK_SOAK)),
+            cooldown: board.cooldown.filter(|_| !args.quick),
+            seed: args.seed.unwrap_or_else(|| fastrand::u32(..)),
+        };
+        Ok(Self {
+            host,
+            detected,
+            plan,
+            advice: axes.advice(),
+            schedule,
+        })
+    }
+
+    /// The first line of the raw samples.
+    pub fn header(self, args: &RunArgs, started_at: &str, environment: Environment) -> Header {
+        Header {
+            format: FORMAT,
+            command_line: std::env::args_os()
+                .map(|word| word.to_string_lossy().into_owned())
+                .collect(),
+            started_at: started_at.to_owned(),
+            board_asked: args.board.clone(),
+            pin_asked: args.pin.clone().unwrap_or_default().to_string(),
+            schedule: self.schedule,
+            plan: self.plan,
+            environment,
+            host: self.host,
+        }
+    }
+}
+
+fn window(args: &RunArgs, rounds: u32) -> Result<Duration, UsageError> {
+    let default = if args.quick {
+        QUICK_DURATION
+    } else {
+        DEFAULT_DURATION
+    };
+    let duration = args.duration.unwrap_or(default);
+    let window = duration / rounds;
+    if window < MIN_WINDOW {
+        let least = humantime::format_duration(MIN_WINDOW * rounds);
+        return Err(UsageError::flag(
+            "--duration",
+            &humantime::format_duration(duration),
+            format!("{rounds} rounds need windows of at least 1 ms each: {least} or more"),
+        ));
+    }
+    Ok(window)
+}
+
+/// Those of the engines that cannot run here, and why. Each is asked once, however often it occurs.
+fn engine_refusals(asked: impl Iterator<Item = &'static Entry>) -> Vec<(&'static Entry, String)> {
+    let asked: Vec<&Entry> = asked.collect();
+    let wanted = engines::ALL.iter().filter(|entry| asked.contains(entry));
+    let refusal = |entry: &'static Entry| Some((entry, entry.probe().err()?));
+    wanted.filter_map(refusal).collect()
+}

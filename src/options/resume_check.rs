@@ -1,0 +1,138 @@
+//! A sweep that goes on: whether this is the host, the program and the plan that it began with.
+
+use super::engine_refusals;
+use crate::VERSION;
+use crate::engines;
+use crate::error::UsageError;
+use crate::log::Header;
+use crate::plan::{Conditions, Planned, Verdict};
+use crate::platform::board;
+use crate::platform::host::Host;
+use crate::platform::placement::Pin;
+use crate::row::Environment;
+use crate::sweep::Unable;
+use crate::sys::files::Root;
+use crate::sys::reuseport_bpf;
+
+/// What is not as it was.
+#[derive(Clone, Debug, Default)]
+pub struct Again {
+    /// Each difference, such as `the kernel was 6.1, and is 6.6`.
+    pub unlike: Vec<String>,
+    /// The cases that ran then, and cannot now.
+    pub unable: Unable,
+}
+
+/// Holds the host that is found below `root`, this program and the plan that they give against `then`.
+///
+/// # Errors
+/// When the board's profile is not to be had any more.
+pub fn again(then: &Header, root: &Root) -> Result<Again, UsageError> {
+    let host = Host::read(root);
+    let detected = board::choose(&then.board_asked, &host)?;
+    let pin = then.pin_asked.parse::<Pin>().unwrap_or_default();
+    let cases = then.plan.cases().map(|planned| &planned.case);
+    let asked = cases.filter_map(|case| engines::of(case).ok());
+    let asked = asked.flat_map(|(sender, receiver)| [sender, receiver]);
+    let plan = then.plan.judged_again(&Conditions {
+        host: &host,
+        board: &detected.board,
+        pin: &pin,
+        steering_refusal: reuseport_bpf::probe().err().as_deref(),
+        engine_refusals: &engine_refusals(asked),
+    });
+    let now = Environment {
+        board: detected.board.name.clone(),
+        version: VERSION.to_owned(),
+        ..Environment::of(&host)
+    };
+    let mut again = Again {
+        unlike: differences(&then.environment, &now),
+        unable: Unable::new(),
+    };
+    let cpus = (then.host.cpu_list(), host.cpu_list());
+    again
+        .unlike
+        .extend(difference("list of usable CPUs", &cpus.0, &cpus.1));
+    again.unlike.extend(other_buffers(then, &host));
+    for (then, now) in then.plan.cases().zip(plan.cases()) {
+        again.judge(then, now);
+    }
+    Ok(again)
+}
+
+impl Again {
+    fn judge(&mut self, then: &Planned, now: &Planned) {
+        let key = then.case.key();
+        match (&then.verdict, &now.verdict) {
+            (then, now) if then == now => {}
+            (Verdict::Run(..), Verdict::Skip(reason)) => {
+                self.unlike
+                    .push(format!("{key} ran, and cannot now: {reason}"));
+                self.unable
+                    .insert(key, format!("it cannot run any more: {reason}"));
+            }
+            (Verdict::Skip(_), Verdict::Run(..)) => {
+                self.unlike
+                    .push(format!("{key} was skipped, and could run now"));
+            }
+            (Verdict::Run(was, _), Verdict::Run(is, _)) if was != is => {
+                self.unlike
+                    .push(format!("{key} was on CPUs {was}, and would be on {is}"));
+            }
+            // Other words about the same.
+            _ => {}
+        }
+    }
+}
+
+fn differences(then: &Environment, now: &Environment) -> Vec<String> {
+    let facts = [
+        ("board", &then.board, &now.board),
+        ("model", &then.model, &now.model),
+        ("CPU model", &then.cpu_model, &now.cpu_model),
+        ("machine", &then.machine, &now.machine),
+        ("virtualization", &then.virtualization, &now.virtualization),
+        ("kernel", &then.kernel, &now.kernel),
+        ("preemption", &then.preemption, &now.preemption),
+        ("governor", &then.governor, &now.governor),
+        (
+            "list of isolated CPUs",
+            &then.isolated_cpus,
+            &now.isolated_cpus,
+        ),
+        ("list of CPUs of RPS on lo", &then.rps_cpus, &now.rps_cpus),
+        ("target", &then.target, &now.target),
+        ("version of udpbench", &then.version, &now.version),
+    ];
+    let differ = facts
+        .iter()
+        .filter_map(|(what, then, now)| difference(what, then, now));
+    differ.collect()
+}
+
+/// Loss, and so speed, depends on what receivers get; windows with one and with the other are no case.
+fn other_buffers(then: &Header, now: &Host) -> Option<String> {
+    let asked = then
+        .plan
+        .cases()
+        .map(|planned| planned.case.rcvbuf.bytes() as u64);
+    let asked = asked.max()?;
+    let granted = |host: &Host| match host.rmem_max {
+        Some(most) if !host.exceeds_rmem_max => asked.min(most),
+        _ => asked,
+    };
+    let (then, now) = (granted(&then.host), granted(now));
+    (then != now).then(|| format!("SO_RCVBUF was granted up to {then} B, and is up to {now} B"))
+}
+
+fn difference(what: &str, then: &str, now: &str) -> Option<String> {
+    let known = |text: &str| {
+        if text.is_empty() {
+            "unknown".to_owned()
+        } else {
+            text.to_owned()
+        }
+    };
+    (then != now).then(|| format!("the {what} was {}, and is {}", known(then), known(now)))
+}

@@ -1,0 +1,107 @@
+//! Which profile a host gets.
+
+use std::path::Path;
+
+use super::{Board, all, find};
+use crate::error::UsageError;
+use crate::platform::host::Host;
+use crate::sys::files::{self, Kind};
+
+/// Which profile, and how it was chosen.
+#[derive(Clone, Debug)]
+pub struct Detected {
+    /// The profile.
+    pub board: Board,
+    /// Why it is this one, as a sentence.
+    pub because: String,
+}
+
+/// Finds the profile of `host`: an entry of `compatible`, most specific first; else `model`; else
+/// `generic`.
+///
+/// `compatible` comes first because firmware and vendor kernels rewrite `model` (Raspberry Pi's own
+/// documentation, `revision-codes.adoc`, advises the same).
+///
+/// # Errors
+/// As for [`all`].
+pub fn detect(host: &Host) -> Result<Detected, UsageError> {
+    Ok(among(all()?, host))
+}
+
+/// The same among `boards`, the first of which is taken where nothing fits.
+///
+/// # Panics
+/// When there are no boards.
+pub fn among(mut boards: Vec<Board>, host: &Host) -> Detected {
+    let (index, because) = by_compatible(host, &boards)
+        .or_else(|| by_model(host, &boards))
+        .unwrap_or_else(|| (0, nothing_fits(host)));
+    Detected {
+        board: boards.swap_remove(index),
+        because,
+    }
+}
+
+fn by_compatible(host: &Host, boards: &[Board]) -> Option<(usize, String)> {
+    host.compatible.iter().find_map(|entry| {
+        let is_for = |board: &Board| board.detect.compatible.contains(entry);
+        let index = boards.iter().position(is_for)?;
+        Some((index, format!("the device tree is compatible with {entry}")))
+    })
+}
+
+fn by_model(host: &Host, boards: &[Board]) -> Option<(usize, String)> {
+    let model = host.model.as_deref()?;
+    let name = without_revision(model);
+    let is_for = |board: &Board| board.detect.model.iter().any(|model| model == name);
+    let index = boards.iter().position(is_for)?;
+    Some((index, format!("the model is {model}")))
+}
+
+/// The Raspberry Pi's firmware appends `Rev 1.4` to the model. What is left is compared whole, not by its
+/// beginning: `Pine64` begins `Pine64+` and `Pine64 RockPro64`, `Orange Pi 5` begins four other boards.
+pub(super) fn without_revision(model: &str) -> &str {
+    model.split_once(" Rev ").map_or(model, |(name, _)| name)
+}
+
+fn nothing_fits(host: &Host) -> String {
+    match (host.compatible.first(), &host.model) {
+        (Some(compatible), _) => format!("no profile knows {compatible}"),
+        (None, Some(model)) => format!("no profile knows {model}"),
+        (None, None) => "neither device tree nor DMI says what this is".to_owned(),
+    }
+}
+
+/// What `--board` said.
+///
+/// # Errors
+/// An unknown name, an unreadable file, or a malformed profile, with its line.
+pub fn choose(choice: &str, host: &Host) -> Result<Detected, UsageError> {
+    if choice == "auto" {
+        return detect(host);
+    }
+    let because = format!("--board {choice}");
+    let is_file = choice.contains('/') || has_toml_extension(choice);
+    let board = if is_file {
+        let unreadable = |why: &dyn std::fmt::Display| {
+            UsageError::flag("--board", choice, format!("cannot read it: {why}"))
+        };
+        let bytes = files::read_whole(Path::new(choice), Kind::File);
+        let bytes = bytes.map_err(|error| unreadable(&error))?;
+        let text = std::str::from_utf8(&bytes).map_err(|error| unreadable(&error))?;
+        Board::parse(text, choice)?
+    } else {
+        find(
+            "--board",
+            choice,
+            "; auto and a path to a TOML file go, too",
+        )?
+    };
+    Ok(Detected { board, because })
+}
+
+fn has_toml_extension(choice: &str) -> bool {
+    Path::new(choice)
+        .extension()
+        .is_some_and(|extension| extension.eq_ignore_ascii_case("toml"))
+}

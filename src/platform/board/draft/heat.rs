@@ -1,0 +1,74 @@
+//! When heat slows a board down, for its draft.
+
+use std::fmt::Write;
+
+use super::comment;
+use crate::sys::files::Root;
+use crate::sys::thermal_trips::{TripPoint, trip_points};
+
+/// The tables `[cooldown]` and `[throttle]`, or what to write there.
+pub(super) fn text(root: &Root) -> String {
+    let trips = trip_points(root);
+    Throttling::read(&trips).map_or_else(unknown, |throttling| throttling.text())
+}
+
+/// How far below throttling a board must get before it is measured again. Judgement.
+const MARGIN_C: i32 = 15;
+
+/// When the kernel lowers the clock, and when it shuts down.
+struct Throttling<'a> {
+    from_c: i32,
+    critical_c: Option<i32>,
+    trips: &'a [TripPoint],
+}
+
+impl<'a> Throttling<'a> {
+    /// The first passive and the first critical trip point. `None`: no zone shows a passive one.
+    fn read(trips: &'a [TripPoint]) -> Option<Self> {
+        // Some drivers fill in what no chip reaches, or -274 C.
+        let plausible = |trip: &&TripPoint| (40_000..150_000).contains(&trip.millic);
+        let first = |kind: &str| {
+            let of_kind = trips
+                .iter()
+                .filter(|trip| trip.kind == kind)
+                .filter(plausible);
+            of_kind.map(|trip| trip.millic / 1000).min()
+        };
+        let from_c = first("passive")?;
+        let critical_c = first("critical").filter(|critical| *critical > from_c);
+        Some(Self {
+            from_c,
+            critical_c,
+            trips,
+        })
+    }
+
+    fn text(&self) -> String {
+        let from_c = self.from_c;
+        let mut text = format!(
+            "\n[cooldown]\n# To decide: what the board gets down to when it idles. This is {MARGIN_C} degrees below throttling.\n\
+             below_c = {}\nat_most = \"120s\"\n\n\
+             [throttle]\n# Trip points in /sys/class/thermal:\n",
+            from_c - MARGIN_C
+        );
+        let acting = self
+            .trips
+            .iter()
+            .filter(|trip| trip.kind == "passive" || trip.kind == "critical");
+        for TripPoint { zone, kind, millic } in acting {
+            let zone = comment(zone);
+            let _ = writeln!(text, "# {zone}: {kind} {} C.", f64::from(*millic) / 1000.0);
+        }
+        let _ = writeln!(text, "from_c = {from_c}");
+        if let Some(critical_c) = self.critical_c {
+            let _ = writeln!(text, "critical_c = {critical_c}");
+        }
+        text
+    }
+}
+
+fn unknown() -> String {
+    "\n# No thermal zone shows a passive trip point. To decide, from the board's documentation:\n\
+     # [cooldown]\n# below_c = 60\n# at_most = \"120s\"\n#\n# [throttle]\n# from_c = 80\n"
+        .to_owned()
+}

@@ -1,0 +1,76 @@
+//! Board profiles: `boards/*.toml`, compiled in.
+//!
+//! `profile` has a profile's keys, `rules` what they must not contradict, `place` where its threads go on a
+//! host, `detect` which profile a host gets, `draft` a profile for a host that has none. `boards/README.md`
+//! explains every key to those who write one.
+
+mod detect;
+mod draft;
+mod parse;
+mod place;
+mod profile;
+mod rules;
+
+pub use detect::{Detected, among, choose, detect};
+pub use draft::draft;
+pub use place::Placed;
+pub use profile::{Board, Cooldown, Cpus, Defaults, Detect, Throttle, Timing};
+
+use std::io::Read;
+use std::iter;
+use std::sync::LazyLock;
+
+use flate2::read::DeflateDecoder;
+
+use crate::error::UsageError;
+
+/// Every profile of this build: its name, which is the file's, and its text. `generic` comes first, then they
+/// are in alphabetical order. Packed by `build.rs`: half of a profile is comments.
+static PROFILES: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
+    let packed = include_bytes!(concat!(env!("OUT_DIR"), "/boards.deflate"));
+    let mut text = String::new();
+    // It is of this build, and tests read all of it.
+    let _ = DeflateDecoder::new(&packed[..]).read_to_string(&mut text);
+    let mut parts = text.split_terminator('\0').map(str::to_owned);
+    iter::from_fn(|| parts.next().zip(parts.next())).collect()
+});
+
+/// The name of the profile for any machine that no other one fits.
+pub const GENERIC: &str = "generic";
+
+/// Every profile of this build, `generic` first.
+///
+/// # Errors
+/// None in a build whose tests pass: they parse every profile.
+pub fn all() -> Result<Vec<Board>, UsageError> {
+    let parse =
+        |(name, text): &(String, String)| Board::parse(text, &format!("boards/{name}.toml"));
+    PROFILES.iter().map(parse).collect()
+}
+
+/// The profile of that name, which was given as `place`, where `besides` can be given too.
+///
+/// # Errors
+/// When there is none, and what to do instead.
+pub fn find(place: &'static str, name: &str, besides: &str) -> Result<Board, UsageError> {
+    let named = |board: &Board| board.name == name;
+    let cure = format!("no such profile; udpbench boards lists them{besides}");
+    let board = all()?.into_iter().find(named);
+    board.ok_or_else(|| UsageError::flag(place, &format!("'{name}'"), cure))
+}
+
+/// The text of the profile of that name, comments and all.
+pub fn source(name: &str) -> Option<&'static str> {
+    let (_, text) = PROFILES.iter().find(|(profile, _)| profile == name)?;
+    Some(text)
+}
+
+/// A value that stands twice would be measured twice under one key.
+pub(crate) fn repeated<T: PartialEq>(values: &[T]) -> Option<&T> {
+    position_of_repeated(values).map(|at| &values[at])
+}
+
+/// Where the first value is that stood before.
+fn position_of_repeated<T: PartialEq>(values: &[T]) -> Option<usize> {
+    (0..values.len()).find(|&at| values[..at].contains(&values[at]))
+}

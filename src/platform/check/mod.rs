@@ -1,0 +1,104 @@
+//! Is this host fit to measure on? A pure function of what was read: findings, each with its cure.
+//!
+//! The command `check` prints them whole; the sweep says the graver ones once and marks every row with
+//! them.
+
+mod clocks;
+mod kernel;
+mod machine;
+mod network;
+
+use crate::platform::board::Board;
+use crate::platform::host::Host;
+use crate::sys::files::Root;
+use crate::sys::sensors;
+
+/// What a host shows when it is checked.
+#[derive(Clone, Copy, Debug)]
+pub struct Subject<'a> {
+    /// The machine.
+    pub host: &'a Host,
+    /// Its profile.
+    pub board: &'a Board,
+    /// What is to be asked for as SO_RCVBUF, in bytes.
+    pub rcvbuf_bytes: u32,
+    /// The hottest thermal zone now, in thousandths of a degree Celsius.
+    pub millic: Option<i32>,
+    /// The Raspberry Pi firmware's throttle bits now.
+    pub throttle_bits: Option<u32>,
+    /// Whether the kernel holds a CPU's clock down against heat now.
+    pub cooling: Option<bool>,
+}
+
+/// How grave a finding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gravity {
+    /// The numbers would not be those of this board, or not the same tomorrow.
+    Spoils,
+    /// Worth knowing when they are read.
+    Note,
+}
+
+/// Something about the host that moves the numbers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// How grave it is.
+    pub gravity: Gravity,
+    /// What was seen.
+    pub seen: String,
+    /// Why that matters for the numbers.
+    pub why: String,
+    /// What to type, or to do, against it.
+    pub cure: String,
+}
+
+impl Finding {
+    fn spoils(seen: impl Into<String>, why: impl Into<String>, cure: impl Into<String>) -> Self {
+        Self {
+            gravity: Gravity::Spoils,
+            seen: seen.into(),
+            why: why.into(),
+            cure: cure.into(),
+        }
+    }
+
+    fn note(seen: impl Into<String>, why: impl Into<String>, cure: impl Into<String>) -> Self {
+        Self {
+            gravity: Gravity::Note,
+            ..Self::spoils(seen, why, cure)
+        }
+    }
+}
+
+impl<'a> Subject<'a> {
+    /// Reads the sensors for a host that was read already.
+    pub fn new(host: &'a Host, board: &'a Board, rcvbuf_bytes: u32, root: &Root) -> Self {
+        Self {
+            host,
+            board,
+            rcvbuf_bytes,
+            millic: sensors::hottest_millic(root),
+            throttle_bits: sensors::throttle_bits(root),
+            cooling: sensors::cooling(root),
+        }
+    }
+
+    /// Everything that was found, the graver first.
+    pub fn findings(&self) -> Vec<Finding> {
+        let all = [
+            machine::findings(self),
+            clocks::findings(self),
+            kernel::findings(self),
+            network::findings(self),
+        ]
+        .into_iter()
+        .flatten();
+        let spoils = |finding: &Finding| finding.gravity == Gravity::Spoils;
+        let (mut gravest_first, notes): (Vec<Finding>, Vec<Finding>) = all.partition(spoils);
+        gravest_first.extend(notes);
+        gravest_first
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,176 @@
+//! A healthy board has no findings; each thing that goes wrong has its own.
+
+use super::*;
+use crate::platform::board;
+use crate::platform::host::{Conntrack, Cpu, CpufreqPolicy, Nic};
+
+fn policy() -> CpufreqPolicy {
+    CpufreqPolicy {
+        name: "policy0".to_owned(),
+        cpus: "0-3".to_owned(),
+        driver: Some("cpufreq-dt".to_owned()),
+        governor: Some("performance".to_owned()),
+        min_khz: Some(600_000),
+        max_khz: Some(1_800_000),
+        current_khz: Some(1_800_000),
+        hardware_max_khz: Some(1_800_000),
+    }
+}
+
+/// A Pi 4B that is fit to measure on.
+fn healthy() -> Host {
+    let cpu = |id| Cpu {
+        id,
+        capacity: 1024,
+        core: id,
+        cache: 0,
+    };
+    Host {
+        compatible: vec![
+            "raspberrypi,4-model-b".to_owned(),
+            "brcm,bcm2711".to_owned(),
+        ],
+        model: Some("Raspberry Pi 4 Model B Rev 1.4".to_owned()),
+        cpus: (0..4).map(cpu).collect(),
+        online_cpus: Some(4),
+        isolated_cpus: Some(String::new()),
+        machine: Some(std::env::consts::ARCH.to_owned()),
+        irq_time_accounting: Some(false),
+        governor: Some("performance".to_owned()),
+        cpufreq: vec![policy()],
+        load_1min: Some(0.1),
+        rmem_max: Some(4 << 20),
+        lo_rps_cpus: Some(Vec::new()),
+        nics: vec![Nic {
+            name: "eth0".to_owned(),
+            irqs: vec![31],
+            irq_cpus: vec![0],
+            rps_cpus: Vec::new(),
+        }],
+        ..Host::default()
+    }
+}
+
+struct Seen {
+    host: Host,
+    board: Board,
+    rcvbuf_bytes: u32,
+    millic: Option<i32>,
+    throttle_bits: Option<u32>,
+    cooling: Option<bool>,
+}
+
+/// What is found after `change`, without what is true of every test.
+fn found(change: impl FnOnce(&mut Seen)) -> Vec<Finding> {
+    let mut seen = Seen {
+        host: healthy(),
+        board: board::find("a test", "rpi-4b", "").expect("compiled in"),
+        rcvbuf_bytes: 4 << 20,
+        millic: Some(48_000),
+        throttle_bits: Some(0),
+        cooling: Some(false),
+    };
+    change(&mut seen);
+    let subject = Subject {
+        host: &seen.host,
+        board: &seen.board,
+        rcvbuf_bytes: seen.rcvbuf_bytes,
+        millic: seen.millic,
+        throttle_bits: seen.throttle_bits,
+        cooling: seen.cooling,
+    };
+    let mut findings = subject.findings();
+    findings.retain(|finding| !finding.seen.starts_with("this is a debug build"));
+    findings
+}
+
+fn texts(findings: &[Finding]) -> Vec<String> {
+    let text = |finding: &Finding| {
+        let Finding {
+            gravity,
+            seen,
+            why,
+            cure,
+        } = finding;
+        format!(
+            "{gravity:?}: {seen}\n   {why}\n   {}",
+            cure.replace('\n', "\n   ")
+        )
+    };
+    findings.iter().map(text).collect()
+}
+
+#[test]
+fn a_healthy_board_has_no_findings() {
+    assert_eq!(found(|_| {}), []);
+}
+
+type Change = fn(&mut Seen);
+
+/// Each kind of trouble, and how it comes about.
+const TROUBLES: &[Change] = &[
+    |seen| seen.host.governor = Some("ondemand+performance".to_owned()),
+    |seen| seen.host.cpufreq[0].max_khz = Some(1_500_000),
+    |seen| seen.throttle_bits = Some(0x5_0005),
+    |seen| seen.throttle_bits = Some(0x8_0000),
+    |seen| seen.cooling = Some(true),
+    |seen| seen.millic = Some(80_000),
+    |seen| seen.millic = Some(60_500),
+    |seen| seen.millic = None,
+    |seen| (seen.host.cpufreq, seen.millic) = (Vec::new(), None),
+    |seen| seen.host.virtualization = Some("qemu".to_owned()),
+    |seen| (seen.host.virtualization, seen.host.compatible) = (Some("kvm".to_owned()), Vec::new()),
+    |seen| seen.host.machine = Some("riscv64".to_owned()),
+    |seen| seen.host.cpu_quota = Some(1.5),
+    |seen| seen.host.load_1min = Some(1.25),
+    |seen| seen.host.online_cpus = Some(8),
+    |seen| seen.host.isolated_cpus = Some("2-3".to_owned()),
+    |seen| seen.board = board::find("a test", "generic", "").expect("compiled in"),
+    |seen| seen.host.cpus[3].id = 7,
+    |seen| seen.host.irq_time_accounting = Some(true),
+    |seen| seen.host.rmem_max = Some(212_992),
+    |seen| seen.host.lo_rps_cpus = Some(vec![0, 1]),
+    |seen| {
+        seen.host.conntrack = Some(Conntrack {
+            entries: 12,
+            follows_loopback: Some(true),
+        });
+    },
+    |seen| seen.host.nics[0].irq_cpus = vec![2],
+    |seen| seen.host.v4_refusal = Some("127.0.0.1 cannot be used here: x; is lo up?".to_owned()),
+    |seen| seen.host.v6_refusal = Some("::1 cannot be used here: x; is IPv6 off?".to_owned()),
+];
+
+#[test]
+fn every_trouble_is_found_alone_with_its_reason_and_its_cure() {
+    let mut all = Vec::new();
+    for &trouble in TROUBLES {
+        let findings = found(trouble);
+        assert_eq!(findings.len(), 1, "{findings:#?}");
+        all.extend(texts(&findings));
+    }
+    let all = all.join("\n").replace(env!("UDPBENCH_TARGET"), "TARGET");
+    insta::assert_snapshot!(all);
+}
+
+#[test]
+fn every_line_of_a_finding_fits_a_terminal() {
+    for &trouble in TROUBLES {
+        for finding in found(trouble) {
+            let lines = [&finding.seen, &finding.why, &finding.cure];
+            for line in lines.into_iter().flat_map(|text| text.lines()) {
+                assert!(line.len() <= 92, "{} columns: {line}", line.len() + 8);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_graver_findings_come_first() {
+    let findings = found(|seen| {
+        seen.host.irq_time_accounting = Some(true);
+        seen.host.governor = Some("powersave".to_owned());
+    });
+    let gravities: Vec<Gravity> = findings.iter().map(|finding| finding.gravity).collect();
+    assert_eq!(gravities, [Gravity::Spoils, Gravity::Note]);
+}

@@ -1,0 +1,175 @@
+//! The host: what the plan, the checks and the rows need to know about the machine.
+//!
+//! Read once, before anything is measured. What may change meanwhile (temperatures, clocks) is read
+//! around every window instead, by [`crate::sys::sensors`].
+
+mod cpu;
+mod kernel;
+mod network;
+mod power;
+mod virtualization;
+
+use std::net::UdpSocket;
+
+use serde::{Deserialize, Serialize};
+
+use crate::data::Ip;
+use crate::sys::files::Root;
+
+pub use self::cpu::Cpu;
+pub use self::network::{Conntrack, Nic};
+pub use self::power::CpufreqPolicy;
+
+/// A machine, as its `/proc` and `/sys` show it. Everything is what it was when the program started.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Host {
+    /// `compatible` of the device tree, most specific first. Empty without a device tree.
+    pub compatible: Vec<String>,
+    /// `model` of the device tree, or the DMI product name.
+    pub model: Option<String>,
+    /// The least specific entry of `compatible`, which names the chip or its family.
+    pub soc: Option<String>,
+    /// What the CPUs call themselves, `+`-joined where they differ.
+    pub cpu_model: Option<String>,
+    /// The CPUs that this process may run on, by number.
+    pub cpus: Vec<Cpu>,
+    /// How many CPUs are online, whether or not this process may use them.
+    pub online_cpus: Option<usize>,
+    /// CPUs that the scheduler leaves alone (`isolcpus=`), as the kernel lists them. Empty: none.
+    pub isolated_cpus: Option<String>,
+    /// How many CPUs' worth of time the control groups of this process grant it. `None`: no limit seen.
+    pub cpu_quota: Option<f64>,
+    /// What the machine is emulated or virtualised by. `None`: nothing shows.
+    pub virtualization: Option<String>,
+    /// Kernel release.
+    pub kernel: Option<String>,
+    /// Kernel version line: build, preemption flavour.
+    pub kernel_version: Option<String>,
+    /// The kernel's own name for its architecture (`uname -m`).
+    pub machine: Option<String>,
+    /// Preemption flavour, such as `PREEMPT_RT`; `none` stands for no or voluntary preemption.
+    pub preemption: Option<String>,
+    /// Size of a memory page, in bytes.
+    pub page_bytes: Option<u64>,
+    /// Whether the kernel keeps softirq time out of the threads' CPU clocks
+    /// (`CONFIG_IRQ_TIME_ACCOUNTING`). `None`: its configuration is not to be read.
+    pub irq_time_accounting: Option<bool>,
+    /// The cpufreq governors in use, `+`-joined where they differ. `None` without cpufreq.
+    pub governor: Option<String>,
+    /// The CPUs' clocks, as cpufreq controls them. Empty without cpufreq.
+    pub cpufreq: Vec<CpufreqPolicy>,
+    /// What puts idle CPUs to sleep. `None`: nothing does.
+    pub cpuidle_driver: Option<String>,
+    /// Load average over the last minute: tasks that ran or waited for a disk.
+    pub load_1min: Option<f64>,
+    /// The most that SO_RCVBUF grants without privilege, in bytes.
+    pub rmem_max: Option<u64>,
+    /// Whether this process may have more than that (CAP_NET_ADMIN).
+    pub exceeds_rmem_max: bool,
+    /// The CPUs that RPS hands packets of the loopback interface to. Empty: RPS is off.
+    pub lo_rps_cpus: Option<Vec<usize>>,
+    /// What conntrack does in this network namespace. `None`: it is not loaded.
+    pub conntrack: Option<Conntrack>,
+    /// Network interfaces that are more than software.
+    pub nics: Vec<Nic>,
+    /// Why IPv4 loopback cannot be used, if it cannot.
+    pub v4_refusal: Option<String>,
+    /// Why IPv6 loopback cannot be used, if it cannot.
+    pub v6_refusal: Option<String>,
+}
+
+impl Host {
+    /// Reads the host below `root`; what loopback does and sockets may is tried out for real.
+    pub fn read(root: &Root) -> Self {
+        let compatible = root.strings("proc/device-tree/compatible");
+        let kernel = root.text("proc/sys/kernel/osrelease");
+        let kernel_version = root.text("proc/version");
+        Self {
+            soc: compatible.last().cloned(),
+            model: root
+                .text("proc/device-tree/model")
+                .or_else(|| root.text("sys/class/dmi/id/product_name")),
+            cpu_model: cpu::model(root),
+            cpus: cpu::usable(root),
+            online_cpus: cpu::online(root).map(|cpus| cpus.len()),
+            isolated_cpus: root.text("sys/devices/system/cpu/isolated"),
+            cpu_quota: cpu::quota(root),
+            virtualization: virtualization::read(root, &compatible),
+            machine: kernel::machine(root),
+            preemption: kernel_version
+                .as_deref()
+                .map(|version| kernel::preemption(root, version)),
+            page_bytes: kernel::page_bytes(),
+            irq_time_accounting: kernel::irq_time_accounting(root, kernel.as_deref()),
+            governor: power::governor(root),
+            cpufreq: power::policies(root),
+            cpuidle_driver: power::cpuidle_driver(root),
+            load_1min: kernel::load_1min(root),
+            rmem_max: root.number("proc/sys/net/core/rmem_max"),
+            exceeds_rmem_max: network::exceeds_rmem_max(root),
+            lo_rps_cpus: network::rps_cpus(root, "lo"),
+            conntrack: network::conntrack(root),
+            nics: network::nics(root),
+            v4_refusal: loopback_refusal(Ip::V4),
+            v6_refusal: loopback_refusal(Ip::V6),
+            compatible,
+            kernel,
+            kernel_version,
+        }
+    }
+
+    /// Why this kind of loopback cannot be used, if it cannot.
+    pub fn refusal(&self, ip: Ip) -> Option<&str> {
+        match ip {
+            Ip::V4 => self.v4_refusal.as_deref(),
+            Ip::V6 => self.v6_refusal.as_deref(),
+        }
+    }
+
+    /// Whether this process may run on CPU `id`.
+    pub fn has_cpu(&self, id: usize) -> bool {
+        self.cpus.iter().any(|cpu| cpu.id == id)
+    }
+
+    /// What sets the CPUs' clocks, `+`-joined where they differ.
+    pub fn cpufreq_driver(&self) -> Option<String> {
+        let drivers = self
+            .cpufreq
+            .iter()
+            .filter_map(|policy| policy.driver.clone());
+        joined(drivers.collect())
+    }
+
+    /// The numbers of the CPUs that this process may run on, for a message.
+    pub fn cpu_list(&self) -> String {
+        list(&self.cpus.iter().map(|cpu| cpu.id).collect::<Vec<_>>(), ",")
+    }
+}
+
+/// CPU numbers, for people.
+pub fn list(cpus: &[usize], separator: &str) -> String {
+    let cpus: Vec<String> = cpus.iter().map(ToString::to_string).collect();
+    cpus.join(separator)
+}
+
+fn loopback_refusal(ip: Ip) -> Option<String> {
+    let address = ip.loopback();
+    // With lo down, binding may work and only reaching it fails.
+    let reach = || {
+        let socket = UdpSocket::bind((address, 0))?;
+        socket.connect(socket.local_addr()?)
+    };
+    let error = reach().err()?;
+    let cure = match ip {
+        Ip::V4 => "is lo up? (ip link set lo up)",
+        Ip::V6 => "is IPv6 switched off? (sysctl net.ipv6.conf.lo.disable_ipv6)",
+    };
+    Some(format!("{address} cannot be used here: {error}; {cure}"))
+}
+
+/// Each kind once. `None`: there are none.
+fn joined(mut kinds: Vec<String>) -> Option<String> {
+    kinds.sort_unstable();
+    kinds.dedup();
+    (!kinds.is_empty()).then(|| kinds.join("+"))
+}

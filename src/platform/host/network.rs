@@ -1,0 +1,179 @@
+//! What the network stack does to packets on their way: RPS, and where interrupts arrive.
+
+use std::net::UdpSocket;
+
+use serde::{Deserialize, Serialize};
+
+use crate::data::Buffer;
+use crate::sys::buffers;
+use crate::sys::files::{Root, parse_cpu_list};
+
+/// What conntrack does in this network namespace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Conntrack {
+    /// Flows that it follows.
+    pub entries: u64,
+    /// Whether it follows datagrams over loopback, tried out. `None`: not tried.
+    pub follows_loopback: Option<bool>,
+}
+
+/// A network interface with hardware behind it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Nic {
+    /// Its name, such as `eth0`.
+    pub name: String,
+    /// Its interrupts' numbers, as far as `/proc/interrupts` names it.
+    pub irqs: Vec<u32>,
+    /// The CPUs that take those interrupts.
+    pub irq_cpus: Vec<usize>,
+    /// The CPUs that RPS hands its packets to. Empty: RPS is off.
+    pub rps_cpus: Vec<usize>,
+}
+
+/// Tries it out; on a made-up machine nobody may.
+pub(super) fn exceeds_rmem_max(root: &Root) -> bool {
+    let socket = UdpSocket::bind("127.0.0.1:0").or_else(|_| UdpSocket::bind("[::1]:0"));
+    root.is_real()
+        && socket.is_ok_and(|socket| buffers::may_force(&socket, Buffer::DEFAULT.bytes()))
+}
+
+/// Looks, and tries it out. `None`: it is not loaded.
+pub(super) fn conntrack(root: &Root) -> Option<Conntrack> {
+    let entries = || root.number("proc/sys/net/netfilter/nf_conntrack_count");
+    let before: u64 = entries()?;
+    let tried = root.is_real().then(|| {
+        send_over_loopback();
+        // Other flows come and go meanwhile, but hardly as many.
+        entries().is_some_and(|after| after >= before + TRIED_FLOWS / 2)
+    });
+    Some(Conntrack {
+        entries: before,
+        follows_loopback: tried,
+    })
+}
+
+const TRIED_FLOWS: u64 = 32;
+
+/// One datagram each of so many flows, half of them over IPv6 where there is one.
+fn send_over_loopback() {
+    for address in ["127.0.0.1:0", "[::1]:0"] {
+        let Ok(receiver) = UdpSocket::bind(address) else {
+            continue;
+        };
+        for _ in 0..TRIED_FLOWS / 2 {
+            let sent = UdpSocket::bind(address)
+                .and_then(|sender| sender.send_to(&[0], receiver.local_addr()?));
+            if sent.is_err() {
+                return;
+            }
+        }
+    }
+}
+
+/// The interfaces that have a device, by name.
+pub(super) fn nics(root: &Root) -> Vec<Nic> {
+    let interrupts = root.text("proc/interrupts").unwrap_or_default();
+    let names = root.names("sys/class/net", "").into_iter();
+    names
+        .filter_map(|name| {
+            let device = root.link_name(format!("sys/class/net/{name}/device"))?;
+            let irqs = irqs_of(&interrupts, &name, &device);
+            let mut irq_cpus: Vec<usize> =
+                irqs.iter().flat_map(|irq| irq_cpus(root, *irq)).collect();
+            irq_cpus.sort_unstable();
+            irq_cpus.dedup();
+            Some(Nic {
+                rps_cpus: rps_cpus(root, &name).unwrap_or_default(),
+                name,
+                irqs,
+                irq_cpus,
+            })
+        })
+        .collect()
+}
+
+/// The interrupts that are named after the interface (`eth0`, `eth0-rx-0`) or, as with virtio, after its
+/// device (`virtio2-input.0`).
+fn irqs_of(interrupts: &str, name: &str, device: &str) -> Vec<u32> {
+    let belongs = |action: &str| {
+        [name, device].iter().any(|owner| {
+            let rest = action.strip_prefix(owner);
+            rest.is_some_and(|rest| !rest.starts_with(|next: char| next.is_ascii_alphanumeric()))
+        })
+    };
+    interrupts
+        .lines()
+        .filter_map(|line| {
+            let (number, rest) = line.split_once(':')?;
+            // Several devices may share a line: their names are separated by commas.
+            let mut actions = rest.split([' ', ',']);
+            let number = number.trim().parse().ok()?;
+            actions.any(belongs).then_some(number)
+        })
+        .collect()
+}
+
+/// Where an interrupt goes; before Linux 4.15, where it may go.
+fn irq_cpus(root: &Root, irq: u32) -> Vec<usize> {
+    let read = |file: &str| root.text(format!("proc/irq/{irq}/{file}"));
+    let list = read("effective_affinity_list").filter(|list| !list.is_empty());
+    let list = list
+        .or_else(|| read("smp_affinity_list"))
+        .unwrap_or_default();
+    parse_cpu_list(&list).unwrap_or_default()
+}
+
+/// The CPUs in the RPS masks of all receive queues (kernel doc networking/scaling). `None`: not to be
+/// read.
+pub(super) fn rps_cpus(root: &Root, interface: &str) -> Option<Vec<usize>> {
+    let directory = format!("sys/class/net/{interface}/queues");
+    let queues = root.names(&directory, "rx-");
+    let masks: Vec<String> = queues
+        .iter()
+        .filter_map(|queue| root.text(format!("{directory}/{queue}/rps_cpus")))
+        .collect();
+    let mut cpus: Vec<usize> = masks.iter().flat_map(|mask| cpus_of_mask(mask)).collect();
+    cpus.sort_unstable();
+    cpus.dedup();
+    (!masks.is_empty()).then_some(cpus)
+}
+
+/// A mask such as `00000001,0000000f`: 32 CPUs per group, the lowest last.
+fn cpus_of_mask(mask: &str) -> Vec<usize> {
+    let groups = mask.trim().rsplit(',').enumerate();
+    groups
+        .flat_map(|(group, digits)| {
+            let bits = u32::from_str_radix(digits, 16).unwrap_or(0);
+            (0..32)
+                .filter(move |bit| bits >> bit & 1 == 1)
+                .map(move |bit| 32 * group + bit)
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn masks_are_read_as_the_kernel_writes_them() {
+        assert_eq!(cpus_of_mask("0"), Vec::<usize>::new());
+        assert_eq!(cpus_of_mask("7\n"), [0, 1, 2]);
+        assert_eq!(cpus_of_mask("00000001,00000003"), [0, 1, 32]);
+    }
+
+    #[test]
+    fn interrupts_are_found_by_the_name_of_interface_or_device() {
+        let table = "           CPU0       CPU1\n\
+                     \x20 31:       3      0     GICv2 189 Level     eth0\n\
+                     \x20 32:       3      0     GICv2 190 Level     eth0\n\
+                     \x20 33:       3      0     GICv2 191 Level     eth01, mmc0\n\
+                     \x20 34:       3      0     GICv2 192 Level     usb, eth0-rx-0\n\
+                     \x20 38:       0  18399  PCI-MSIX-0000:00:03.0   1-edge      virtio2-input.0\n\
+                     \x20 41:       0  18399  PCI-MSIX-0000:00:04.0   1-edge      virtio20-input.0\n\
+                     IPI0:       1      2       Rescheduling interrupts\n";
+        assert_eq!(irqs_of(table, "eth0", "fd580000.ethernet"), [31, 32, 34]);
+        assert_eq!(irqs_of(table, "eth1", "virtio2"), [38]);
+        assert_eq!(irqs_of("", "eth0", "x"), Vec::<u32>::new());
+    }
+}

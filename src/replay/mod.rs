@@ -1,0 +1,358 @@
+//! The replay: what happened, line by line, becomes rows. A sweep tells it what it does, `summarize` what
+//! a file says: both end with the same rows.
+
+mod progress;
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use self::progress::{IN_TWO_PARTS, Measured, Progress, Stage};
+use crate::data::{self, Case, Sample};
+use crate::error::UsageError;
+use crate::log::{Event, Expected, Header, Log};
+use crate::plan::{Block, Planned, Verdict};
+use crate::row::{EndedBy, Outcome, Row, RowInput};
+
+/// What is known so far.
+#[derive(Clone, Debug)]
+pub struct Replay {
+    header: Header,
+    blocks: Vec<Progress>,
+    /// In which block each case is that runs, and where there.
+    places: HashMap<String, (usize, usize)>,
+}
+
+/// Takes all that a file says: what is known then, and the rows that are final.
+///
+/// # Errors
+/// The line that cannot follow on those before it.
+pub fn replay(log: &Log) -> Result<(Replay, Vec<Row>), UsageError> {
+    if let Some(problem) = log.header.contradiction() {
+        return Err(UsageError::file(&log.name, 1, &problem));
+    }
+    let mut replay = Replay::new(log.header.clone());
+    let mut rows = replay.skipped();
+    for (number, line) in (2..).zip(&log.lines) {
+        let refused = |problem: String| UsageError::file(&log.name, number, &problem);
+        rows.extend(replay.take(line).map_err(refused)?);
+    }
+    Ok((replay, rows))
+}
+
+impl Replay {
+    /// Nothing has happened yet.
+    pub fn new(header: Header) -> Self {
+        let mut places = HashMap::new();
+        let mut blocks = Vec::new();
+        for (number, block) in header.plan.blocks.iter().enumerate() {
+            let mut progress = Progress::default();
+            for planned in runnable(block) {
+                places.insert(planned.case.key(), (number, progress.cases.len()));
+                progress.cases.push(Measured::default());
+            }
+            blocks.push(progress);
+        }
+        Self {
+            header,
+            blocks,
+            places,
+        }
+    }
+
+    /// What is to be done.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// The rows of what does not run: they are final from the beginning.
+    pub fn skipped(&self) -> Vec<Row> {
+        let row = |(case, reason): (&_, &str)| {
+            let input = RowInput {
+                case,
+                engines: self.header.plan.pair(case),
+                pin: String::new(),
+                warnings: Vec::new(),
+                outcome: Outcome::Skipped(reason.to_owned()),
+                samples: &[],
+                repeated: 0,
+                verified: None,
+                reference: &[],
+                until_pct: None,
+            };
+            Row::new(&input, &self.header.environment)
+        };
+        self.header.plan.skipped().map(row).collect()
+    }
+
+    /// Takes what happened, and gives the rows that are final now.
+    ///
+    /// # Errors
+    /// Why that cannot have happened, after what did before.
+    pub fn take(&mut self, line: &Event) -> Result<Vec<Row>, String> {
+        match line {
+            Event::Header(_) => return Err("a second header: one file, one run".to_owned()),
+            Event::BlockBegun { block, warning } => {
+                let progress = self.block_mut(*block)?;
+                if progress.stage == Stage::Ended {
+                    return Err(format!("block {block} begins, but it had ended"));
+                }
+                progress.stage = Stage::Begun;
+                progress.warn(warning.clone());
+            }
+            Event::Verified(sample) => {
+                let verifies = self.header.schedule.verify;
+                let measured = self.begun(sample, Duration::ZERO)?;
+                let is_first = measured.verified.is_none() && measured.samples.is_empty();
+                if !verifies || (sample.round, sample.position) != (0, 0) || !is_first {
+                    return Err(format!(
+                        "{} is verified, but not in the one window before its first round",
+                        sample.case
+                    ));
+                }
+                if sample.verified.is_none() {
+                    return Err(format!("{}: what was verified is missing", sample.case));
+                }
+                measured.verified = sample.verified;
+                measured.failure = sample.verified.and_then(|found| found.fault());
+            }
+            Event::Window(sample) => self.window(sample)?,
+            Event::Repeated {
+                case,
+                round,
+                sample,
+                ..
+            } => self.repeat(case, *round, sample.as_deref())?,
+            Event::Failed {
+                case,
+                reason,
+                round,
+            } => {
+                let most_rounds = self.header.schedule.most_rounds();
+                let measured = self.running(case)?;
+                if *round > most_rounds {
+                    return Err(format!("{case} failed in round {round} of {most_rounds}"));
+                }
+                measured.failure = Some(reason.clone());
+            }
+            Event::BlockEnded { block, by } => {
+                if self.block_mut(*block)?.stage != Stage::Begun {
+                    return Err(format!("block {block} ends, but it had not begun"));
+                }
+                let is_whole = self.blocks[*block].end(*by, &self.header.schedule);
+                is_whole.map_err(|problem| format!("block {block}: {problem}"))?;
+                self.blocks[*block].stage = Stage::Ended;
+                let rows = self.rows(*block, Some(*by));
+                self.blocks[*block].cases.clear();
+                return Ok(rows);
+            }
+            Event::Interrupted {} => {}
+            Event::Resumed { unlike, .. } => {
+                let open = self
+                    .blocks
+                    .iter_mut()
+                    .filter(|block| block.stage != Stage::Ended);
+                for block in open {
+                    block.forget_positions();
+                    if block.stage == Stage::Begun {
+                        block.warn(Some(IN_TWO_PARTS.to_owned()));
+                    }
+                    for what in unlike {
+                        let warning = format!("the sweep was resumed although {what}");
+                        block.warn(Some(warning));
+                    }
+                }
+            }
+        }
+        Ok(Vec::new())
+    }
+
+    /// The rows of the blocks that were begun and have not ended: what an interruption leaves.
+    pub fn unfinished(&self) -> Vec<Row> {
+        let begun =
+            (0..self.blocks.len()).filter(|&block| self.blocks[block].stage == Stage::Begun);
+        begun.flat_map(|block| self.rows(block, None)).collect()
+    }
+
+    /// Whether a block is done.
+    pub fn has_ended(&self, block: usize) -> bool {
+        self.blocks[block].stage == Stage::Ended
+    }
+
+    /// Whether a case has its window of that round.
+    pub fn has_window(&self, case: &Case, round: u32) -> bool {
+        let windows = self
+            .measured(case)
+            .map_or(&[][..], |measured| &measured.samples);
+        windows.iter().any(|sample| sample.round == round)
+    }
+
+    /// Whether a case's window of that round is being measured for the second time.
+    pub fn is_repeated(&self, case: &Case, round: u32) -> bool {
+        self.measured(case)
+            .is_some_and(|measured| measured.repeated.contains(&round))
+    }
+
+    /// Whether a case is not to be measured any more.
+    pub fn has_failed(&self, case: &Case) -> bool {
+        self.measured(case)
+            .is_some_and(|measured| measured.failure.is_some())
+    }
+
+    /// Whether the datagrams of a case were looked at.
+    pub fn is_verified(&self, case: &Case) -> bool {
+        self.measured(case)
+            .is_some_and(|measured| measured.verified.is_some())
+    }
+
+    /// The rows of a block, as they are now: not yet final.
+    pub fn preview(&self, block: usize) -> Vec<Row> {
+        self.rows(block, Some(EndedBy::Rounds))
+    }
+
+    fn measured(&self, case: &Case) -> Option<&Measured> {
+        let &(block, place) = self.places.get(&case.key())?;
+        self.blocks[block].cases.get(place)
+    }
+
+    fn block_mut(&mut self, block: usize) -> Result<&mut Progress, String> {
+        let progress = self.blocks.get_mut(block);
+        progress.ok_or_else(|| format!("the plan has no block {block}"))
+    }
+
+    /// A case of a block that has begun and not ended, and has not failed.
+    fn running(&mut self, case: &str) -> Result<&mut Measured, String> {
+        let &(block, place) = self
+            .places
+            .get(case)
+            .ok_or_else(|| format!("the case {case} is not one of the plan that runs"))?;
+        let progress = &mut self.blocks[block];
+        if progress.stage != Stage::Begun {
+            return Err(format!(
+                "block {block}, that of {case}, is not being measured"
+            ));
+        }
+        let measured = &mut progress.cases[place];
+        if measured.failure.is_some() {
+            return Err(format!("{case} goes on, but it had failed"));
+        }
+        Ok(measured)
+    }
+
+    /// A case whose sample can be: see [`Expected`].
+    fn begun(&mut self, sample: &Sample, window: Duration) -> Result<&mut Measured, String> {
+        let case = &sample.case;
+        self.running(case)?;
+        let (block, place) = self.places[case];
+        let plan = &self.header.plan;
+        let mut planned = plan.blocks[block].runnable();
+        let contradiction = planned.nth(place).and_then(|(case, placement)| {
+            let expected = Expected {
+                case,
+                engines: plan.pair(case),
+                placement,
+                window,
+            };
+            expected.contradiction(sample)
+        });
+        match contradiction {
+            Some(contradiction) => Err(format!("{case}: {contradiction}")),
+            None => Ok(&mut self.blocks[block].cases[place]),
+        }
+    }
+
+    fn window(&mut self, sample: &Sample) -> Result<(), String> {
+        let most_rounds = self.header.schedule.most_rounds();
+        self.begun(sample, self.header.schedule.settings.window)?;
+        if sample.verified.is_some() {
+            return Err(format!(
+                "{}: datagrams are verified before the first round only",
+                sample.case
+            ));
+        }
+        let (block, place) = self.places[&sample.case];
+        self.blocks[block].cases[place].add(sample)?;
+        self.blocks[block].go_on(sample, most_rounds)
+    }
+
+    fn repeat(&mut self, case: &str, round: u32, sample: Option<&Sample>) -> Result<(), String> {
+        let most_rounds = self.header.schedule.most_rounds();
+        if round == 0 || round > most_rounds {
+            return Err(format!(
+                "round {round} of {case}, but the schedule has rounds 1 to {most_rounds}"
+            ));
+        }
+        if let Some(sample) = sample {
+            if (sample.case.as_str(), sample.round) != (case, round) || sample.is_sound() {
+                return Err(format!(
+                    "round {round} of {case} is repeated for a window that is not its own or adds up"
+                ));
+            }
+            self.begun(sample, self.header.schedule.settings.window)?;
+        }
+        self.running(case)?.repeat(case, round)
+    }
+
+    fn rows(&self, block: usize, ended: Option<EndedBy>) -> Vec<Row> {
+        let progress = &self.blocks[block];
+        let planned = || runnable(&self.header.plan.blocks[block]).zip(&progress.cases);
+        let reference = planned().find(|(planned, _)| planned.case.is_reference());
+        // One that broke, starved, or whose books do not close is no measure for others.
+        let is_sound = |measured: &Measured| {
+            measured.failure.is_none() && measured.samples.iter().all(Sample::is_sound)
+        };
+        let reference = reference.filter(|(_, measured)| is_sound(measured));
+        let reference = reference.map_or(&[][..], |(_, measured)| &measured.samples);
+        let row = |(planned, measured): (&Planned, &Measured)| {
+            self.row(planned, measured, &progress.warnings, reference, ended)
+        };
+        planned().map(row).collect()
+    }
+
+    fn row(
+        &self,
+        planned: &Planned,
+        measured: &Measured,
+        of_block: &[String],
+        reference: &[Sample],
+        ended: Option<EndedBy>,
+    ) -> Row {
+        let schedule = &self.header.schedule;
+        let (pin, mut warnings) = match &planned.verdict {
+            Verdict::Run(placement, warnings) => (placement.to_string(), warnings.clone()),
+            Verdict::Skip(_) => (String::new(), Vec::new()),
+        };
+        warnings.extend_from_slice(of_block);
+        #[cfg(feature = "calibration")]
+        if schedule.settings.delay.is_some() {
+            warnings.push("one engine was slowed down on purpose (--delay)".to_owned());
+        }
+        let engines = self.header.plan.pair(&planned.case);
+        let unverified = data::refusal(planned.case.payload, engines.sender);
+        let unverified = unverified.filter(|_| schedule.verify);
+        warnings.extend(unverified.map(|reason| format!("not verified: {reason}")));
+        let input = RowInput {
+            case: &planned.case,
+            engines,
+            pin,
+            warnings,
+            outcome: match (&measured.failure, ended) {
+                (Some(reason), _) => Outcome::Failed(reason.clone()),
+                (None, None) => Outcome::Interrupted,
+                (None, Some(by)) => Outcome::Complete(by),
+            },
+            samples: &measured.samples,
+            repeated: measured.repeated.len(),
+            verified: measured.verified,
+            reference,
+            until_pct: schedule.until.map(|until| until.half_width_pct),
+        };
+        Row::new(&input, &self.header.environment)
+    }
+}
+
+fn runnable(block: &Block) -> impl Iterator<Item = &Planned> {
+    block.cases.iter().filter(|planned| planned.runs())
+}
+
+#[cfg(test)]
+mod tests;

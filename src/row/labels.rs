@@ -1,0 +1,77 @@
+//! What people call a row.
+
+use super::Row;
+use crate::data::{self, BlockKey, Buffer, EngineName, Sharing, SharingKind};
+
+impl Row {
+    /// What tells the row from those beside it, but for the connection: see [`data::label`].
+    pub fn label(&self) -> String {
+        let sharing = self.sharing().filter(|&how| how != Sharing::DEFAULT);
+        data::label(
+            &self.sender,
+            &self.receiver,
+            self.batch,
+            self.tokio_workers,
+            sharing.map(|how| how.to_string()),
+        )
+    }
+
+    /// What it is held side by side with.
+    pub fn block(&self) -> BlockKey {
+        BlockKey {
+            threads: self.threads,
+            payload: self.payload_bytes,
+            ip: self.ip,
+            // What is older than the column asked for nothing else.
+            rcvbuf: self.rcvbuf_asked_bytes.unwrap_or(Buffer::DEFAULT),
+            sndbuf: self.sndbuf_asked_bytes,
+        }
+    }
+
+    /// How many windows its medians are made of.
+    pub fn counted_windows(&self) -> usize {
+        let rounds = usize::try_from(self.rounds).unwrap_or(usize::MAX);
+        rounds.saturating_sub(self.left_out_windows.unwrap_or(0))
+    }
+
+    /// Whether the program was built for finding faults, which is slower.
+    pub fn is_debug(&self) -> bool {
+        self.version.ends_with("-debug")
+    }
+
+    /// How several receivers shared the port. `None`: there was one.
+    pub fn sharing(&self) -> Option<Sharing> {
+        Some(match self.sharing? {
+            SharingKind::Reuseport => Sharing::Reuseport(self.spread.unwrap_or_default()),
+            SharingKind::Reuseaddr => Sharing::Reuseaddr,
+            SharingKind::Separate => Sharing::Separate,
+        })
+    }
+
+    /// Whether half of each of its intervals is at most so many percent of its median. One that has no
+    /// interval is as narrow as it gets; one around 0 is not.
+    pub fn is_narrow(&self, half_width_pct: f64) -> bool {
+        let is_narrow = |median: Option<f64>, low: Option<f64>, high: Option<f64>| {
+            let is_wide = || Some(50.0 * (high? - low?) > half_width_pct * median?);
+            !is_wide().unwrap_or(false)
+        };
+        is_narrow(
+            self.received_pps,
+            self.received_pps_low,
+            self.received_pps_high,
+        ) && is_narrow(
+            self.ratio_to_std,
+            self.ratio_to_std_low,
+            self.ratio_to_std_high,
+        )
+    }
+
+    /// Whether it is the row that the others of its block are held against.
+    pub fn is_reference(&self) -> bool {
+        let of_reference = |engine: &str| engine == EngineName::REFERENCE.as_str();
+        of_reference(&self.sender)
+            && of_reference(&self.receiver)
+            && self.connection == data::Connection::Connected
+            && self.sharing().is_none_or(|how| how == Sharing::DEFAULT)
+    }
+}

@@ -1,0 +1,248 @@
+//! What windows say: raw counters in, numbers out.
+
+use std::time::{Duration, UNIX_EPOCH};
+
+use super::contamination::{self, Selection};
+use super::rounding::decimals;
+use crate::data::{LaneSample, Sample, Side, WindowBooks};
+use crate::stats::{self, Estimate};
+
+/// What is estimated from the windows of a case.
+pub(super) struct Speeds {
+    pub(super) received_pps: Option<Estimate>,
+    pub(super) received_mbps: Option<Estimate>,
+    pub(super) sent_pps: Option<Estimate>,
+    pub(super) sender_cpu_ns_per_packet: Option<Estimate>,
+    pub(super) receiver_cpu_ns_per_packet: Option<Estimate>,
+    pub(super) cpu_ns_per_packet: Option<Estimate>,
+    pub(super) other_cpu_ns_per_packet: Option<Estimate>,
+    /// Datagrams received, over those of the reference in the same round.
+    pub(super) ratio: Option<Estimate>,
+    /// CPU time per datagram received, over that of the reference in the same round.
+    pub(super) cpu_ratio: Option<Estimate>,
+    /// Rounds in which both this case and the reference have a window.
+    pub(super) pairs: usize,
+    /// Scatter of the paired ratios: the standard deviation of their natural logarithms, in percent.
+    pub(super) ratio_sd_pct: Option<f64>,
+    /// The same of the CPU time.
+    pub(super) cpu_ratio_sd_pct: Option<f64>,
+    /// How surely the intervals hold their medians.
+    pub(super) interval_pct: Option<f64>,
+    /// Coefficient of variation of the datagrams received.
+    pub(super) cv_pct: Option<f64>,
+}
+
+impl Speeds {
+    pub(super) fn of(selection: &Selection) -> Self {
+        let values = |value: fn(&Sample) -> Option<f64>| -> Vec<f64> {
+            let windows = selection.kept.iter();
+            windows.filter_map(|sample| value(sample)).collect()
+        };
+        let over = |value| stats::estimate(&values(value));
+        let ratios = paired_ratios(&selection.pairs, received_pps);
+        let cpu_ratios = paired_ratios(&selection.pairs, cpu_ns_per_packet);
+        let scatter = |ratios: &[f64]| {
+            let deviation = stats::log_deviation(ratios);
+            deviation.map(|deviation| decimals::<3>(100.0 * deviation))
+        };
+        let windows = selection.kept.len();
+        let cv = stats::coefficient_of_variation(&values(received_pps));
+        Self {
+            received_pps: over(received_pps),
+            received_mbps: over(received_mbps),
+            sent_pps: over(sent_pps),
+            sender_cpu_ns_per_packet: over(sender_cpu_ns_per_packet),
+            receiver_cpu_ns_per_packet: over(receiver_cpu_ns_per_packet),
+            cpu_ns_per_packet: over(cpu_ns_per_packet),
+            other_cpu_ns_per_packet: over(other_cpu_ns_per_packet),
+            ratio: stats::estimate(&ratios),
+            pairs: ratios.len(),
+            cpu_ratio: stats::estimate(&cpu_ratios),
+            ratio_sd_pct: scatter(&ratios),
+            cpu_ratio_sd_pct: scatter(&cpu_ratios),
+            interval_pct: (windows > 1).then(|| decimals::<1>(100.0 * stats::coverage(windows))),
+            cv_pct: cv.map(|cv| decimals::<2>(100.0 * cv)),
+        }
+    }
+}
+
+/// System calls that failed in the windows, other than for want of something to do.
+pub(super) fn failed_calls(samples: &[Sample]) -> u64 {
+    let lanes = samples.iter().flat_map(|sample| &sample.lanes);
+    lanes.map(|lane| lane.errors).sum()
+}
+
+/// Windows that are disturbed.
+pub(super) fn disturbed_windows(samples: &[Sample]) -> usize {
+    samples
+        .iter()
+        .filter(|sample| contamination::is_disturbed(sample))
+        .count()
+}
+
+/// Datagrams by which the queues grew while windows were open. Negative: they emptied.
+pub(super) fn queue_growth(samples: &[Sample]) -> i64 {
+    samples
+        .iter()
+        .map(|sample| sample.books.queue_growth())
+        .sum()
+}
+
+/// Windows in which the queues grew or emptied by more than 5 % of what was received: not yet the steady
+/// state of a longer run.
+pub(super) fn unsteady_windows(samples: &[Sample]) -> usize {
+    let is_unsteady =
+        |sample: &&Sample| sample.books.queue_growth().unsigned_abs() > received(sample) / 20;
+    samples.iter().filter(is_unsteady).count()
+}
+
+/// What was not received, whatever became of it, in percent of what was sent.
+pub(super) fn loss_pct(books: WindowBooks) -> Option<f64> {
+    let lost = books.sent.saturating_sub(books.received);
+    percent(lost, books.sent).map(decimals::<4>)
+}
+
+pub(super) fn total_books(samples: &[Sample]) -> WindowBooks {
+    let mut total = WindowBooks::default();
+    for sample in samples {
+        total += sample.books.of_window();
+    }
+    total
+}
+
+fn window_seconds(sample: &Sample) -> f64 {
+    Duration::from_nanos(sample.window_ns).as_secs_f64()
+}
+
+/// The median length of the windows, in milliseconds.
+pub(super) fn window_ms(samples: &[Sample]) -> Option<f64> {
+    let windows = samples.iter().map(|sample| 1000.0 * window_seconds(sample));
+    median::<3>(stats::estimate(&windows.collect::<Vec<f64>>()))
+}
+
+fn sum(sample: &Sample, count: fn(&LaneSample) -> u64) -> u64 {
+    sample.lanes.iter().map(count).sum()
+}
+
+pub(super) fn received(sample: &Sample) -> u64 {
+    sum(sample, |lane| lane.received_packets)
+}
+
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "the values that may be missing set the signature"
+)]
+fn received_pps(sample: &Sample) -> Option<f64> {
+    Some(received(sample) as f64 / window_seconds(sample))
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "as for received_pps")]
+fn received_mbps(sample: &Sample) -> Option<f64> {
+    let bits = 8.0 * sum(sample, |lane| lane.received_bytes) as f64;
+    Some(bits / 1e6 / window_seconds(sample))
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "as for received_pps")]
+fn sent_pps(sample: &Sample) -> Option<f64> {
+    Some(sum(sample, |lane| lane.sent_packets) as f64 / window_seconds(sample))
+}
+
+/// CPU time of the lanes that `counts` wants, per datagram that `packets` counts.
+fn cpu_ns_per(
+    sample: &Sample,
+    counts: impl Fn(&LaneSample) -> bool,
+    packets: fn(&LaneSample) -> u64,
+) -> Option<f64> {
+    let lanes = || sample.lanes.iter().filter(|lane| counts(lane));
+    let cpu_ns: u64 = lanes().map(|lane| lane.cpu_ns).sum::<Option<u64>>()?;
+    let packets: u64 = sum(sample, packets);
+    (lanes().count() > 0 && packets > 0).then(|| cpu_ns as f64 / packets as f64)
+}
+
+fn sender_cpu_ns_per_packet(sample: &Sample) -> Option<f64> {
+    cpu_ns_per(
+        sample,
+        |lane| lane.side == Side::Sender,
+        |lane| lane.sent_packets,
+    )
+}
+
+fn receiver_cpu_ns_per_packet(sample: &Sample) -> Option<f64> {
+    cpu_ns_per(
+        sample,
+        |lane| lane.side == Side::Receiver,
+        |lane| lane.received_packets,
+    )
+}
+
+fn cpu_ns_per_packet(sample: &Sample) -> Option<f64> {
+    let has_workers = sample.lanes.iter().any(|lane| lane.side == Side::Worker);
+    // The time of a lane that workers run is in theirs.
+    let counts =
+        |lane: &LaneSample| !has_workers || lane.side == Side::Worker || lane.cpu_ns.is_some();
+    cpu_ns_per(sample, counts, |lane| lane.received_packets)
+}
+
+fn other_cpu_ns_per_packet(sample: &Sample) -> Option<f64> {
+    let packets = received(sample);
+    (packets > 0).then_some(sample.other_cpu_ns? as f64 / packets as f64)
+}
+
+/// CPU time of threads that are neither lanes nor the coordinator, in percent of that of the lanes.
+pub(super) fn other_cpu_pct(samples: &[Sample]) -> Option<f64> {
+    let other: u64 = samples
+        .iter()
+        .filter_map(|sample| sample.other_cpu_ns)
+        .sum();
+    let lanes = samples.iter().flat_map(|sample| &sample.lanes);
+    percent(other, lanes.filter_map(|lane| lane.cpu_ns).sum())
+}
+
+/// The case's value over the reference's, round by round: what drifts meets both.
+fn paired_ratios(pairs: &[(&Sample, &Sample)], value: fn(&Sample) -> Option<f64>) -> Vec<f64> {
+    let ratio = |(sample, reference): &(&Sample, &Sample)| {
+        let base = value(reference)?;
+        (base > 0.0).then_some(value(sample)? / base)
+    };
+    pairs.iter().filter_map(ratio).collect()
+}
+
+/// The smallest share of the received datagrams that one receiver got over all windows, in percent.
+pub(super) fn receiver_share_min_pct(samples: &[Sample]) -> Option<f64> {
+    let receivers = |sample: &Sample| -> Vec<u64> {
+        let lanes = sample.lanes.iter().filter(|lane| lane.side.receives());
+        lanes.map(|lane| lane.received_packets).collect()
+    };
+    let mut totals = receivers(samples.first()?);
+    for sample in &samples[1..] {
+        for (total, more) in totals.iter_mut().zip(receivers(sample)) {
+            *total += more;
+        }
+    }
+    percent(totals.iter().copied().min()?, totals.iter().sum()).map(decimals::<2>)
+}
+
+fn percent(part: u64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| 100.0 * part as f64 / whole as f64)
+}
+
+/// When the first window opened, UTC. Empty: there was none.
+pub(super) fn started_at(samples: &[Sample]) -> String {
+    let Some(first) = samples.first() else {
+        return String::new();
+    };
+    let time = UNIX_EPOCH + Duration::from_millis(first.opened_unix_ms);
+    humantime::format_rfc3339_millis(time).to_string()
+}
+
+pub(super) fn median<const PLACES: u8>(estimate: Option<Estimate>) -> Option<f64> {
+    estimate.map(|estimate| decimals::<PLACES>(estimate.median))
+}
+
+pub(super) fn low<const PLACES: u8>(estimate: Option<Estimate>) -> Option<f64> {
+    estimate?.low.map(decimals::<PLACES>)
+}
+
+pub(super) fn high<const PLACES: u8>(estimate: Option<Estimate>) -> Option<f64> {
+    estimate?.high.map(decimals::<PLACES>)
+}

@@ -1,0 +1,265 @@
+//! Rows from windows made by hand.
+
+use super::*;
+use crate::data::{Books, Counts, LaneSample, Side, Traits, case};
+use crate::sys::cpu_speed::CpuSpeed;
+use crate::sys::sensors::SensorReadings;
+
+/// A window of 100 ms: 30,000 of 300 B sent, of which 20,000 received; 10,000 dropped.
+pub(crate) fn window(round: u32) -> Sample {
+    let lane = |side, sent, received, cpu_ns| LaneSample {
+        side,
+        cpu: Some(u32::from(side == Side::Receiver)),
+        sent_packets: sent,
+        sent_bytes: 300 * sent,
+        received_packets: received,
+        received_bytes: 300 * received,
+        would_blocks: 0,
+        errors: 0,
+        cpu_ns: Some(cpu_ns),
+        voluntary_switches: Some(0),
+        involuntary_switches: Some(0),
+        pace: None,
+        remark: None,
+    };
+    Sample {
+        case: case::tests::case().key(),
+        round,
+        position: 1,
+        opened_unix_ms: 1_000,
+        window_ns: 100_000_000,
+        lanes: vec![
+            lane(Side::Sender, 30_000, 0, 99_000_000),
+            lane(Side::Receiver, 0, 20_000, 30_000_000),
+        ],
+        other_cpu_ns: Some(0),
+        books: Books {
+            at_opening: Counts::default(),
+            at_closing: fates(30_000, 20_000, 10_000),
+            at_end: fates(30_000, 20_000, 10_000),
+            ..Books::default()
+        },
+        rcvbuf_bytes: 4096,
+        sndbuf_bytes: 8192,
+        climate: SensorReadings {
+            first_millic: Some(50_000),
+            last_millic: Some(51_250),
+            hottest_millic: Some(51_500),
+            throttle_bits: Some(0),
+            under_voltage: Some(false),
+            cooling: Some(false),
+            lowest_khz: Some(600_000),
+        },
+        verified: None,
+    }
+}
+
+fn fates(sent: u64, received: u64, dropped_socket: u64) -> Counts {
+    Counts {
+        sent,
+        received,
+        dropped_socket,
+    }
+}
+
+fn record_of(samples: &[Sample], reference: &[Sample], outcome: Outcome) -> Row {
+    record_in(&Environment::default(), samples, reference, outcome)
+}
+
+fn record_in(
+    environment: &Environment,
+    samples: &[Sample],
+    reference: &[Sample],
+    outcome: Outcome,
+) -> Row {
+    let input = RowInput {
+        case: &case::tests::case(),
+        engines: Pair {
+            sender: &Traits::PLAIN,
+            receiver: &Traits::PLAIN,
+        },
+        pin: "0>1".to_owned(),
+        warnings: Vec::new(),
+        outcome,
+        samples,
+        repeated: 0,
+        verified: None,
+        reference,
+        until_pct: None,
+    };
+    Row::new(&input, environment)
+}
+
+fn six() -> Vec<Sample> {
+    (1..=6).map(window).collect()
+}
+
+/// An ordinary row, for other tests to change.
+pub(crate) fn record() -> Row {
+    record_of(&six(), &six(), Outcome::Complete(EndedBy::Rounds))
+}
+
+/// As [`window`], but for the lanes' CPU time, which is that of two workers: 70 and 60 ms.
+fn window_of_workers(round: u32) -> Sample {
+    let mut window = window(round);
+    for lane in &mut window.lanes {
+        (lane.cpu, lane.cpu_ns) = (None, None);
+    }
+    for cpu_ns in [70_000_000, 60_000_000] {
+        window.lanes.push(LaneSample {
+            side: Side::Worker,
+            cpu_ns: Some(cpu_ns),
+            sent_packets: 0,
+            sent_bytes: 0,
+            ..window.lanes[0].clone()
+        });
+    }
+    window
+}
+
+#[test]
+fn the_cpu_time_of_workers_is_on_nobodys_side() {
+    let windows: Vec<Sample> = (1..=6).map(window_of_workers).collect();
+    let row = record_of(&windows, &six(), Outcome::Complete(EndedBy::Rounds));
+    assert_eq!(row.sender_cpu_ns_per_packet, None);
+    assert_eq!(row.receiver_cpu_ns_per_packet, None);
+    assert_eq!(row.cpu_ns_per_packet, Some(6500.0));
+    assert_eq!(row.receiver_share_min_pct, Some(100.0));
+    assert_eq!(row.received_pps, record().received_pps);
+}
+
+#[test]
+fn a_side_that_no_worker_runs_has_its_own_cpu_time() {
+    let mut windows: Vec<Sample> = (1..=6).map(window_of_workers).collect();
+    for window in &mut windows {
+        window.lanes[0].cpu_ns = Some(30_000_000);
+    }
+    let row = record_of(&windows, &six(), Outcome::Complete(EndedBy::Rounds));
+    assert_eq!(row.sender_cpu_ns_per_packet, Some(1000.0));
+    assert_eq!(row.receiver_cpu_ns_per_packet, None);
+    assert_eq!(row.cpu_ns_per_packet, Some(8000.0));
+}
+
+#[test]
+fn the_numbers_are_those_that_a_pocket_calculator_gives() {
+    let row = record();
+    assert_eq!(
+        (row.status, row.rounds, row.window_ms),
+        (Status::Ok, 6, Some(100.0))
+    );
+    assert_eq!(row.received_pps, Some(200_000.0));
+    assert_eq!(row.sent_pps, Some(300_000.0));
+    assert_eq!(row.received_mbps, Some(480.0));
+    assert_eq!(row.loss_pct, Some(33.3333));
+    assert_eq!(
+        (row.sent_packets, row.received_packets),
+        (Some(180_000), Some(120_000))
+    );
+    assert_eq!(row.dropped_socket_packets, Some(60_000));
+    assert_eq!(
+        (row.dropped_kernel_packets, row.unaccounted_packets),
+        (Some(0), Some(0))
+    );
+    assert_eq!(row.sender_cpu_ns_per_packet, Some(3_300.0));
+    assert_eq!(row.receiver_cpu_ns_per_packet, Some(1_500.0));
+    assert_eq!(row.cpu_ns_per_packet, Some(6_450.0));
+    assert_eq!(
+        (row.ratio_to_std, row.cpu_ratio_to_std),
+        (Some(1.0), Some(1.0))
+    );
+    assert_eq!((row.interval_pct, row.cv_pct), (Some(96.9), Some(0.0)));
+    assert_eq!(
+        (row.receiver_share_min_pct, row.disturbed_windows),
+        (Some(100.0), Some(0))
+    );
+    assert_eq!(
+        (row.temp_c_start, row.temp_c_end),
+        (Some(50.0), Some(51.25))
+    );
+    assert_eq!((row.temp_c_max, row.throttled.as_str()), (Some(51.5), "no"));
+    assert_eq!(row.freq_low_mhz, Some(600.0));
+    assert_eq!(row.started_at, "1970-01-01T00:00:01.000Z");
+    assert_eq!(row.warnings, Vec::<String>::new());
+}
+
+#[test]
+fn ratios_are_taken_within_a_round() {
+    let mut samples = six();
+    let mut reference = six();
+    // Everything is twice as slow in one round: the ratio does not see it.
+    for sample in [&mut samples[2], &mut reference[2]] {
+        sample.window_ns *= 2;
+        sample.lanes[0].cpu_ns = Some(198_000_000);
+    }
+    reference.reverse();
+    let row = record_of(&samples, &reference, Outcome::Complete(EndedBy::Rounds));
+    assert_eq!(
+        (row.ratio_to_std_low, row.ratio_to_std_high),
+        (Some(1.0), Some(1.0))
+    );
+    assert_eq!(row.received_pps_low, Some(100_000.0));
+    // Without its partners there is less to say.
+    let row = record_of(
+        &samples,
+        &reference[..2],
+        Outcome::Complete(EndedBy::Rounds),
+    );
+    assert!(
+        row.warnings
+            .iter()
+            .any(|warning| warning.contains("fewer pairs")),
+        "{row:?}"
+    );
+    let row = record_of(&samples, &[], Outcome::Complete(EndedBy::Rounds));
+    assert_eq!((row.ratio_to_std, row.ratio_to_std_low), (None, None));
+}
+
+#[test]
+fn a_starved_or_faulty_case_has_counts_but_no_speed() {
+    let mut starved = six();
+    starved[0].books.unread = 1;
+    let mut faulty = six();
+    // What is missing in one window and too much in another must not cancel out.
+    faulty[0].books.at_end.received -= 1;
+    faulty[1].books.at_end.received += 1;
+    for (samples, reason) in [(starved, "starved"), (faulty, "the books of 2 windows")] {
+        let row = record_of(&samples, &six(), Outcome::Complete(EndedBy::Rounds));
+        assert_eq!(row.status, Status::Failed);
+        assert!(row.reason.starts_with(reason), "{}", row.reason);
+        assert_eq!((row.received_pps, row.ratio_to_std), (None, None));
+        assert_eq!(row.sent_packets, Some(180_000));
+    }
+}
+
+#[test]
+fn an_interrupted_case_says_what_its_rounds_say() {
+    let row = record_of(&six()[..1], &six()[..1], Outcome::Interrupted);
+    assert_eq!((row.status, row.rounds), (Status::Interrupted, 1));
+    assert_eq!(
+        (row.received_pps, row.received_pps_low),
+        (Some(200_000.0), None)
+    );
+    let row = record_of(&[], &[], Outcome::Interrupted);
+    assert_eq!(
+        (row.status, row.rounds, row.sent_packets),
+        (Status::Interrupted, 0, None)
+    );
+}
+
+#[test]
+fn what_is_missing_in_one_window_and_too_much_in_another_does_not_cancel() {
+    let mut samples = six();
+    samples[0].books.at_end.received += 1;
+    samples[1].books.at_end.received -= 1;
+    let row = record_of(&samples, &six(), Outcome::Complete(EndedBy::Rounds));
+    assert_eq!(row.status, Status::Failed);
+    assert!(
+        row.reason.contains("2 windows do not close: 2 datagrams"),
+        "{}",
+        row.reason
+    );
+}
+
+mod contamination;
+mod dead;
+mod warnings;

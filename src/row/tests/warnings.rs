@@ -1,0 +1,98 @@
+//! What may mislead about a row is named in it.
+
+use super::*;
+
+#[test]
+fn windows_that_mislead_are_named() {
+    let warned = |change: fn(&mut Sample)| {
+        let mut samples = six();
+        change(&mut samples[3]);
+        record_of(&samples, &six(), Outcome::Complete(EndedBy::Rounds))
+            .warnings
+            .join("; ")
+    };
+    let disturbed = warned(|sample| sample.lanes[0].cpu_ns = Some(96_000_000));
+    assert!(disturbed.contains("97 % of a sender's CPU"), "{disturbed}");
+    let filling = warned(|sample| sample.books.at_closing.received -= 2_000);
+    assert!(filling.contains("queues were filling"), "{filling}");
+    let helped = warned(|sample| sample.other_cpu_ns = Some(6 * 12_900_000));
+    assert!(helped.contains("used 10 % more CPU time"), "{helped}");
+    let hardly_helped = warned(|sample| sample.other_cpu_ns = Some(6 * 1_200_000));
+    assert_eq!(hardly_helped, warned(|_| ()), "below 1 % says nothing");
+    let unpinned = warned(|sample| sample.lanes[1].cpu = None);
+    assert!(unpinned.contains("could not be pinned"), "{unpinned}");
+    let empty = warned(|sample| sample.lanes[1].received_packets = 0);
+    assert!(
+        empty.contains("nothing was received in a window"),
+        "{empty}"
+    );
+}
+
+#[test]
+fn heat_and_slower_clocks_are_named() {
+    let pace = |chain_ns| Some(CpuSpeed { cpu: 0, chain_ns });
+    let row_of = |change: &dyn Fn(&mut [Sample])| {
+        let mut samples = six();
+        change(&mut samples);
+        let environment = Environment {
+            paces: pace(10_000).into_iter().collect(),
+            throttles_from_c: Some(80),
+            unfit: vec!["the governor is ondemand".to_owned()],
+            ..Environment::default()
+        };
+        record_in(
+            &environment,
+            &samples,
+            &six(),
+            Outcome::Complete(EndedBy::Rounds),
+        )
+    };
+    let row = row_of(&|_| {});
+    assert_eq!(row.warnings, ["the governor is ondemand"]);
+    assert_eq!(row.clock_min_pct, None);
+    let slow = |windows: usize, chain_ns| {
+        row_of(&move |samples: &mut [Sample]| {
+            for sample in &mut samples[..windows] {
+                sample.lanes[0].pace = pace(chain_ns);
+            }
+        })
+    };
+    let row = slow(6, 10_200);
+    assert_eq!((row.clock_min_pct, row.warnings.len()), (Some(98.0), 1));
+    let warned = |row: &Row, of: &str| row.warnings.iter().any(|warning| warning.contains(of));
+    let row = slow(2, 12_500);
+    assert_eq!(row.clock_min_pct, Some(80.0));
+    assert!(warned(&row, "2 % slower"), "{row:?}");
+    // One slow reading is left out, and no more is made of it.
+    let row = slow(1, 12_500);
+    assert_eq!(
+        (row.clock_min_pct, row.left_out_windows),
+        (Some(80.0), Some(1))
+    );
+    assert!(!warned(&row, "2 % slower"), "{row:?}");
+    let row = row_of(&|samples| samples[3].climate.hottest_millic = Some(80_000));
+    assert!(warned(&row, "reached the 80 C"), "{row:?}");
+    // Seen during one window, and gone again.
+    let row = row_of(&|samples| samples[3].climate.throttle_bits = Some(0x4_0001));
+    assert_eq!(row.throttled, "under-voltage+throttled");
+    assert!(warned(&row, "under-voltage"), "{row:?}");
+    let row = row_of(&|samples| samples[3].climate.cooling = Some(true));
+    assert_eq!(row.throttled, "cooled by its clock");
+    let row = row_of(&|samples| samples[3].climate.under_voltage = Some(true));
+    assert_eq!(row.throttled, "under-voltage");
+    // Nobody asked the firmware, so nobody knows what it did.
+    let row = row_of(&|samples| {
+        for sample in samples {
+            sample.climate.throttle_bits = None;
+        }
+    });
+    assert_eq!(
+        (row.throttled.as_str(), row.warnings.len()),
+        ("not by the kernel", 1)
+    );
+    // A CPU of which nothing is known from the start says nothing.
+    let mut samples = six();
+    samples[0].lanes[0].pace = pace(99);
+    let row = record_of(&samples, &[], Outcome::Complete(EndedBy::Rounds));
+    assert_eq!(row.clock_min_pct, None);
+}

@@ -1,0 +1,231 @@
+//! What became of a case, and what may mislead about its row.
+
+use std::collections::BTreeMap;
+
+use super::contamination::Selection;
+use super::{Environment, Outcome, RowInput, Status, climate, numbers};
+use crate::data::{LaneSample, Sample, Sharing, Side};
+use crate::stats;
+
+/// A fault of the run outranks how it ended.
+pub(super) fn status(input: &RowInput) -> (Status, String) {
+    match &input.outcome {
+        Outcome::Skipped(reason) => return (Status::Skipped, reason.clone()),
+        Outcome::Failed(reason) => return (Status::Failed, reason.clone()),
+        Outcome::Complete(_) | Outcome::Interrupted => {}
+    }
+    // Of the whole run: one that fell asleep in the warm-up left nothing of the window to be read.
+    if input.samples.iter().any(|sample| sample.books.unread > 0) {
+        let why = input.engines.receiver.starves.as_deref();
+        let why = why.unwrap_or("the receiver slept on a queue that was not empty");
+        let reason = format!("starved and left datagrams unread: {why}");
+        return (Status::Failed, reason);
+    }
+    // Of each window: over several of them, what is missing and what is too much could cancel.
+    let unaccounted = input
+        .samples
+        .iter()
+        .map(|sample| sample.books.of_window().unaccounted);
+    let faults: Vec<i64> = unaccounted.filter(|&count| count != 0).collect();
+    if !faults.is_empty() {
+        let (windows, datagrams) = (
+            faults.len(),
+            faults.iter().map(|count| count.unsigned_abs()),
+        );
+        let reason = format!(
+            "the books of {windows} windows do not close: {} datagrams unaccounted for",
+            datagrams.sum::<u64>()
+        );
+        return (Status::Failed, reason);
+    }
+    if let Some(reason) = dead(input.samples) {
+        return (Status::Failed, reason);
+    }
+    match input.outcome {
+        Outcome::Interrupted => (Status::Interrupted, "ended by a signal".to_owned()),
+        _ => (Status::Ok, String::new()),
+    }
+}
+
+/// Why a case is dead, if it is: its books close, but no window moved a datagram. One that arrives too late for
+/// its window, as on a busy machine, is in the books all the same.
+fn dead(samples: &[Sample]) -> Option<String> {
+    let books = numbers::total_books(samples);
+    if samples.is_empty() || books.received > 0 {
+        return None;
+    }
+    let failed = match numbers::failed_calls(samples) {
+        0 => String::new(),
+        calls => format!(": {calls} system calls failed"),
+    };
+    let what = match books.sent {
+        0 => "nothing was sent",
+        // What came was the warm-up's; so it is in logs of format 2, whose books do not tell the two apart.
+        _ if samples.iter().any(|sample| numbers::received(sample) > 0) => {
+            "nothing of what was sent in the windows was received"
+        }
+        _ => "nothing was received",
+    };
+    Some(format!("{what}{failed}"))
+}
+
+/// Why there were no more rounds; nothing where there were to be none.
+pub(super) fn ended_by(outcome: &Outcome) -> &'static str {
+    match outcome {
+        Outcome::Complete(by) => by.name(),
+        Outcome::Interrupted => "signal",
+        Outcome::Failed(_) => "failure",
+        Outcome::Skipped(_) => "",
+    }
+}
+
+/// Whether lanes of this side are workers, or have their work done by them.
+fn on_workers(input: &RowInput, side: Side) -> bool {
+    let (case, engines) = (input.case, input.engines);
+    match side {
+        Side::Sender | Side::Alone => case.runs_on_workers(engines.sender),
+        Side::Receiver => case.runs_on_workers(engines.receiver),
+        Side::Worker => true,
+    }
+}
+
+/// Everything that may mislead about a row.
+pub(super) fn warnings(
+    input: &RowInput,
+    environment: &Environment,
+    selection: &Selection,
+) -> Vec<String> {
+    let samples = input.samples;
+    let mut warnings = input.warnings.clone();
+    // Workers share CPUs, and say themselves if they do not.
+    let is_placed = |lane: &LaneSample| lane.cpu.is_some() || on_workers(input, lane.side);
+    let pinned = |sample: &Sample| sample.lanes.iter().all(is_placed);
+    if input.pin != "none" && !samples.iter().all(pinned) {
+        warnings.push("a thread could not be pinned".to_owned());
+    }
+    let has_partner = |sample: &&Sample| {
+        let mut partners = input.reference.iter();
+        partners.any(|other| other.round == sample.round)
+    };
+    let pairs = samples.iter().filter(has_partner).count();
+    if pairs > 0 && pairs < samples.len() {
+        warnings.push("the ratios have fewer pairs than there are windows".to_owned());
+    }
+    let of_rates = selection.kept.len();
+    let of_ratios = selection.pairs.len();
+    warnings.extend(few_rounds(if of_ratios > 0 {
+        of_rates.min(of_ratios)
+    } else {
+        of_rates
+    }));
+    if input.samples.windows(2).any(|two| {
+        let buffers = |sample: &Sample| (sample.rcvbuf_bytes, sample.sndbuf_bytes);
+        buffers(&two[0]) != buffers(&two[1])
+    }) {
+        warnings.push("the buffers that were granted changed from window to window".to_owned());
+    }
+    warnings.extend(unlike_a_longer_run(input));
+    warnings.extend(idle_lanes(input));
+    warnings.extend(selection.warnings());
+    warnings.extend(disturbed(samples, environment));
+    let lanes = samples.iter().flat_map(|sample| &sample.lanes);
+    let mut remarks: Vec<String> = lanes.filter_map(|lane| lane.remark.clone()).collect();
+    remarks.sort_unstable();
+    remarks.dedup();
+    warnings.extend(remarks);
+    let failed = numbers::failed_calls(samples);
+    if failed > 0 {
+        warnings.push(format!("{failed} system calls failed"));
+    }
+    if input.repeated > 0 {
+        warnings
+            .push("windows that went wrong were measured once more (repeated_windows)".to_owned());
+    }
+    warnings.extend(uncounted_cpu(samples));
+    if !samples.is_empty() {
+        let at_start = &environment.paces;
+        let from_c = environment.throttles_from_c;
+        warnings.extend(climate::warnings(samples, at_start, from_c));
+        warnings.extend(environment.unfit.iter().cloned());
+    }
+    warnings
+}
+
+/// Where an engine has helpers, its CPU time per datagram is not all that it costs.
+fn uncounted_cpu(samples: &[Sample]) -> Option<String> {
+    const NEGLIGIBLE_PCT: f64 = 1.0;
+    let pct = numbers::other_cpu_pct(samples).filter(|&pct| pct > NEGLIGIBLE_PCT)?;
+    Some(format!(
+        "threads besides the benchmark's own used {pct:.0} % more CPU time (other_cpu_ns_per_packet)"
+    ))
+}
+
+fn few_rounds(rounds: usize) -> Option<String> {
+    let coverage = stats::coverage(rounds);
+    (rounds > 1 && coverage < stats::CONFIDENCE).then(|| {
+        format!(
+            "intervals of {rounds} rounds cover {:.1} %, not 95 %: 6 rounds or more do",
+            100.0 * coverage
+        )
+    })
+}
+
+/// The windows are too short for the case.
+fn unlike_a_longer_run(input: &RowInput) -> Vec<String> {
+    let samples = input.samples;
+    let mut warnings = Vec::new();
+    if samples.iter().any(|sample| numbers::received(sample) == 0) {
+        warnings.push(
+            "nothing was received in a window: it was too short, or the machine too busy"
+                .to_owned(),
+        );
+    }
+    // What `null` has in flight is no queue.
+    if input.engines.sender.moves_datagrams && numbers::unsteady_windows(samples) > 0 {
+        let cure = "a longer --duration or --warmup, or a smaller --rcvbuf, shows how it goes on";
+        warnings.push(format!(
+            "queues were filling or emptying (queue_growth_packets): {cure}"
+        ));
+    }
+    warnings
+}
+
+/// Lanes that moved nothing in any window, although the others of their side did. A receiver that shares the port
+/// may be meant to get nothing; then the plan has said so.
+fn idle_lanes(input: &RowInput) -> Vec<String> {
+    let idle = |side: fn(Side) -> bool, packets: fn(&LaneSample) -> u64| {
+        let mut moved: BTreeMap<usize, u64> = BTreeMap::new();
+        for sample in input.samples {
+            let lanes = sample.lanes.iter().enumerate();
+            for (n, lane) in lanes.filter(|(_, lane)| side(lane.side)) {
+                *moved.entry(n).or_default() += packets(lane);
+            }
+        }
+        let idle = moved.values().filter(|&&packets| packets == 0).count();
+        (idle > 0 && idle < moved.len()).then_some((idle, moved.len()))
+    };
+    let mut warnings = Vec::new();
+    if let Some((idle, all)) = idle(Side::sends, |lane| lane.sent_packets) {
+        warnings.push(format!(
+            "{idle} of {all} senders sent nothing in any window"
+        ));
+    }
+    let is_even = input.case.sharing.is_none_or(Sharing::is_even);
+    let receivers = idle(Side::receives, |lane| lane.received_packets);
+    if let Some((idle, all)) = receivers.filter(|_| is_even) {
+        warnings.push(format!(
+            "{idle} of {all} receivers received nothing in any window (receiver_share_min_pct)"
+        ));
+    }
+    warnings
+}
+
+fn disturbed(samples: &[Sample], environment: &Environment) -> Option<String> {
+    let why = match environment.irq_time_accounting.as_str() {
+        "no" => "other programs",
+        "yes" => "this kernel counts softirq time apart, or other programs",
+        _ => "other programs, or a kernel that counts softirq time apart",
+    };
+    (numbers::disturbed_windows(samples) > 0)
+        .then(|| format!("lanes had less than 97 % of a sender's CPU (disturbed_windows): {why}"))
+}

@@ -1,0 +1,177 @@
+//! A lane: what one thread runs, and all that it shares with the coordinator.
+//!
+//! Lanes wait at the `StartBarrier`, then never pause. They publish what they did in their [`Meter`]; the
+//! coordinator reads the meters at the edges of a window, which costs the lanes nothing.
+
+use std::io;
+#[cfg(feature = "calibration")]
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::start_barrier::StartBarrier;
+use crate::data::Connection;
+use crate::engine::{LaneBrief, Meter, Pool, ReceiveEnd, SendEnd};
+
+/// What a lane is to do.
+#[derive(Debug)]
+pub struct Job {
+    /// Its side of the workload.
+    pub role: Role,
+    /// Whether its sockets are connected.
+    pub connection: Connection,
+}
+
+/// One side of the workload, with its sockets.
+#[derive(Debug)]
+pub enum Role {
+    /// Flood this socket's peer.
+    Send(SendEnd),
+    /// Take what comes.
+    Receive(ReceiveEnd),
+    /// Send and receive in turn.
+    Alone(SendEnd, ReceiveEnd),
+}
+
+/// What the lanes of one run share: the gate and the two stop flags.
+#[derive(Debug, Default)]
+pub struct Control {
+    /// Where lanes wait for each other.
+    pub gate: StartBarrier,
+    stop_sending: AtomicBool,
+    stop_receiving: AtomicBool,
+    #[cfg(feature = "calibration")]
+    delay_iterations: AtomicU64,
+}
+
+impl Control {
+    /// Asks the senders to stop. Receivers go on, so that the queues empty.
+    pub fn stop_sending(&self) {
+        self.stop_sending.store(true, Ordering::Relaxed);
+    }
+
+    /// Asks the receivers to stop.
+    pub fn stop_receiving(&self) {
+        self.stop_receiving.store(true, Ordering::Relaxed);
+    }
+
+    /// Makes senders do so much more for each datagram. To be said before the gate opens.
+    #[cfg(feature = "calibration")]
+    pub fn delay_senders(&self, iterations: u64) {
+        self.delay_iterations.store(iterations, Ordering::Relaxed);
+    }
+}
+
+/// What a lane's loop has in hand besides its engine.
+#[derive(Debug)]
+pub struct LaneContext {
+    /// Where the loop publishes what it did.
+    pub meter: Arc<Meter>,
+    control: Arc<Control>,
+    pool: Option<Pool>,
+    faults: Mutex<Faults>,
+}
+
+/// Failed calls since the last one that moved something.
+#[derive(Clone, Copy, Debug, Default)]
+struct Faults {
+    packets: u64,
+    streak: u32,
+}
+
+impl LaneContext {
+    /// A lane that gives up after so many failed calls in a row would only spin.
+    const MAX_STREAK: u32 = 1000;
+
+    /// The context of the lane that `meter` belongs to.
+    pub fn new(control: Arc<Control>, meter: Arc<Meter>) -> Self {
+        Self {
+            meter,
+            control,
+            pool: None,
+            faults: Mutex::default(),
+        }
+    }
+
+    /// Whether other threads than its own run it.
+    pub fn is_pooled(&self) -> bool {
+        self.pool.is_some()
+    }
+
+    /// The same lane, run by the threads of `pool`.
+    pub fn on(self, pool: Option<Pool>) -> Self {
+        Self { pool, ..self }
+    }
+
+    /// What the engine may want to know for this role.
+    pub fn brief(&self, role: &Role) -> LaneBrief {
+        LaneBrief {
+            wakeups: Arc::clone(&self.meter.wakeups),
+            meter: Arc::clone(&self.meter),
+            pool: self.pool.clone(),
+            alone: matches!(role, Role::Alone(..)),
+        }
+    }
+
+    /// Arrives at the gate and waits until it opens.
+    ///
+    /// # Errors
+    /// When another lane could not be built and the run is called off.
+    pub fn wait_at_start(&self) -> io::Result<()> {
+        self.control.gate.arrive_and_wait()
+    }
+
+    /// Whether senders are to stop. One relaxed load.
+    #[inline]
+    pub fn sending_stopped(&self) -> bool {
+        self.control.stop_sending.load(Ordering::Relaxed)
+    }
+
+    /// Whether receivers are to stop. One relaxed load.
+    #[inline]
+    pub fn receiving_stopped(&self) -> bool {
+        self.control.stop_receiving.load(Ordering::Relaxed)
+    }
+
+    /// Does what [`Control::delay_senders`] asked for, for each datagram of the burst.
+    #[cfg(feature = "calibration")]
+    #[inline]
+    pub(crate) fn delay(&self, burst: Burst) {
+        let iterations = self.control.delay_iterations.load(Ordering::Relaxed);
+        crate::workload::delay::spend(iterations * burst.packets);
+    }
+
+    /// Says that this lane sends no more, so that its count is final.
+    pub fn done_sending(&self) {
+        self.meter.done_sending.store(true, Ordering::Release);
+    }
+
+    /// Takes note of a call that moved nothing.
+    ///
+    /// # Errors
+    /// The same error, when 1000 calls in a row have failed.
+    #[cold]
+    pub fn tolerate(&self, error: io::Error) -> io::Result<()> {
+        match error.kind() {
+            // The coordinator's wakeup (see `sys::wakeup`): the loop looks at its stop flag.
+            io::ErrorKind::Interrupted => return Ok(()),
+            io::ErrorKind::WouldBlock => {
+                self.meter.would_blocks.fetch_add(1, Ordering::Relaxed);
+                return Ok(());
+            }
+            _ => {}
+        }
+        self.meter.errors.fetch_add(1, Ordering::Relaxed);
+        let packets = self.meter.sent.read().packets + self.meter.received.read().packets;
+        let mut faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
+        if faults.packets != packets {
+            *faults = Faults { packets, streak: 0 };
+        }
+        faults.streak += 1;
+        if faults.streak < Self::MAX_STREAK {
+            Ok(())
+        } else {
+            Err(error)
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! Where lanes wait for each other.
+
+use std::io;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+/// What a lane returns that was called off at the gate, as another one could not be built.
+pub const CALLED_OFF: io::ErrorKind = io::ErrorKind::ConnectionAborted;
+
+/// Where lanes wait until all of them are ready. If one cannot be built, nobody is stranded.
+#[derive(Debug, Default)]
+pub struct StartBarrier {
+    state: Mutex<BarrierState>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct BarrierState {
+    arrived: usize,
+    failed: bool,
+    open: bool,
+}
+
+impl StartBarrier {
+    fn lock(&self) -> MutexGuard<'_, BarrierState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn change(&self, change: impl FnOnce(&mut BarrierState)) {
+        change(&mut self.lock());
+        self.changed.notify_all();
+    }
+
+    pub(super) fn arrive_and_wait(&self) -> io::Result<()> {
+        self.change(|state| state.arrived += 1);
+        let state = self
+            .changed
+            .wait_while(self.lock(), |state| !state.open && !state.failed)
+            .unwrap_or_else(PoisonError::into_inner);
+        if state.failed {
+            Err(CALLED_OFF.into())
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Waits until `lanes` lanes have arrived. `false`: one of them failed instead.
+    pub fn wait_for(&self, lanes: usize) -> bool {
+        let state = self
+            .changed
+            .wait_while(self.lock(), |state| state.arrived < lanes && !state.failed)
+            .unwrap_or_else(PoisonError::into_inner);
+        !state.failed
+    }
+
+    /// Lets the lanes go.
+    pub fn open(&self) {
+        self.change(|state| state.open = true);
+    }
+
+    /// Calls the run off.
+    pub fn fail(&self) {
+        self.change(|state| state.failed = true);
+    }
+}

@@ -1,0 +1,51 @@
+//! Alone: one thread sends a burst and receives it, in turn.
+
+use std::io;
+
+use crate::engine::payload::{Check, Fill};
+use crate::engine::{Receive, Tally, Transmit};
+use crate::workload::lane::LaneContext;
+
+/// Sends a burst and receives until all of it has come, again and again until the stop; then receives what
+/// is still there.
+///
+/// What stamps and inspects comes from outside, as a loop that lends something of its own counts in memory. A
+/// lost datagram costs one [`recv_timeout`](crate::engine::ReceiveEnd::recv_timeout) and no more.
+pub(crate) async fn send_and_receive(
+    sender: &mut impl Transmit,
+    receiver: &mut impl Receive,
+    fill: &mut impl Fill,
+    check: &mut impl Check,
+    lane: &LaneContext,
+) -> io::Result<()> {
+    let mut sent = Tally::default();
+    let mut received = Tally::default();
+    let mut under_way = 0;
+    while !lane.receiving_stopped() {
+        if lane.sending_stopped() {
+            lane.done_sending();
+        } else if under_way == 0 {
+            match sender.transmit(fill).await {
+                Ok(burst) => {
+                    under_way = burst.packets;
+                    fill.sent(burst.packets);
+                    #[cfg(feature = "calibration")]
+                    lane.delay(burst);
+                    lane.meter.sent.publish(sent.add(burst));
+                }
+                Err(error) => lane.tolerate(error)?,
+            }
+        }
+        match receiver.receive(check).await {
+            Ok(burst) => {
+                under_way = under_way.saturating_sub(burst.packets);
+                lane.meter.received.publish(received.add(burst));
+            }
+            Err(error) => {
+                under_way = 0;
+                lane.tolerate(error)?;
+            }
+        }
+    }
+    Ok(())
+}
