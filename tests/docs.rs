@@ -2,40 +2,187 @@
 
 mod common;
 
-use common::{Place, stdout};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use common::{Place, stderr, stdout};
+use serde_json::Value;
 use udpbench::engines;
 
 fn document(name: &str) -> String {
-    let path = format!("{}/{name}", env!("CARGO_MANIFEST_DIR"));
-    std::fs::read_to_string(path).expect("it is there")
+    fs::read_to_string(root().join(name)).expect("it is there")
+}
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// A row of a table, if its first cell is a name.
+fn cells(line: &str) -> Option<Vec<&str>> {
+    let cells: Vec<&str> = line
+        .strip_prefix('|')?
+        .split('|')
+        .map(|cell| cell.trim().trim_matches('`'))
+        .collect();
+    line.starts_with("| `").then_some(cells)
+}
+
+/// The columns of the CSV as `docs/RESULTS.md` explains them: name, and what it looks at.
+fn columns_explained(count: usize) -> Vec<(String, String)> {
+    let results = document("docs/RESULTS.md");
+    let rows = results.lines().filter_map(cells).take(count);
+    let column = |cells: Vec<&str>| (cells[0].to_owned(), cells[2].to_owned());
+    rows.map(column).collect()
 }
 
 #[test]
 fn every_column_is_explained_in_its_order() {
+    let columns = columns();
+    let explained = columns_explained(columns.len()).into_iter();
+    let names: Vec<String> = explained.map(|(name, _)| name).collect();
+    assert_eq!(names, columns);
+}
+
+fn columns() -> Vec<String> {
     let output = Place::new()
         .run("--engine mio-exhaustive --threads 1 --payload 0 --no-reference --board generic -o -");
     let text = stdout(&output);
-    let columns: Vec<&str> = text.lines().next().expect("a header").split(',').collect();
-    let results = document("docs/RESULTS.md");
-    let first_cell = |line: &str| {
-        let cell = line.strip_prefix("| `")?.split('`').next()?;
-        Some(cell.to_owned())
-    };
-    let explained: Vec<String> = results.lines().filter_map(first_cell).collect();
-    let columns_explained: Vec<&str> = explained
-        .iter()
-        .take(columns.len())
-        .map(String::as_str)
-        .collect();
-    assert_eq!(columns_explained, columns);
+    let header = text.lines().next().expect("a header");
+    header.split(',').map(str::to_owned).collect()
 }
 
 #[test]
-fn the_readme_lists_every_engine() {
-    let readme = document("README.md");
-    for entry in engines::ALL {
-        assert!(readme.contains(&format!("\n| `{entry}` |")), "{entry}");
+fn every_column_says_whether_it_looks_at_the_window_or_at_more() {
+    let results = document("docs/RESULTS.md");
+    let mark = |line: &str| Some(line.strip_prefix("- *")?.split_once("*: ")?.0.to_owned());
+    let (list, _) = results.split_once("\n| column |").expect("a table");
+    let marks: BTreeSet<String> = list.lines().filter_map(mark).collect();
+    let explained = columns_explained(columns().len());
+    for (name, over) in &explained {
+        assert!(
+            marks.contains(over),
+            "{name}: {over:?} is none of {marks:?}"
+        );
     }
+    let used: BTreeSet<String> = explained.into_iter().map(|(_, over)| over).collect();
+    assert_eq!(used, marks);
+}
+
+#[test]
+fn columns_look_at_what_they_say() {
+    let drain: Change = |window| {
+        add(window, "/books/at_end/sent", 1000);
+        add(window, "/books/at_end/received", 500);
+        add(window, "/books/at_end/dropped_socket", 300);
+        // Those of other programs would be taken for ours in part.
+        window["books"]["kernel_discards"] = Value::from(200);
+        for edge in ["opening", "closing"] {
+            window["books"][format!("kernel_discards_at_{edge}")] = Value::from(0);
+        }
+    };
+    let run: Change = |window| {
+        for reading in ["first", "last", "hottest"] {
+            window["climate"][format!("{reading}_millic")] = Value::from(95_000);
+        }
+        window["climate"]["lowest_khz"] = Value::from(1);
+    };
+    let window: Change = |window| {
+        add(window, "/lanes/0/errors", 7);
+        window["other_cpu_ns"] = Value::from(7_000_000);
+    };
+    let place = Place::new();
+    let output = place.run(
+        "--engine null --no-reference --threads 2 --payload 300 --ip v4 --connection connected \
+         --rounds 5 --duration 5ms --warmup 0s --soak 0s -o before.csv",
+    );
+    assert!(output.status.success(), "{}", stderr(&output));
+    for (over, change) in [("drain", drain), ("run", run), ("window", window)] {
+        let changed = changed_columns(&place, change);
+        assert!(!changed.is_empty(), "{over}");
+        let explained = columns_explained(usize::MAX);
+        for name in changed {
+            let mark = explained.iter().find(|(explained, _)| *explained == name);
+            let (_, mark) = mark.expect("every column is explained");
+            // What went wrong anywhere is a warning.
+            assert!(
+                mark == over || name == "warnings",
+                "{name}: {mark}, but it looks at {over}"
+            );
+        }
+    }
+}
+
+type Change = fn(&mut Value);
+
+fn add(window: &mut Value, field: &str, more: u64) {
+    let value = window.pointer_mut(field).expect("a field of the format");
+    *value = Value::from(value.as_u64().expect("a count") + more);
+}
+
+/// The columns that change with the windows of `before.jsonl`.
+fn changed_columns(place: &Place, change: Change) -> Vec<String> {
+    let log = fs::read_to_string(place.path("before.jsonl")).expect("raw samples");
+    let line = |line: &str| {
+        let mut line: Value = serde_json::from_str(line).expect("JSON");
+        line.get_mut("window").into_iter().for_each(change);
+        format!("{line}\n")
+    };
+    let after: String = log.lines().map(line).collect();
+    fs::write(place.path("after.jsonl"), after).expect("written");
+    let output = place.run("summarize after.jsonl --format csv -o -");
+    assert!(output.status.success(), "{}", stderr(&output));
+    let before = fs::read_to_string(place.path("before.csv")).expect("results");
+    let (before, after) = (one_row(&before), one_row(&stdout(&output)));
+    let both = before.into_iter().zip(after);
+    let differ = both.filter(|(before, after)| before != after);
+    differ.map(|((name, _), _)| name).collect()
+}
+
+/// The columns of a CSV with one row, and their values.
+fn one_row(csv: &str) -> Vec<(String, String)> {
+    let mut reader = csv::Reader::from_reader(csv.as_bytes());
+    let names = reader.headers().expect("a header").clone();
+    let row = reader.records().next().expect("a row").expect("CSV");
+    let columns = names.iter().zip(&row);
+    columns
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect()
+}
+
+#[test]
+fn the_readme_lists_the_engines_in_the_order_of_the_registry() {
+    let is_built = |name: &String| engines::find(name).is_some();
+    let listed: Vec<String> = engines_of_the_readme()
+        .into_iter()
+        .filter(is_built)
+        .collect();
+    let registered: Vec<&str> = engines::ALL.iter().map(|entry| entry.about.name).collect();
+    assert_eq!(listed, registered);
+}
+
+/// With `--no-default-features`, too: `.ci/run features`.
+#[test]
+fn an_engine_is_built_or_the_program_says_why_not() {
+    let listed: BTreeSet<String> = engines_of_the_readme().into_iter().collect();
+    let absent = engines::NOT_BUILT.iter().map(|(name, _)| *name);
+    let known = engines::ALL
+        .iter()
+        .map(|entry| entry.about.name)
+        .chain(absent);
+    let mut seen = BTreeSet::new();
+    for name in known {
+        assert!(seen.insert(name.to_owned()), "{name} twice");
+    }
+    assert_eq!(seen, listed);
+}
+
+fn engines_of_the_readme() -> Vec<String> {
+    let readme = document("README.md");
+    let (_, section) = readme.split_once("\n## The engines\n").expect("a section");
+    let (section, _) = section.split_once("\n## ").expect("another one");
+    let rows = section.lines().filter_map(cells);
+    rows.map(|cells| cells[0].to_owned()).collect()
 }
 
 #[test]
@@ -45,5 +192,91 @@ fn the_readmes_commands_are_those_that_ci_runs() {
         let line = format!("\n    {command}\n");
         assert!(readme.contains(&line), "{command}");
         assert!(ci.contains(&line), "{command}");
+    }
+}
+
+#[test]
+fn the_readme_and_the_method_stay_short_enough_to_finish() {
+    assert!(document("README.md").lines().count() <= 200);
+    assert!(document("docs/METHODOLOGY.md").split_whitespace().count() <= 4000);
+}
+
+#[test]
+fn every_link_leads_somewhere() {
+    for page in pages() {
+        let text = fs::read_to_string(&page).expect("it is there");
+        let home = page.parent().expect("a directory");
+        for link in text.split("](").skip(1) {
+            let target = link.split(')').next().unwrap_or_default();
+            if target.contains("://") {
+                continue;
+            }
+            let (file, anchor) = target.split_once('#').unwrap_or((target, ""));
+            let file = if file.is_empty() {
+                page.clone()
+            } else {
+                home.join(file)
+            };
+            assert!(file.exists(), "{}: {target}", page.display());
+            let has_anchor = anchor.is_empty() || anchors(&file).contains(anchor);
+            assert!(has_anchor, "{}: no heading for {target}", page.display());
+        }
+    }
+}
+
+/// The pages of this repository.
+fn pages() -> Vec<PathBuf> {
+    let (mut waiting, mut pages) = (vec![], vec![]);
+    for name in ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"] {
+        pages.push(root().join(name));
+    }
+    for name in ["docs", "boards", "results", "scripts", "tests"] {
+        waiting.push(root().join(name));
+    }
+    while let Some(directory) = waiting.pop() {
+        for entry in fs::read_dir(directory).expect("a directory").flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                waiting.push(path);
+            } else if path.extension().is_some_and(|found| found == "md") {
+                pages.push(path);
+            }
+        }
+    }
+    pages
+}
+
+/// What a link may name of a page: its headings, as GitHub writes them.
+fn anchors(page: &Path) -> BTreeSet<String> {
+    let text = fs::read_to_string(page).expect("a page");
+    let headings = text.lines().filter(|line| line.starts_with('#'));
+    let anchor = |heading: &str| {
+        let heading = heading.trim_start_matches('#').trim().to_lowercase();
+        let kept = |c: &char| c.is_alphanumeric() || [' ', '-', '_'].contains(c);
+        heading
+            .chars()
+            .filter(kept)
+            .collect::<String>()
+            .replace(' ', "-")
+    };
+    headings.map(anchor).collect()
+}
+
+#[test]
+fn every_file_that_a_page_names_is_there() {
+    for name in [
+        "README.md",
+        "docs/METHODOLOGY.md",
+        "docs/BIAS.md",
+        "docs/CALIBRATION.md",
+    ] {
+        let text = document(name);
+        let paths = text.split('`').skip(1).step_by(2).filter(|code| {
+            let mut folders = ["src/", "scripts/", "tests/", "docs/", "results/"].iter();
+            folders.any(|folder| code.starts_with(folder)) && !code.contains(['<', '*', ' '])
+        });
+        for path in paths {
+            assert!(root().join(path).exists(), "{name}: {path}");
+        }
     }
 }

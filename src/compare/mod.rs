@@ -11,7 +11,7 @@
 //! | what is no accident, over everything that was asked | `significance` |
 //! | what each is called | `verdict` |
 //!
-//! `docs/METHODOLOGY.md` says why it is so, and how often it errs.
+//! `docs/METHODOLOGY.md` says why it is so, `docs/CALIBRATION.md` how often it errs.
 
 mod comparability;
 mod difference;
