@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use maud::{Markup, html};
 
-use super::chart::{Course, figure, key};
+use super::chart::{TimeSeries, figure, key};
 use crate::results::Results;
 use crate::sample::Sample;
 
@@ -45,7 +45,7 @@ fn speed(points: &[(f64, f64)]) -> Markup {
     let about = format!(
         "Points: received in each window over time, in % of the median of its case. {drift}"
     );
-    let picture = Course {
+    let picture = TimeSeries {
         axis: "% of the case's median",
         points,
         range: (100.0 - around, 100.0 + around),
@@ -82,7 +82,7 @@ fn spread(points: &[(f64, f64)]) -> f64 {
 fn temperature(points: &[(f64, f64)]) -> Markup {
     let most = points.iter().map(|point| point.1).fold(0.0, f64::max);
     let about = format!("Points: the hottest thermal zone over time. The highest is {most:.1} °C.");
-    let picture = Course {
+    let picture = TimeSeries {
         axis: "°C",
         points,
         range: (20.0, if most > 100.0 { 140.0 } else { 100.0 }),

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use maud::{Markup, html};
 
 use super::cases::{by_block, by_setting, drawable, labels};
-use super::chart::{Dots, First, LOOKS, Line, Lines, Look, Mark, Row, Shape, figure, key};
+use super::chart::{Dots, First, LOOKS, Line, Lines, Look, Mark, Row, Shape, figure, key, legend};
 use crate::case::Connection;
 use crate::record::Record;
 use crate::results::Results;
@@ -54,9 +54,12 @@ fn lines(file: &Results, payloads: &[usize]) -> Markup {
             @for (setting, rows) in &settings {
                 @let caption = setting.to_string();
                 @let picture = |axis| Lines { axis, payloads, caption: &caption };
-                @let megabits = picture("Mb/s").draw(&of_engines(&labels, rows, payloads, mbps));
-                @let packets = picture("packets/s").draw(&of_engines(&labels, rows, payloads, pps));
-                (figure(&caption, &html! { (megabits) (packets) }))
+                @let packets = of_engines(&labels, rows, payloads, pps);
+                @let megabits = of_engines(&labels, rows, payloads, mbps);
+                (figure(&caption, &html! {
+                    p .legend { (legend(&packets)) }
+                    (picture("Mb/s").draw(&megabits)) (picture("packets/s").draw(&packets))
+                }))
             }
         }
     }
@@ -71,14 +74,16 @@ fn of_engines(
 ) -> Vec<Line> {
     let line = |(n, label): (usize, &String)| {
         let own = rows.iter().filter(|row| row.label() == *label);
+        let look = Look::nth(n);
         let point = |row: &&Record| {
             let step = payloads.binary_search(&row.payload_bytes.bytes()).ok()?;
-            Some((step, mark(row, Look::nth(n))?))
+            Some((step, mark(row, look)?))
         };
         let mut marks: Vec<(usize, Mark)> = own.filter_map(point).collect();
         marks.sort_by_key(|(step, _)| *step);
         Line {
             label: label.clone(),
+            look,
             marks,
         }
     };

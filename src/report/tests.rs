@@ -175,7 +175,7 @@ fn windows_become_points_over_time() {
     };
     let with = page(&[file]);
     assert!(
-        section(&with, "drift").contains("<path class=\"lp\" d=\"M"),
+        section(&with, "drift").contains("<path class=\"points\" d=\"M"),
         "{}",
         section(&with, "drift")
     );

@@ -1,13 +1,10 @@
 //! Engines one below the other, a dot for each value: readable however many there are.
 
 use maud::{Markup, html};
-use plotters::style::text_anchor::HPos;
 
-use super::axis::Axis;
-use super::frame::{Edges, Frame};
-use super::scale::Scale;
-use super::svg::{Canvas, Failure, Ink, picture};
-use super::{Mark, WIDTH, shortened};
+use super::scale::{Scale, Tick};
+use super::svg::{Area, LABELS, line, picture};
+use super::{Mark, WIDTH, figure};
 use crate::report::number;
 
 /// A picture of values, an engine per row.
@@ -51,10 +48,27 @@ impl Row {
         values.reduce(f64::max).unwrap_or(0.0)
     }
 
-    /// Full and empty marks would hide each other.
-    fn is_mixed(&self) -> bool {
-        let mut marks = self.marks.iter();
-        marks.clone().any(|mark| mark.look.filled) && marks.any(|mark| !mark.look.filled)
+    /// How far below the middle of the row a mark is: filled and open ones would hide each other.
+    fn offset(&self, mark: &Mark) -> f64 {
+        let is_mixed = self
+            .marks
+            .iter()
+            .any(|other| other.look.filled != mark.look.filled);
+        match mark.look.filled {
+            _ if !is_mixed => 0.0,
+            true => -4.0,
+            false => 4.0,
+        }
+    }
+
+    /// Its label as far as there is room.
+    fn name(&self) -> String {
+        let mut name: String = self.label.chars().take(LONGEST_LABEL).collect();
+        if name.len() < self.label.len() {
+            name.pop();
+            name.push('…');
+        }
+        name
     }
 }
 
@@ -62,7 +76,7 @@ impl Row {
 const MOST_ROWS: usize = 40;
 /// An interval that reaches further than this many times beyond all values ends at the edge.
 const BEYOND: f64 = 1.5;
-const ROW_HEIGHT: u32 = 22;
+const ROW_HEIGHT: f64 = 22.0;
 /// In characters; the rest of a longer label is in the tables.
 const LONGEST_LABEL: usize = 24;
 
@@ -78,11 +92,11 @@ impl Dots<'_> {
         let scale = match self.first {
             First::Largest | First::Smallest => Scale::fitting(self.extent(&rows)),
             First::LargestShare => Scale::linear(self.extent(&rows)),
-            First::LargestChange => Scale::signed(extent_of_changes(&rows)),
+            First::LargestChange => Scale::linear(extent_of_changes(&rows)),
         };
         html! {
             @for rows in rows.chunks(MOST_ROWS) {
-                (super::figure(self.caption, &self.picture(rows, &scale)))
+                (figure(self.caption, &self.picture(rows, &scale)))
             }
         }
     }
@@ -99,71 +113,37 @@ impl Dots<'_> {
     }
 
     fn picture(&self, rows: &[Row], scale: &Scale) -> Markup {
-        let top = if self.second.is_some() { 38 } else { 8 };
-        let count = u32::try_from(rows.len()).unwrap_or(0);
-        let size = (WIDTH, top + count * ROW_HEIGHT + Frame::LABELS);
-        picture(size, &self.about(rows), |canvas| {
-            self.draw_on(canvas, top, rows, scale)
-        })
-    }
-
-    fn draw_on(
-        &self,
-        canvas: &Canvas,
-        top: u32,
-        rows: &[Row],
-        scale: &Scale,
-    ) -> Result<(), Failure> {
-        let names = axis_of(rows);
-        let longest = names
-            .ticks
-            .iter()
-            .map(|(_, name)| name.chars().count())
-            .max();
-        let left = u32::try_from(longest.unwrap_or(0)).unwrap_or(0) * 15 / 2 + 8;
-        let edges = Edges {
+        let names = names(rows);
+        let longest = names.iter().map(|(_, name)| name.chars().count()).max();
+        let top = if self.second.is_some() { 38.0 } else { 8.0 };
+        let area = Area {
+            left: longest.unwrap_or(0) as f64 * 7.0 + 20.0,
+            right: WIDTH - 16.0,
             top,
-            right: 16,
-            bottom: 0,
-            left,
+            bottom: top + rows.len() as f64 * ROW_HEIGHT,
         };
-        let frame = Frame::draw(canvas, edges, scale.axis(), names)?;
         let log = if scale.is_log { ", log scale" } else { "" };
-        frame.name_below(&format!("{}{log}", self.axis))?;
-        self.second_axis(&frame, scale)?;
-        if let Some(value) = self.reference {
-            let x = frame.at(scale.place(value), 0.0).0;
-            let (upper, lower) = frame.height();
-            frame.line(vec![(x, upper), (x, lower)], Ink::Reference)?;
-        }
-        for (n, row) in rows.iter().enumerate() {
-            for mark in &row.marks {
-                // Full ones above, empty ones below.
-                let aside = match mark.look.filled {
-                    _ if !row.is_mixed() => 0,
-                    true => -4,
-                    false => 4,
-                };
-                frame.mark(mark, |value| {
-                    let (x, y) = frame.at(scale.place(value), -(n as f64));
-                    (x, y + aside)
-                })?;
+        let parts = html! {
+            (area.grid(&scale.ticks(), &names))
+            (area.name(&format!("{}{log}", self.axis)))
+            @if let Some((name, factor)) = self.second {
+                (area.centred(9.0, name))
+                (area.along(27.0, &scale.times(factor).ticks()))
             }
-        }
-        Ok(())
-    }
-
-    /// The same ticks in the other unit, above.
-    fn second_axis(&self, frame: &Frame, scale: &Scale) -> Result<(), Failure> {
-        let Some((name, factor)) = self.second else {
-            return Ok(());
+            @if let Some(value) = self.reference {
+                @let x = scale.share(value);
+                (line("reference", [area.at(x, 0.0), area.at(x, 1.0)]))
+            }
+            @for (row, (height, _)) in rows.iter().zip(&names) {
+                @for mark in &row.marks {
+                    (mark.draw(|value| {
+                        let (x, y) = area.at(scale.share(value), *height);
+                        (x, y + row.offset(mark))
+                    }))
+                }
+            }
         };
-        frame.write(name, (frame.middle(), 9), HPos::Center)?;
-        for &tick in &scale.ticks {
-            let text = number::short(scale.value(tick) * factor);
-            frame.write(&text, (frame.at(tick, 0.0).0, 27), HPos::Center)?;
-        }
-        Ok(())
+        picture((WIDTH, area.bottom + LABELS), &self.about(rows), &parts)
     }
 
     /// What it says to those who do not see it.
@@ -192,15 +172,14 @@ fn extent_of_changes(rows: &[Row]) -> Vec<f64> {
     let most = middle * 2.0 * BEYOND;
     let ends = marks().filter_map(Mark::interval);
     let ends = ends.flat_map(|(low, high)| [low.max(-most), high.min(most)]);
-    marks().map(|mark| mark.value).chain(ends).collect()
+    let values = marks().map(|mark| mark.value).chain(ends);
+    // Less than a percent is no reason to magnify.
+    values.chain([-1.0, 1.0]).collect()
 }
 
-/// Row n is at -n, so that the first is above.
-fn axis_of(rows: &[Row]) -> Axis {
-    let names = rows.iter().enumerate();
-    let ticks = names.map(|(n, row)| (-(n as f64), shortened(&row.label, LONGEST_LABEL)));
-    Axis {
-        range: 0.5 - rows.len() as f64..0.5,
-        ticks: ticks.collect(),
-    }
+/// The labels of the rows, the first at the top.
+fn names(rows: &[Row]) -> Vec<Tick> {
+    let height = |n: usize| 1.0 - (n as f64 + 0.5) / rows.len() as f64;
+    let rows = rows.iter().enumerate();
+    rows.map(|(n, row)| (height(n), row.name())).collect()
 }

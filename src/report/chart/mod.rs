@@ -1,24 +1,20 @@
-//! Pictures. plotters draws them in fixed colours; [`svg`] turns these into classes, and the page's style
-//! gives them their colours, by day and by night.
+//! Pictures, as SVG whose colours are those of the page's style, by day and by night.
 
-mod axis;
 mod dots;
-mod drift;
-mod frame;
 mod lines;
 mod scale;
 mod svg;
+mod time_series;
 
 use maud::{Markup, html};
-use plotters::prelude::*;
 
 pub(super) use self::dots::{Dots, First, Row};
-pub(super) use self::drift::Course;
-pub(super) use self::lines::{Line, Lines};
-use self::svg::{Canvas, Failure, Ink};
+pub(super) use self::lines::{Line, Lines, legend};
+use self::svg::{Point, line, px};
+pub(super) use self::time_series::TimeSeries;
 
 /// How wide a picture is, in its own pixels: about a phone, so that its words can be read there.
-const WIDTH: u32 = 360;
+const WIDTH: f64 = 360.0;
 
 /// A picture with its caption.
 pub(super) fn figure(caption: &str, picture: &Markup) -> Markup {
@@ -28,15 +24,6 @@ pub(super) fn figure(caption: &str, picture: &Markup) -> Markup {
 /// An entry of a legend: a sign in the colour of this class, and what it stands for.
 pub(super) fn key(class: &str, sign: &str, what: &str) -> Markup {
     html! { span .key { span class=(class) { (sign) } " " (what) } " " }
-}
-
-/// A label of at most so many characters: the tables have the rest.
-fn shortened(label: &str, most: usize) -> String {
-    if label.chars().count() <= most {
-        return label.to_owned();
-    }
-    let kept: String = label.chars().take(most - 1).collect();
-    kept + "…"
 }
 
 /// A value and how sure it is.
@@ -54,6 +41,16 @@ impl Mark {
         let (low, high) = (self.low?, self.high?);
         let is_drawable = |end: f64| super::cases::drawable(end.abs()).is_some();
         (low <= high && is_drawable(low) && is_drawable(high)).then_some((low, high))
+    }
+
+    /// The mark on the line of its interval; `at` says where a value is.
+    fn draw(&self, at: impl Fn(f64) -> Point) -> Markup {
+        html! {
+            @if let Some((low, high)) = self.interval() {
+                (line(&self.look.colour(), [at(low), at(high)]))
+            }
+            (self.look.draw(at(self.value)))
+        }
     }
 }
 
@@ -98,25 +95,38 @@ impl Look {
         }
     }
 
-    fn ink(self) -> Ink {
-        if self.filled {
-            Ink::Solid(self.colour)
-        } else {
-            Ink::Hollow(self.colour)
-        }
+    /// Its class in `page.css`.
+    fn colour(self) -> String {
+        format!("c{}", self.colour)
     }
 
-    /// Draws it with its middle at this pixel.
-    fn draw(self, canvas: &Canvas, at: (i32, i32)) -> Result<(), Failure> {
-        let style = self.ink().filled();
-        let outline: &[(i32, i32)] = match self.shape {
-            Shape::Circle => return canvas.draw(&Circle::new(at, 4, style)),
-            Shape::Triangle => &[(0, -5), (5, 4), (-5, 4)],
-            Shape::Tip => &[(0, 5), (5, -4), (-5, -4)],
-            Shape::Square => &[(-3, -3), (4, -3), (4, 4), (-3, 4)],
-            Shape::Diamond => &[(0, -5), (5, 0), (0, 5), (-5, 0)],
+    /// The character that looks like it.
+    fn sign(self) -> &'static str {
+        let (filled, outline) = match self.shape {
+            Shape::Circle => ("●", "○"),
+            Shape::Triangle => ("▲", "△"),
+            Shape::Tip => ("▼", "▽"),
+            Shape::Square => ("■", "□"),
+            Shape::Diamond => ("◆", "◇"),
         };
-        let points: Vec<_> = outline.iter().map(|(x, y)| (at.0 + x, at.1 + y)).collect();
-        canvas.draw(&Polygon::new(points, style))
+        if self.filled { filled } else { outline }
+    }
+
+    /// The mark with its middle at this point.
+    fn draw(self, (x, y): Point) -> Markup {
+        let (x, y) = (px(x), px(y));
+        let class = format!(
+            "{} {}",
+            self.colour(),
+            if self.filled { "mark" } else { "open" }
+        );
+        let outline = match self.shape {
+            Shape::Circle => return html! { circle class=(class) cx=(x) cy=(y) r="4" {} },
+            Shape::Triangle => "m0-5l5 9h-10z",
+            Shape::Tip => "m0 5l5-9h-10z",
+            Shape::Square => "m-3.5-3.5h7v7h-7z",
+            Shape::Diamond => "m0-5l5 5l-5 5l-5-5z",
+        };
+        html! { path class=(class) d={ "M" (x) " " (y) (outline) } {} }
     }
 }

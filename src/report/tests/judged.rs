@@ -37,12 +37,7 @@ fn what_to_use_is_said_first_with_places_that_show_ties() {
         "{body}"
     );
     assert_eq!(count(ranking, "aria-label=\"Dots: "), 2);
-    for label in [
-        ">\n1 mmsg\n<",
-        ">\n1 uring\n<",
-        ">\n3 std\n<",
-        ">\n4 tokio\n<",
-    ] {
+    for label in [">1 mmsg<", ">1 uring<", ">3 std<", ">4 tokio<"] {
         assert_eq!(count(ranking, label), 2, "{label}: {ranking}");
     }
     assert!(ranking.contains("<td>1</td><th scope=\"row\">mmsg</th><td>1.200</td>"));
