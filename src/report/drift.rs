@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use maud::{Markup, html};
 
 use super::chart::{TimeSeries, figure, key};
+use super::number;
 use crate::results::Results;
 use crate::sample::Sample;
 
@@ -107,7 +108,7 @@ fn relative_speeds(windows: &[&Sample]) -> Points {
     }
     let usual = by_case
         .into_iter()
-        .filter_map(|(case, rates)| Some((case, median(rates)?)));
+        .filter_map(|(case, rates)| Some((case, number::median(rates)?)));
     let usual: HashMap<&str, f64> = usual.collect();
     over_time(windows, |window| {
         let usual = usual
@@ -157,15 +158,8 @@ fn medians(points: &[(f64, f64)]) -> Points {
             .filter(|(x, _)| from <= *x && (*x < to || is_last));
         Some((
             f64::midpoint(from, to),
-            median(within.map(|point| point.1).collect())?,
+            number::median(within.map(|point| point.1).collect())?,
         ))
     };
     (0..PARTS).filter_map(part).collect()
-}
-
-fn median(mut values: Vec<f64>) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
-    let upper = *values.get(values.len() / 2)?;
-    let lower = *values.get((values.len() - 1) / 2)?;
-    Some(f64::midpoint(lower, upper))
 }

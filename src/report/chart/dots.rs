@@ -2,9 +2,9 @@
 
 use maud::{Markup, html};
 
+use super::mark::Mark;
 use super::scale::{Scale, Tick};
-use super::svg::{Area, LABELS, line, picture};
-use super::{Mark, WIDTH, figure};
+use super::svg::{Area, LABELS, WIDTH, figure, line, picture};
 use crate::report::number;
 
 /// A picture of values, an engine per row.
@@ -89,11 +89,7 @@ impl Dots<'_> {
             First::Smallest => one.most().total_cmp(&other.most()),
             _ => other.most().total_cmp(&one.most()),
         });
-        let scale = match self.first {
-            First::Largest | First::Smallest => Scale::fitting(self.extent(&rows)),
-            First::LargestShare => Scale::linear(self.extent(&rows)),
-            First::LargestChange => Scale::linear(extent_of_changes(&rows)),
-        };
+        let scale = self.scale(&rows);
         html! {
             @for rows in rows.chunks(MOST_ROWS) {
                 (figure(self.caption, &self.picture(rows, &scale)))
@@ -101,15 +97,28 @@ impl Dots<'_> {
         }
     }
 
-    /// What has to be on the axis: every value, and of intervals as much as leaves the values readable.
-    fn extent(&self, rows: &[Row]) -> Vec<f64> {
+    /// Has every value on it, and of intervals as much as leaves the values readable.
+    fn scale(&self, rows: &[Row]) -> Scale {
         let marks = || rows.iter().flat_map(|row| &row.marks);
         let values = || marks().map(|mark| mark.value).chain(self.reference);
-        let least = values().fold(f64::INFINITY, f64::min) / BEYOND;
-        let most = values().fold(0.0, f64::max) * BEYOND;
-        let ends = marks().filter_map(Mark::interval);
-        let ends = ends.flat_map(|(low, high)| [low.max(least), high.min(most)]);
-        values().chain(ends).collect()
+        let intervals = || marks().filter_map(Mark::interval);
+        let (least, most) = if self.first == First::LargestChange {
+            // Twice the usual interval: how wide they are is the point.
+            let reaches = intervals().map(|(low, high)| low.abs().max(high.abs()));
+            let usual = number::median(reaches.collect()).unwrap_or(0.0);
+            (-2.0 * usual * BEYOND, 2.0 * usual * BEYOND)
+        } else {
+            let least = values().fold(f64::INFINITY, f64::min);
+            (least / BEYOND, values().fold(0.0, f64::max) * BEYOND)
+        };
+        let ends = intervals().flat_map(|(low, high)| [low.max(least), high.min(most)]);
+        let all: Vec<f64> = values().chain(ends).collect();
+        match self.first {
+            First::Largest | First::Smallest => Scale::fitting(all),
+            First::LargestShare => Scale::linear(all),
+            // Less than a percent is no reason to magnify.
+            First::LargestChange => Scale::linear(all.into_iter().chain([-1.0, 1.0])),
+        }
     }
 
     fn picture(&self, rows: &[Row], scale: &Scale) -> Markup {
@@ -159,22 +168,6 @@ impl Dots<'_> {
             last.unwrap_or_default()
         )
     }
-}
-
-/// Every change, and of intervals as much as leaves most of them readable: how wide they are is the point.
-fn extent_of_changes(rows: &[Row]) -> Vec<f64> {
-    let marks = || rows.iter().flat_map(|row| &row.marks);
-    let farthest =
-        |mark: &Mark| Some(mark.interval()?).map(|(low, high)| low.abs().max(high.abs()));
-    let mut reaches: Vec<f64> = marks().filter_map(farthest).collect();
-    reaches.sort_unstable_by(f64::total_cmp);
-    let middle = reaches.get(reaches.len() / 2).copied().unwrap_or(0.0);
-    let most = middle * 2.0 * BEYOND;
-    let ends = marks().filter_map(Mark::interval);
-    let ends = ends.flat_map(|(low, high)| [low.max(-most), high.min(most)]);
-    let values = marks().map(|mark| mark.value).chain(ends);
-    // Less than a percent is no reason to magnify.
-    values.chain([-1.0, 1.0]).collect()
 }
 
 /// The labels of the rows, the first at the top.

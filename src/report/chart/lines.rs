@@ -2,9 +2,9 @@
 
 use maud::{Markup, html};
 
+use super::mark::{Look, Mark, key};
 use super::scale::{Scale, Tick};
-use super::svg::{Area, LABELS, line, picture, text};
-use super::{Look, Mark, WIDTH, key};
+use super::svg::{Area, LABELS, WIDTH, line, picture, text};
 use crate::report::number;
 
 /// A picture of values over payload.

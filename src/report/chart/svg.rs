@@ -9,8 +9,16 @@ use super::scale::Tick;
 /// x to the right and y downwards.
 pub(super) type Point = (f64, f64);
 
+/// How wide a picture is, in its own pixels: about a phone, so that its words can be read there.
+pub(super) const WIDTH: f64 = 360.0;
+
 /// Height of an axis' tick labels and name.
 pub(super) const LABELS: f64 = 42.0;
+
+/// A picture with its caption.
+pub(in crate::report) fn figure(caption: &str, picture: &Markup) -> Markup {
+    html! { figure { figcaption { (caption) } (picture) } }
+}
 
 /// A whole picture; `about` describes it to those who do not see it.
 pub(super) fn picture((width, height): Point, about: &str, parts: &Markup) -> Markup {
