@@ -1,4 +1,4 @@
-//! The windows in the order in which they were measured: did the board drift?
+//! The windows over time: did the board drift?
 
 use std::collections::HashMap;
 
@@ -21,15 +21,15 @@ pub(super) fn charts(file: &Results) -> Markup {
         return html! {
             @if file.host.is_some() { p { "No window was measured." } }
             @else { p {
-                "This file has rows only. A report of the raw samples, which are beside it with the ending "
-                ".jsonl, shows every window over time here."
+                "This file has rows only. For charts of all windows over time, make the report from the raw "
+                "samples beside it (.jsonl)."
             } }
         };
     }
     let temperatures = temperatures(&windows);
     html! {
         (speed(&speeds))
-        @if temperatures.is_empty() { p { "No sensor told a temperature." } }
+        @if temperatures.is_empty() { p { "No temperature was measured." } }
         @else { (temperature(&temperatures)) }
     }
 }
@@ -41,7 +41,7 @@ fn speed(points: &[(f64, f64)]) -> Markup {
     let around = spread(points);
     let ends = medians.first().zip(medians.last());
     let drift = ends.map_or_else(String::new, |((_, first), (_, last))| {
-        format!("Median of the first part {first:.1} %, of the last {last:.1} %.")
+        format!("The median of the first twentieth is {first:.1} %, of the last {last:.1} %.")
     });
     let about = format!(
         "Points: received in each window over time, in % of the median of its case. {drift}"
@@ -55,9 +55,9 @@ fn speed(points: &[(f64, f64)]) -> Markup {
     };
     html! {
         p .legend {
-            "What was received in each window, in % of the median of its case: a board that drifts does not "
-            "stay at 100. A window beyond the edge is at the edge. " (drift) " "
-            (key("c1", "●", "window")) (key("c2", "━", "median of a twentieth of the time"))
+            "Datagrams received in each window, in % of the median of its case: a slope means that the "
+            "machine drifted. Windows beyond the edge are drawn at the edge. " (drift) " "
+            (key("c1", "●", "window")) (key("c2", "━", "median of each twentieth of the time"))
         }
         .wide tabindex="0" role="region" aria-label="Speed over time" {
             (figure("Received over time", &picture.draw()))

@@ -1,4 +1,4 @@
-//! What was received: over payload, or engine by engine.
+//! Throughput: over payload, or engine by engine.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ pub(super) fn charts(file: &Results) -> Markup {
         .filter(|row| received(row).is_some())
         .collect();
     if measured.is_empty() {
-        return html! { p { "No case has a speed in datagrams per second." } };
+        return html! { p { "No case has a packet rate." } };
     }
     let payloads: BTreeSet<usize> = measured
         .iter()
@@ -47,8 +47,7 @@ fn lines(file: &Results, payloads: &[usize]) -> Markup {
     let labels = labels(&all);
     html! {
         p {
-            "Each point is the median of the windows, the line through it its interval. "
-            "Payloads are at equal distances."
+            "Each point is the median of the windows, with its interval. The payload axis is not to scale."
         }
         .charts {
             @for (setting, rows) in &settings {
@@ -114,8 +113,7 @@ fn mbps(row: &Record, look: Look) -> Option<Mark> {
 fn dots(file: &Results) -> Markup {
     html! {
         p .legend {
-            "Each dot is the median of the windows, the line through it its interval; one that reaches the "
-            "edge goes on beyond it. "
+            "Each dot is the median of the windows, with its interval, cut off at the edge of the chart. "
             (connections()) (key("r", "┆", "std, connected"))
         }
         .charts {
@@ -134,7 +132,7 @@ fn dots(file: &Results) -> Markup {
     }
 }
 
-/// What full and empty marks are.
+/// The legend of filled and hollow marks.
 pub(super) fn connections() -> Markup {
     html! {
         (key("c1", "●", "connected")) (key("c2", "○", "unconnected"))

@@ -155,12 +155,12 @@ impl Dots<'_> {
         picture((WIDTH, area.bottom + LABELS), &self.about(rows), &parts)
     }
 
-    /// What it says to those who do not see it.
+    /// The text in place of the chart.
     fn about(&self, rows: &[Row]) -> String {
-        let said = |row: &Row| format!("{} {}", row.label, number::short(row.most()));
-        let (first, last) = (rows.first().map(said), rows.last().map(said));
+        let value = |row: &Row| format!("{} {}", row.label, number::short(row.most()));
+        let (first, last) = (rows.first().map(value), rows.last().map(value));
         format!(
-            "Dots: {} of {}, {}. First: {}; last: {}. All values are in the tables.",
+            "Dots: {} of {}, {}. Top row: {}; bottom row: {}. All values are in the tables.",
             self.axis,
             number::counted(rows.len(), "engine"),
             self.caption,

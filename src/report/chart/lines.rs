@@ -84,17 +84,17 @@ impl Lines<'_> {
     }
 
     fn about(&self, lines: &[Line]) -> String {
-        let said = lines.iter().filter_map(|line| {
+        let values = lines.iter().filter_map(|line| {
             let (n, mark) = line.marks.last()?;
             let (payload, value) = (self.payloads.get(*n)?, number::short(mark.value));
             Some(format!("{} {value} at {payload} B", line.label))
         });
-        let said: Vec<String> = said.collect();
+        let values: Vec<String> = values.collect();
         format!(
             "Lines: {} over payload, {}. {}. All values are in the tables.",
             self.axis,
             self.caption,
-            said.join("; ")
+            values.join("; ")
         )
     }
 }

@@ -20,7 +20,7 @@ pub(in crate::report) fn figure(caption: &str, picture: &Markup) -> Markup {
     html! { figure { figcaption { (caption) } (picture) } }
 }
 
-/// A whole picture; `about` describes it to those who do not see it.
+/// A whole picture; `about` is the text in its place.
 pub(super) fn picture((width, height): Point, about: &str, parts: &Markup) -> Markup {
     html! {
         svg viewBox={ "0 0 " (width) " " (height) } role="img" aria-label=(about) { (parts) }

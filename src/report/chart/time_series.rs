@@ -18,7 +18,7 @@ pub(in crate::report) struct TimeSeries<'a> {
     pub(in crate::report) range: (f64, f64),
     /// Of equal parts of the time: their middle in seconds, and the median.
     pub(in crate::report) medians: &'a [(f64, f64)],
-    /// What it shows, for those who do not see it.
+    /// The text in place of the chart.
     pub(in crate::report) about: &'a str,
 }
 

@@ -85,7 +85,7 @@ fn positive() -> impl Strategy<Value = f64> {
     prop_oneof![0.1..10.0, proptest::num::f64::POSITIVE]
 }
 
-/// Every coordinate is a number, and every mark is inside its picture.
+/// Every coordinate is a number, every mark is inside its picture, every class has a style.
 fn is_sound(page: &str) -> Result<(), TestCaseError> {
     for svg in page.split("<svg").skip(1) {
         let picture = svg.split("</svg>").next().unwrap_or_default();
@@ -103,6 +103,11 @@ fn is_sound(page: &str) -> Result<(), TestCaseError> {
             let (start, end) = (format!("<{element} "), format!("</{element}>"));
             prop_assert_eq!(count(picture, &start), count(picture, &end), "{}", picture);
         }
+        let classes = values(picture, "class").join(" ");
+        for class in classes.split(' ') {
+            let has_style = include_str!("../page.css").contains(&format!(".{class} {{"));
+            prop_assert!(has_style, "{class}: {picture}");
+        }
         for path in values(picture, "d") {
             let is_known = |c: char| c.is_ascii_digit() || "MLVHhlmvz. -".contains(c);
             prop_assert!(
@@ -114,7 +119,7 @@ fn is_sound(page: &str) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// The values of all attributes of this name; in words, a quote is written `&quot;`.
+/// The values of all attributes of this name; in text, a quote is written `&quot;`.
 fn values<'a>(picture: &'a str, name: &str) -> Vec<&'a str> {
     let start = format!(" {name}=\"");
     let rests = picture.split(&start).skip(1);
