@@ -176,3 +176,71 @@ fn names(rows: &[Row]) -> Vec<Tick> {
     let rows = rows.iter().enumerate();
     rows.map(|(n, row)| (height(n), row.name())).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::chart::{Look, Shape};
+
+    fn row(label: &str, value: f64, filled: bool) -> Row {
+        let (colour, shape) = (1, Shape::Circle);
+        let mark = Mark {
+            value,
+            low: Some(value * 0.9),
+            high: Some(value * 1.1),
+            look: Look {
+                colour,
+                shape,
+                filled,
+            },
+        };
+        Row {
+            label: label.to_owned(),
+            marks: vec![mark],
+        }
+    }
+
+    #[test]
+    fn grid_labels_marks_and_the_reference_share_one_scale() {
+        let dots = Dots {
+            axis: "packets/s",
+            second: Some(("Mb/s", 0.8)),
+            reference: Some(100.0),
+            caption: "1 thread",
+            first: First::Largest,
+        };
+        let rows = vec![row("std", 100.0, true), row("<b>", 200.0, false)];
+        let picture = dots
+            .draw(rows)
+            .into_string()
+            .replace("><", ">\n<")
+            .replace(">\n</", "></");
+        insta::assert_snapshot!(picture, @r#"
+        <figure>
+        <figcaption>1 thread</figcaption>
+        <svg viewBox="0 0 360 124" role="img" aria-label="Dots: packets/s of 2 engines, 1 thread. Top row: &lt;b&gt; 200; bottom row: std 100. All values are in the tables.">
+        <path class="grid" d="M41 38V82h303M41 38V85M142 38V85M243 38V85M344 38V85M38 49h306M38 71h306"></path>
+        <g text-anchor="end">
+        <text x="35" y="53">&lt;b&gt;</text>
+        <text x="35" y="75">std</text></g>
+        <g text-anchor="middle">
+        <text x="41" y="98">0</text>
+        <text x="142" y="98">100</text>
+        <text x="243" y="98">200</text>
+        <text x="344" y="98">300</text></g>
+        <g text-anchor="middle">
+        <text x="192.5" y="117">packets/s</text></g>
+        <g text-anchor="middle">
+        <text x="192.5" y="13">Mb/s</text></g>
+        <g text-anchor="middle">
+        <text x="41" y="31">0</text>
+        <text x="167.3" y="31">100</text>
+        <text x="293.5" y="31">200</text></g>
+        <path class="reference" d="M142 82L142 38"></path>
+        <path class="c1" d="M222.8 49L263.2 49"></path>
+        <circle class="c1 open" cx="243" cy="49" r="4"></circle>
+        <path class="c1" d="M131.9 71L152.1 71"></path>
+        <circle class="c1 mark" cx="142" cy="71" r="4"></circle></svg></figure>
+        "#);
+    }
+}
