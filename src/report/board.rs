@@ -16,8 +16,7 @@ pub(super) fn lead(files: &[Results]) -> String {
     format!("{} in {}", number::counted(rows, "case"), names.join(", "))
 }
 
-/// What a file is called on the page: without its directory, which is nobody's business, unless another
-/// has the same name.
+/// The name of a file on the page: without its directory, unless another file has the same name.
 pub(super) fn shown(file: &Results, files: &[Results]) -> String {
     let base = |file: &Results| {
         let base = Path::new(&file.name).file_name();
@@ -35,7 +34,7 @@ pub(super) fn shown(file: &Results, files: &[Results]) -> String {
     }
 }
 
-/// The board, the verdicts, the books, the warnings.
+/// The status of the cases, the machine, the datagram counts, the warnings.
 pub(super) fn facts(file: &Results) -> Markup {
     let rows = &file.rows;
     html! {
@@ -45,12 +44,12 @@ pub(super) fn facts(file: &Results) -> Markup {
                 div { dt { (name) } dd { (value) } }
             }
         }
-        (fitness::books(rows))
+        (fitness::accounting(rows))
         (fitness::warnings(rows))
     }
 }
 
-/// How many cases ended how, largest first what matters most.
+/// The number of cases of each status.
 fn cases(rows: &[Row]) -> Markup {
     let count = |status| rows.iter().filter(|row| row.status == status).count();
     let all = [
@@ -202,7 +201,7 @@ fn temperature(rows: &[Row]) -> String {
         .max_by(f64::total_cmp);
     match (start, most) {
         (Some(start), Some(most)) => {
-            format!("{start:.1} °C at its coolest start, {most:.1} °C at most")
+            format!("{start:.1} °C at the coolest start, {most:.1} °C at most")
         }
         (_, Some(most)) => format!("{most:.1} °C at most"),
         _ => String::new(),

@@ -1,4 +1,4 @@
-//! What changed: the words and the numbers are those of [`crate::compare`].
+//! The comparison of files, from [`crate::compare`].
 
 use maud::{Markup, html};
 
@@ -54,7 +54,7 @@ fn of_file(comparison: &Comparison, file: &Against, title: &str) -> Markup {
     );
     html! {
         @match file.obstacle() {
-            Some(why) => p { b { "Nothing of it can be compared:" } " " (why) "." },
+            Some(why) => p { b { "Not comparable:" } " " (why) "." },
             None => {
                 p .advice .worse[file.is_worse()] .plain[!file.is_worse()] { (title) ": " (cases) "; " (engines) "." }
                 (of_engines(by, file))
@@ -92,7 +92,7 @@ fn of_engines(by: By, file: &Against) -> Markup {
     };
     html! {
         p .legend {
-            "Each line is a 95 % interval; one that reaches the edge goes on beyond it. "
+            "Each line is a 95 % interval, cut off at the edge of the chart. "
             @for verdict in [Verdict::Better, Verdict::Worse, Verdict::Same, Verdict::Unclear] {
                 (key(class(&verdict), sign(&verdict), verdict.word(by)))
             }
@@ -135,7 +135,7 @@ fn rows_of_engines(by: By, judged: &[(&EngineChange, Change)]) -> Markup {
     }
 }
 
-/// Those with news, and all of them for whoever asks.
+/// The cases that are better, worse or broken; all of them in a fold.
 fn of_cases(by: By, file: &Against) -> Markup {
     let mut all: Vec<&CaseChange> = file.cases.iter().collect();
     let size = |case: &CaseChange| case.change.map_or(-1.0, |change| change.estimate.abs());
@@ -198,7 +198,7 @@ fn rows_of_cases(by: By, caption: &str, cases: &[&CaseChange]) -> Markup {
     }
 }
 
-/// The word, after a sign that is not a matter of colour.
+/// The verdict after its sign: told apart without colours, too.
 fn said(by: By, verdict: &Verdict) -> Markup {
     html! {
         span class=(class(verdict)) { span aria-hidden="true" { (sign(verdict)) } " " (verdict.word(by)) }

@@ -1,4 +1,4 @@
-//! What a datagram costs: CPU time, and those that were lost.
+//! CPU time per datagram, and loss.
 
 use maud::{Markup, html};
 
@@ -17,10 +17,10 @@ pub(super) fn cpu(file: &Results) -> Markup {
     }
     html! {
         p .legend {
-            "In ns: of all threads and of the receivers per datagram received, of the senders per datagram "
-            "sent; lower is better. Empty marks are unconnected. "
-            (key("c1", "●", "all")) (key("c2", "▲", "senders")) (key("c3", "■", "receivers"))
-            (key("r", "┆", "all of std, connected"))
+            "CPU time in ns: of all threads and of the receivers per datagram received, of the senders per "
+            "datagram sent. Lower is better. Hollow marks are unconnected sockets. "
+            (key("c1", "●", "all threads")) (key("c2", "▲", "senders")) (key("c3", "■", "receivers"))
+            (key("r", "┆", "all threads of std, connected"))
         }
         .charts {
             @for (block, rows) in blocks {
@@ -59,11 +59,11 @@ fn sides(row: &Row) -> Vec<Mark> {
     sides.into_iter().flatten().collect()
 }
 
-/// What was sent and not received; blocks that lost nothing are only named.
+/// Datagrams sent and not received; blocks without loss are only named.
 pub(super) fn loss(file: &Results) -> Markup {
     let blocks = by_block(&file.rows, |row| row.loss_pct);
     if blocks.is_empty() {
-        return html! { p { "Of no case is it known." } };
+        return html! { p { "The loss of no case is known." } };
     }
     let lossless = |rows: &[&Row]| {
         rows.iter()
@@ -73,10 +73,10 @@ pub(super) fn loss(file: &Results) -> Markup {
         blocks.into_iter().partition(|(_, rows)| lossless(rows));
     let without: Vec<String> = without.iter().map(|(block, _)| block.to_string()).collect();
     html! {
-        @if !without.is_empty() { p { "Nothing was lost with " (without.join("; ")) "." } }
+        @if !without.is_empty() { p { "No loss with " (without.join("; ")) "." } }
         @if !with.is_empty() {
             p .legend {
-                "In % of the datagrams sent; engines that lost nothing are left out. " (connections())
+                "In % of the datagrams sent; engines without loss are left out. " (connections())
             }
             .charts {
                 @for (block, rows) in with {
@@ -93,7 +93,7 @@ pub(super) fn loss(file: &Results) -> Markup {
     }
 }
 
-/// An engine that lost nothing on either kind of sockets has no marks.
+/// An engine without loss on either kind of sockets has no row.
 fn losses(rows: &[&Row]) -> Vec<DotRow> {
     let mark = |row: &Row| {
         let value = row.loss_pct.and_then(drawable)?;

@@ -1,10 +1,11 @@
-//! The windows in the order in which they were measured: did the board drift?
+//! The windows over time: did the board drift?
 
 use std::collections::HashMap;
 
 use maud::{Markup, html};
 
-use super::chart::{Course, figure, key};
+use super::chart::{TimeSeries, figure, key};
+use super::number;
 use crate::data::Sample;
 use crate::results::Results;
 
@@ -20,15 +21,15 @@ pub(super) fn charts(file: &Results) -> Markup {
         return html! {
             @if file.host.is_some() { p { "No window was measured." } }
             @else { p {
-                "This file has rows only. A report of the raw samples, which are beside it with the ending "
-                ".jsonl, shows every window over time here."
+                "This file has rows only. For charts of all windows over time, make the report from the raw "
+                "samples beside it (.jsonl)."
             } }
         };
     }
     let temperatures = temperatures(&windows);
     html! {
         (speed(&speeds))
-        @if temperatures.is_empty() { p { "No sensor told a temperature." } }
+        @if temperatures.is_empty() { p { "No temperature was measured." } }
         @else { (temperature(&temperatures)) }
     }
 }
@@ -40,12 +41,12 @@ fn speed(points: &[(f64, f64)]) -> Markup {
     let around = spread(points);
     let ends = medians.first().zip(medians.last());
     let drift = ends.map_or_else(String::new, |((_, first), (_, last))| {
-        format!("Median of the first part {first:.1} %, of the last {last:.1} %.")
+        format!("The median of the first twentieth is {first:.1} %, of the last {last:.1} %.")
     });
     let about = format!(
         "Points: received in each window over time, in % of the median of its case. {drift}"
     );
-    let picture = Course {
+    let picture = TimeSeries {
         axis: "% of the case's median",
         points,
         range: (100.0 - around, 100.0 + around),
@@ -54,9 +55,9 @@ fn speed(points: &[(f64, f64)]) -> Markup {
     };
     html! {
         p .legend {
-            "What was received in each window, in % of the median of its case: a board that drifts does not "
-            "stay at 100. A window beyond the edge is at the edge. " (drift) " "
-            (key("c1", "●", "window")) (key("c2", "━", "median of a twentieth of the time"))
+            "Datagrams received in each window, in % of the median of its case: a slope means that the "
+            "machine drifted. Windows beyond the edge are drawn at the edge. " (drift) " "
+            (key("c1", "●", "window")) (key("c2", "━", "median of each twentieth of the time"))
         }
         .wide tabindex="0" role="region" aria-label="Speed over time" {
             (figure("Received over time", &picture.draw()))
@@ -82,7 +83,7 @@ fn spread(points: &[(f64, f64)]) -> f64 {
 fn temperature(points: &[(f64, f64)]) -> Markup {
     let most = points.iter().map(|point| point.1).fold(0.0, f64::max);
     let about = format!("Points: the hottest thermal zone over time. The highest is {most:.1} °C.");
-    let picture = Course {
+    let picture = TimeSeries {
         axis: "°C",
         points,
         range: (20.0, if most > 100.0 { 140.0 } else { 100.0 }),
@@ -107,7 +108,7 @@ fn relative_speeds(windows: &[&Sample]) -> Points {
     }
     let usual = by_case
         .into_iter()
-        .filter_map(|(case, rates)| Some((case, median(rates)?)));
+        .filter_map(|(case, rates)| Some((case, number::median(rates)?)));
     let usual: HashMap<&str, f64> = usual.collect();
     over_time(windows, |window| {
         let usual = usual
@@ -157,15 +158,8 @@ fn medians(points: &[(f64, f64)]) -> Points {
             .filter(|(x, _)| from <= *x && (*x < to || is_last));
         Some((
             f64::midpoint(from, to),
-            median(within.map(|point| point.1).collect())?,
+            number::median(within.map(|point| point.1).collect())?,
         ))
     };
     (0..PARTS).filter_map(part).collect()
-}
-
-fn median(mut values: Vec<f64>) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
-    let upper = *values.get(values.len() / 2)?;
-    let lower = *values.get((values.len() - 1) / 2)?;
-    Some(f64::midpoint(lower, upper))
 }

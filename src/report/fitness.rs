@@ -1,4 +1,4 @@
-//! Whether the numbers can be believed: the books, and what may mislead.
+//! Whether the numbers can be believed: the accounting of datagrams, and the warnings.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +7,8 @@ use maud::{Markup, html};
 use super::number;
 use crate::row::Row;
 
-/// Where all datagrams of all cases ended.
-pub(super) fn books(rows: &[Row]) -> Markup {
+/// The datagrams of all cases, by outcome.
+pub(super) fn accounting(rows: &[Row]) -> Markup {
     let sum = |count: fn(&Row) -> Option<u64>| -> i128 {
         rows.iter().filter_map(count).map(i128::from).sum()
     };
@@ -34,15 +34,15 @@ pub(super) fn books(rows: &[Row]) -> Markup {
         ("unaccounted for", unaccounted),
     ];
     if rows.iter().all(|row| row.sent_packets.is_none()) {
-        return html! { p { "No case has books: nobody counted where its datagrams ended." } };
+        return html! { p { "No case has datagram counts." } };
     }
     html! {
-        p { @if faulty == 0 { "The books of all cases close: every datagram is accounted for." }
-            @else { strong { "The books of " (number::counted(faulty, "case")) " do not close." } } }
-        .scroll tabindex="0" role="region" aria-label="Books" {
+        p { @if faulty == 0 { "Every datagram of every case is accounted for." }
+            @else { strong { (number::counted(faulty, "case")) " with datagrams unaccounted for." } } }
+        .scroll tabindex="0" role="region" aria-label="Datagram accounting" {
             table {
-                caption { "Where the datagrams of all cases ended" }
-                thead { tr { th scope="col" { "fate" } th scope="col" { "datagrams" } } }
+                caption { "Datagrams of all cases, by outcome" }
+                thead { tr { th scope="col" { "outcome" } th scope="col" { "datagrams" } } }
                 tbody {
                     @for (name, count) in entries {
                         tr { th scope="row" { (name) } td { (number::grouped(count)) } }
@@ -53,7 +53,7 @@ pub(super) fn books(rows: &[Row]) -> Markup {
     }
 }
 
-/// What may mislead, each once.
+/// Each warning once, with the number of its cases.
 pub(super) fn warnings(rows: &[Row]) -> Markup {
     let mut warnings: BTreeMap<&str, usize> = BTreeMap::new();
     for warning in rows.iter().flat_map(|row| &row.warnings) {
@@ -63,7 +63,7 @@ pub(super) fn warnings(rows: &[Row]) -> Markup {
     warnings.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     let warned = rows.iter().filter(|row| !row.warnings.is_empty()).count();
     html! {
-        @if warnings.is_empty() { p { "No case has a warning: nothing was found that misleads." } }
+        @if warnings.is_empty() { p { "No case has a warning." } }
         @else {
             p {
                 strong { (number::counted(warned, "case")) " of " (number::grouped(rows.len() as i128)) }
@@ -71,7 +71,7 @@ pub(super) fn warnings(rows: &[Row]) -> Markup {
             }
             .scroll tabindex="0" role="region" aria-label="Warnings" {
                 table .words {
-                    caption { "Warnings: what may mislead" }
+                    caption { "Warnings, and in how many cases" }
                     thead { tr { th scope="col" { "cases" } th scope="col" { "warning" } } }
                     tbody {
                         @for (warning, count) in warnings {

@@ -8,7 +8,7 @@
 //! | `ranking` | what to use, as [`crate::rank`] has it |
 //! | `comparison` | what differs between the files, as [`crate::compare`] has it |
 //! | `speed`, `cost`, `drift`, `shares`, `reasons`, `tables` | a section each |
-//! | `chart` | pictures: drawn by plotters, dressed in classes so that the page's style colours them |
+//! | `chart` | pictures: SVG, with classes that the page's style colours |
 //! | `cases` | which rows go into one picture |
 //!
 //! The same results always make the same page, to the byte.

@@ -9,7 +9,7 @@ use crate::results::Results;
 /// How a report begins: what does not begin so is not ours to overwrite.
 pub const MARK: &str = "<!DOCTYPE html><!-- a report of udpbench -->";
 
-/// The whole page. With several files, the first is what the others are compared against.
+/// The whole page. With several files, the others are compared with the first.
 pub fn page(files: &[Results]) -> String {
     let sections = sections(files);
     let title = title(files);
@@ -80,11 +80,7 @@ fn sections(files: &[Results]) -> Vec<Section> {
         section("cpu", "CPU time per datagram", each(files, cost::cpu)),
         section("loss", "Loss", each(files, cost::loss)),
         section("drift", "Over time", each(files, drift::charts)),
-        section(
-            "shares",
-            "Shares of the receivers",
-            each(files, shares::charts),
-        ),
+        section("shares", "Receiver shares", each(files, shares::charts)),
         section("reasons", "Skipped and failed", each(files, reasons::table)),
         section("rows", "All numbers", tables::tables(files)),
     ]);

@@ -1,4 +1,4 @@
-//! What to use: the words and the places are those of [`crate::rank`].
+//! The recommendation and the ranking, from [`crate::rank`].
 
 use maud::{Markup, html};
 
@@ -14,7 +14,7 @@ use crate::results::Results;
 pub(super) fn places(files: &[Results]) -> Markup {
     let ranking = rank::rank(files);
     html! {
-        @if ranking.boards.is_empty() { p { "Nothing can be recommended: there are no cases." } }
+        @if ranking.boards.is_empty() { p { "No recommendation: there are no cases." } }
         @for board in &ranking.boards {
             @if ranking.boards.len() > 1 { h3 { (board.machine) } }
             (of_board(board, files))
@@ -33,10 +33,10 @@ fn of_board(board: &BoardRanking, files: &[Results]) -> Markup {
         }
         @if !board.over_all.is_empty() {
             p .legend {
-                "The number before an engine is its place; those that share one cannot be told apart. "
+                "The number before an engine is its place; engines that share a place cannot be told apart. "
                 (key("c3", "●", "place 1")) (key("c1", "○", "others")) (key("r", "┆", "std, connected"))
                 @if files.len() > 1 {
-                    "Of all files together: what several of them measured on the same machine is averaged."
+                    "All files together: values of the same machine in several files are averaged."
                 }
             }
             .pair { @for over_all in &board.over_all { (picture(over_all)) } }
@@ -50,7 +50,7 @@ fn of_board(board: &BoardRanking, files: &[Results]) -> Markup {
     }
 }
 
-/// What is ranked over all, and over how much.
+/// The measure, and the number of settings.
 fn caption(over_all: &OverAll) -> String {
     let by = match over_all.standing.measure {
         Measure::Speed => "speed",
@@ -110,7 +110,7 @@ fn unit(standing: &Standing) -> &'static str {
     }
 }
 
-/// The same where it stands in words: thousands are counted there.
+/// The same in tables, which count in thousands.
 fn unit_in_words(standing: &Standing) -> &'static str {
     match (standing.unit, standing.measure) {
         (Unit::Absolute, Measure::Speed) => "kpps",
@@ -139,7 +139,7 @@ fn table(over_all: &OverAll) -> Markup {
             }
             @if !over_all.left_out.is_empty() {
                 p .legend {
-                    "Not ranked over all, for want of settings: "
+                    "Too few settings to be ranked over all: "
                     @for (n, (engine, settings)) in over_all.left_out.iter().enumerate() {
                         @if n > 0 { ", " }
                         (engine) " (" (settings) ")"
@@ -167,15 +167,15 @@ fn interval(standing: &Standing, place: &Place) -> String {
     place.reading.interval().map_or_else(String::new, text)
 }
 
-/// Who is first in each setting.
+/// The first place in each setting.
 fn leaders(board: &BoardRanking) -> Markup {
     html! {
         details {
             summary { "Setting by setting: " (number::counted(board.settings.len(), "setting")) }
-            .scroll tabindex="0" role="region" aria-label="Who is first in each setting" {
+            .scroll tabindex="0" role="region" aria-label="First place in each setting" {
                 table .words {
                     caption {
-                        "Who is on place 1 in each setting, the best first, with its value and 95 % interval"
+                        "Engines on place 1 in each setting, with the value and 95 % interval of the best"
                     }
                     thead {
                         tr {
@@ -201,13 +201,13 @@ fn leaders(board: &BoardRanking) -> Markup {
 }
 
 fn first(ranking: &SettingRanking, measure: Measure) -> Markup {
-    let nobody = || html! { td { "none has an interval" } td {} };
+    let none = || html! { td { "none has an interval" } td {} };
     let mut standings = ranking.standings.iter();
     let Some(standing) = standings.find(|standing| standing.measure == measure) else {
-        return nobody();
+        return none();
     };
     let Some(best) = standing.leaders().next() else {
-        return nobody();
+        return none();
     };
     let names: Vec<&str> = standing
         .leaders()

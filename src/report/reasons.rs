@@ -1,4 +1,4 @@
-//! Why cases have no numbers.
+//! Cases that were not measured, with the reason.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use super::number;
 use crate::results::Results;
 use crate::row::Status;
 
-/// Each reason once, with the cases that it concerns.
+/// Each reason once, with its cases.
 pub(super) fn table(file: &Results) -> Markup {
     let mut reasons: BTreeMap<(String, &str), Vec<&str>> = BTreeMap::new();
     for row in file.rows.iter().filter(|row| row.status != Status::Ok) {

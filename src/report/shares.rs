@@ -1,4 +1,4 @@
-//! Whether several receivers got the same.
+//! How evenly the datagrams were spread over several receivers.
 
 use maud::{Markup, html};
 
@@ -8,7 +8,7 @@ use super::speed::{connections, look, per_engine};
 use crate::results::Results;
 use crate::row::Row;
 
-/// The smallest share that one receiver got, for each number of receivers.
+/// The smallest share of one receiver, for each number of receivers.
 pub(super) fn charts(file: &Results) -> Markup {
     let share = |row: &Row| row.receiver_share_min_pct.filter(|_| row.receivers > 1);
     let counts = grouped(&file.rows, share, |row| row.receivers);
@@ -17,13 +17,13 @@ pub(super) fn charts(file: &Results) -> Markup {
     }
     html! {
         p .legend {
-            "The smallest share of what was received that one receiver got, of every case. "
-            (connections()) (key("r", "┆", "what each gets if all get the same"))
+            "For each case, the smallest share of the received datagrams that one receiver got. "
+            (connections()) (key("r", "┆", "even shares"))
         }
         .charts {
             @for (receivers, rows) in counts {
                 (Dots {
-                    axis: "% of what was received",
+                    axis: "% of datagrams received",
                     second: None,
                     reference: Some(100.0 / receivers as f64),
                     caption: &format!("{receivers} receivers"),

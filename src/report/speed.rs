@@ -1,11 +1,13 @@
-//! What was received: over payload, or engine by engine.
+//! Throughput: over payload, or engine by engine.
 
 use std::collections::BTreeSet;
 
 use maud::{Markup, html};
 
 use super::cases::{by_block, by_setting, drawable, labels};
-use super::chart::{DotRow, Dots, First, LOOKS, Line, Lines, Look, Mark, Shape, figure, key};
+use super::chart::{
+    DotRow, Dots, First, LOOKS, Line, Lines, Look, Mark, Shape, figure, key, legend,
+};
 use crate::data::Connection;
 use crate::results::Results;
 use crate::row::Row;
@@ -18,7 +20,7 @@ pub(super) fn charts(file: &Results) -> Markup {
         .filter(|row| received(row).is_some())
         .collect();
     if measured.is_empty() {
-        return html! { p { "No case has a speed in datagrams per second." } };
+        return html! { p { "No case has a packet rate." } };
     }
     let payloads: BTreeSet<usize> = measured
         .iter()
@@ -47,16 +49,18 @@ fn lines(file: &Results, payloads: &[usize]) -> Markup {
     let labels = labels(&all);
     html! {
         p {
-            "Each point is the median of the windows, the line through it its interval. "
-            "Payloads are at equal distances."
+            "Each point is the median of the windows, with its interval. The payload axis is not to scale."
         }
         .charts {
             @for (setting, rows) in &settings {
                 @let caption = setting.to_string();
                 @let picture = |axis| Lines { axis, payloads, caption: &caption };
-                @let megabits = picture("Mb/s").draw(&of_engines(&labels, rows, payloads, mbps));
-                @let packets = picture("packets/s").draw(&of_engines(&labels, rows, payloads, pps));
-                (figure(&caption, &html! { (megabits) (packets) }))
+                @let packets = of_engines(&labels, rows, payloads, pps);
+                @let megabits = of_engines(&labels, rows, payloads, mbps);
+                (figure(&caption, &html! {
+                    p .legend { (legend(&packets)) }
+                    (picture("Mb/s").draw(&megabits)) (picture("packets/s").draw(&packets))
+                }))
             }
         }
     }
@@ -71,14 +75,16 @@ fn of_engines(
 ) -> Vec<Line> {
     let line = |(n, label): (usize, &String)| {
         let own = rows.iter().filter(|row| row.label() == *label);
+        let look = Look::nth(n);
         let point = |row: &&Row| {
             let step = payloads.binary_search(&row.payload_bytes.bytes()).ok()?;
-            Some((step, mark(row, Look::nth(n))?))
+            Some((step, mark(row, look)?))
         };
         let mut marks: Vec<(usize, Mark)> = own.filter_map(point).collect();
         marks.sort_by_key(|(step, _)| *step);
         Line {
             label: label.clone(),
+            look,
             marks,
         }
     };
@@ -109,8 +115,7 @@ fn mbps(row: &Row, look: Look) -> Option<Mark> {
 fn dots(file: &Results) -> Markup {
     html! {
         p .legend {
-            "Each dot is the median of the windows, the line through it its interval; one that reaches the "
-            "edge goes on beyond it. "
+            "Each dot is the median of the windows, with its interval, cut off at the edge of the chart. "
             (connections()) (key("r", "┆", "std, connected"))
         }
         .charts {
@@ -129,7 +134,7 @@ fn dots(file: &Results) -> Markup {
     }
 }
 
-/// What full and empty marks are.
+/// The legend of filled and hollow marks.
 pub(super) fn connections() -> Markup {
     html! {
         (key("c1", "●", "connected")) (key("c2", "○", "unconnected"))

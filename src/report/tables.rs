@@ -10,8 +10,7 @@ use crate::row::Row;
 pub(super) fn tables(files: &[Results]) -> Markup {
     html! {
         p {
-            "Columns are named as in the CSV, and explained in docs/RESULTS.md. An empty cell says that "
-            "there is no such number."
+            "Columns are named as in the CSV, and explained in docs/RESULTS.md. An empty cell has no value."
         }
         @for (n, file) in files.iter().enumerate() {
             @if files.len() > 1 { h3 { (super::board::shown(file, files)) } }
@@ -23,7 +22,7 @@ pub(super) fn tables(files: &[Results]) -> Markup {
     }
 }
 
-/// Appears where scripts run.
+/// Hidden where scripts do not run.
 fn buttons(n: usize, file: &Results) -> Markup {
     let name = std::path::Path::new(&file.name).file_stem();
     let name = name.map_or_else(|| "results".into(), std::ffi::OsStr::to_string_lossy);
@@ -66,7 +65,7 @@ struct Cells {
     rows: Vec<csv::StringRecord>,
 }
 
-/// What the first column, the key of the case, says already; and the reasons, which have a section.
+/// In the first column, the key of the case, already; and the reasons, which have a section.
 const SAID_ELSEWHERE: [&str; 15] = [
     "case",
     "reason",
@@ -141,11 +140,11 @@ fn differing(cells: &Cells) -> Markup {
     let rows = number::counted(cells.rows.len(), "row");
     html! {
         details {
-            summary { "What differs: " (rows) ", " (number::counted(columns.len(), "column")) }
+            summary { "Columns that differ: " (rows) ", " (number::counted(columns.len(), "column")) }
             .scroll tabindex="0" role="region" aria-label="All rows" {
                 table .rows {
                     caption {
-                        "Every case, by threads, payload and ip. Of warnings their number; the CSV has all."
+                        "All cases, by threads, payload and ip. Warnings are counted; the CSV has their text."
                     }
                     thead {
                         tr {
@@ -174,10 +173,10 @@ fn common(cells: &Cells) -> Markup {
     };
     html! {
         details {
-            summary { "What all rows have in common: " (number::counted(columns.len(), "column")) }
-            .scroll tabindex="0" role="region" aria-label="What all rows have in common" {
+            summary { "The same in all rows: " (number::counted(columns.len(), "column")) }
+            .scroll tabindex="0" role="region" aria-label="The same in all rows" {
                 table .words {
-                    caption { "The same in every row" }
+                    caption { "Columns with the same value in all rows" }
                     thead { tr { th scope="col" { "column" } th scope="col" { "value" } } }
                     tbody {
                         @for column in columns {

@@ -1,7 +1,8 @@
 //! Pages of rows that are ordinary, hostile, odd or many.
 
 use super::page;
-use crate::data::{Connection, Ip, Sample};
+use crate::data::Sample;
+use crate::data::{Connection, Ip};
 use crate::results::Results;
 use crate::row::tests::record;
 use crate::row::{Row, Status};
@@ -148,10 +149,10 @@ fn a_number_that_is_not_ok_is_seen_at_once() {
         ..record()
     };
     let page = page_of(vec![record(), open]);
-    assert!(section(&page, "board").contains("The books of 1 case do not close."));
+    assert!(section(&page, "board").contains("1 case with datagrams unaccounted for."));
     assert!(section(&page, "board").contains("<li class=\"bad\"><b>1</b> failed</li>"));
     let sound = page_of(vec![record()]);
-    assert!(section(&sound, "board").contains("The books of all cases close"));
+    assert!(section(&sound, "board").contains("Every datagram of every case is accounted for."));
 }
 
 #[test]
@@ -174,7 +175,7 @@ fn windows_become_points_over_time() {
     };
     let with = page(&[file]);
     assert!(
-        section(&with, "drift").contains("<path class=\"lp\" d=\"M"),
+        section(&with, "drift").contains("<path class=\"points\" d=\"M"),
         "{}",
         section(&with, "drift")
     );
@@ -248,8 +249,8 @@ fn no_rows_are_a_page_too() {
     assert_eq!(count(&page, "<svg"), 0);
     assert_eq!(count(&page, "<h2 "), 9);
     let two = super::page(&[results(Vec::new()), results(Vec::new())]);
-    assert!(section(&two, "comparison").contains("Nothing of it can be compared:"));
-    assert!(section(&two, "ranking").contains("Nothing can be recommended"));
+    assert!(section(&two, "comparison").contains("Not comparable:"));
+    assert!(section(&two, "ranking").contains("No recommendation"));
 }
 
 mod any_rows;

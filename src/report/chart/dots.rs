@@ -1,13 +1,10 @@
 //! Engines one below the other, a dot for each value: readable however many there are.
 
 use maud::{Markup, html};
-use plotters::style::text_anchor::HPos;
 
-use super::axis::Axis;
-use super::frame::{Edges, Frame};
-use super::scale::Scale;
-use super::svg::{Canvas, Failure, Ink, picture};
-use super::{Mark, WIDTH, shortened};
+use super::mark::Mark;
+use super::scale::{Scale, Tick};
+use super::svg::{Area, LABELS, WIDTH, figure, line, picture};
 use crate::report::number;
 
 /// A picture of values, an engine per row.
@@ -51,10 +48,27 @@ impl DotRow {
         values.reduce(f64::max).unwrap_or(0.0)
     }
 
-    /// Full and empty marks would hide each other.
-    fn is_mixed(&self) -> bool {
-        let mut marks = self.marks.iter();
-        marks.clone().any(|mark| mark.look.filled) && marks.any(|mark| !mark.look.filled)
+    /// How far below the middle of the row a mark is: filled and open ones would hide each other.
+    fn offset(&self, mark: &Mark) -> f64 {
+        let is_mixed = self
+            .marks
+            .iter()
+            .any(|other| other.look.filled != mark.look.filled);
+        match mark.look.filled {
+            _ if !is_mixed => 0.0,
+            true => -4.0,
+            false => 4.0,
+        }
+    }
+
+    /// Its label as far as there is room.
+    fn name(&self) -> String {
+        let mut name: String = self.label.chars().take(LONGEST_LABEL).collect();
+        if name.len() < self.label.len() {
+            name.pop();
+            name.push('…');
+        }
+        name
     }
 }
 
@@ -62,7 +76,7 @@ impl DotRow {
 const MOST_ROWS: usize = 40;
 /// An interval that reaches further than this many times beyond all values ends at the edge.
 const BEYOND: f64 = 1.5;
-const ROW_HEIGHT: u32 = 22;
+const ROW_HEIGHT: f64 = 22.0;
 /// In characters; the rest of a longer label is in the tables.
 const LONGEST_LABEL: usize = 24;
 
@@ -75,103 +89,78 @@ impl Dots<'_> {
             First::Smallest => one.most().total_cmp(&other.most()),
             _ => other.most().total_cmp(&one.most()),
         });
-        let scale = match self.first {
-            First::Largest | First::Smallest => Scale::fitting(self.extent(&rows)),
-            First::LargestShare => Scale::linear(self.extent(&rows)),
-            First::LargestChange => Scale::signed(extent_of_changes(&rows)),
-        };
+        let scale = self.scale(&rows);
         html! {
             @for rows in rows.chunks(MOST_ROWS) {
-                (super::figure(self.caption, &self.picture(rows, &scale)))
+                (figure(self.caption, &self.picture(rows, &scale)))
             }
         }
     }
 
-    /// What has to be on the axis: every value, and of intervals as much as leaves the values readable.
-    fn extent(&self, rows: &[DotRow]) -> Vec<f64> {
+    /// Has every value on it, and of intervals as much as leaves the values readable.
+    fn scale(&self, rows: &[DotRow]) -> Scale {
         let marks = || rows.iter().flat_map(|row| &row.marks);
         let values = || marks().map(|mark| mark.value).chain(self.reference);
-        let least = values().fold(f64::INFINITY, f64::min) / BEYOND;
-        let most = values().fold(0.0, f64::max) * BEYOND;
-        let ends = marks().filter_map(Mark::interval);
-        let ends = ends.flat_map(|(low, high)| [low.max(least), high.min(most)]);
-        values().chain(ends).collect()
+        let intervals = || marks().filter_map(Mark::interval);
+        let (least, most) = if self.first == First::LargestChange {
+            // Twice the usual interval: how wide they are is the point.
+            let reaches = intervals().map(|(low, high)| low.abs().max(high.abs()));
+            let usual = number::median(reaches.collect()).unwrap_or(0.0);
+            (-2.0 * usual * BEYOND, 2.0 * usual * BEYOND)
+        } else {
+            let least = values().fold(f64::INFINITY, f64::min);
+            (least / BEYOND, values().fold(0.0, f64::max) * BEYOND)
+        };
+        let ends = intervals().flat_map(|(low, high)| [low.max(least), high.min(most)]);
+        let all: Vec<f64> = values().chain(ends).collect();
+        match self.first {
+            First::Largest | First::Smallest => Scale::fitting(all),
+            First::LargestShare => Scale::linear(all),
+            // Less than a percent is no reason to magnify.
+            First::LargestChange => Scale::linear(all.into_iter().chain([-1.0, 1.0])),
+        }
     }
 
     fn picture(&self, rows: &[DotRow], scale: &Scale) -> Markup {
-        let top = if self.second.is_some() { 38 } else { 8 };
-        let count = u32::try_from(rows.len()).unwrap_or(0);
-        let size = (WIDTH, top + count * ROW_HEIGHT + Frame::LABELS);
-        picture(size, &self.about(rows), |canvas| {
-            self.draw_on(canvas, top, rows, scale)
-        })
-    }
-
-    fn draw_on(
-        &self,
-        canvas: &Canvas,
-        top: u32,
-        rows: &[DotRow],
-        scale: &Scale,
-    ) -> Result<(), Failure> {
-        let names = axis_of(rows);
-        let longest = names
-            .ticks
-            .iter()
-            .map(|(_, name)| name.chars().count())
-            .max();
-        let left = u32::try_from(longest.unwrap_or(0)).unwrap_or(0) * 15 / 2 + 8;
-        let edges = Edges {
+        let names = names(rows);
+        let longest = names.iter().map(|(_, name)| name.chars().count()).max();
+        let top = if self.second.is_some() { 38.0 } else { 8.0 };
+        let area = Area {
+            left: longest.unwrap_or(0) as f64 * 7.0 + 20.0,
+            right: WIDTH - 16.0,
             top,
-            right: 16,
-            bottom: 0,
-            left,
+            bottom: top + rows.len() as f64 * ROW_HEIGHT,
         };
-        let frame = Frame::draw(canvas, edges, scale.axis(), names)?;
         let log = if scale.is_log { ", log scale" } else { "" };
-        frame.name_below(&format!("{}{log}", self.axis))?;
-        self.second_axis(&frame, scale)?;
-        if let Some(value) = self.reference {
-            let x = frame.at(scale.place(value), 0.0).0;
-            let (upper, lower) = frame.height();
-            frame.line(vec![(x, upper), (x, lower)], Ink::Reference)?;
-        }
-        for (n, row) in rows.iter().enumerate() {
-            for mark in &row.marks {
-                // Full ones above, empty ones below.
-                let aside = match mark.look.filled {
-                    _ if !row.is_mixed() => 0,
-                    true => -4,
-                    false => 4,
-                };
-                frame.mark(mark, |value| {
-                    let (x, y) = frame.at(scale.place(value), -(n as f64));
-                    (x, y + aside)
-                })?;
+        let parts = html! {
+            (area.grid(&scale.ticks(), &names))
+            (area.name(&format!("{}{log}", self.axis)))
+            @if let Some((name, factor)) = self.second {
+                (area.centred(9.0, name))
+                (area.along(27.0, &scale.times(factor).ticks()))
             }
-        }
-        Ok(())
-    }
-
-    /// The same ticks in the other unit, above.
-    fn second_axis(&self, frame: &Frame, scale: &Scale) -> Result<(), Failure> {
-        let Some((name, factor)) = self.second else {
-            return Ok(());
+            @if let Some(value) = self.reference {
+                @let x = scale.share(value);
+                (line("reference", [area.at(x, 0.0), area.at(x, 1.0)]))
+            }
+            @for (row, (height, _)) in rows.iter().zip(&names) {
+                @for mark in &row.marks {
+                    (mark.draw(|value| {
+                        let (x, y) = area.at(scale.share(value), *height);
+                        (x, y + row.offset(mark))
+                    }))
+                }
+            }
         };
-        frame.write(name, (frame.middle(), 9), HPos::Center)?;
-        for &tick in &scale.ticks {
-            let text = number::short(scale.value(tick) * factor);
-            frame.write(&text, (frame.at(tick, 0.0).0, 27), HPos::Center)?;
-        }
-        Ok(())
+        picture((WIDTH, area.bottom + LABELS), &self.about(rows), &parts)
     }
 
-    /// What it says to those who do not see it.
+    /// The text in place of the chart.
     fn about(&self, rows: &[DotRow]) -> String {
-        let said = |row: &DotRow| format!("{} {}", row.label, number::short(row.most()));
-        let (first, last) = (rows.first().map(said), rows.last().map(said));
+        let value = |row: &DotRow| format!("{} {}", row.label, number::short(row.most()));
+        let (first, last) = (rows.first().map(value), rows.last().map(value));
         format!(
-            "Dots: {} of {}, {}. First: {}; last: {}. All values are in the tables.",
+            "Dots: {} of {}, {}. Top row: {}; bottom row: {}. All values are in the tables.",
             self.axis,
             number::counted(rows.len(), "engine"),
             self.caption,
@@ -181,26 +170,77 @@ impl Dots<'_> {
     }
 }
 
-/// Every change, and of intervals as much as leaves most of them readable: how wide they are is the point.
-fn extent_of_changes(rows: &[DotRow]) -> Vec<f64> {
-    let marks = || rows.iter().flat_map(|row| &row.marks);
-    let farthest =
-        |mark: &Mark| Some(mark.interval()?).map(|(low, high)| low.abs().max(high.abs()));
-    let mut reaches: Vec<f64> = marks().filter_map(farthest).collect();
-    reaches.sort_unstable_by(f64::total_cmp);
-    let middle = reaches.get(reaches.len() / 2).copied().unwrap_or(0.0);
-    let most = middle * 2.0 * BEYOND;
-    let ends = marks().filter_map(Mark::interval);
-    let ends = ends.flat_map(|(low, high)| [low.max(-most), high.min(most)]);
-    marks().map(|mark| mark.value).chain(ends).collect()
+/// The labels of the rows, the first at the top.
+fn names(rows: &[DotRow]) -> Vec<Tick> {
+    let height = |n: usize| 1.0 - (n as f64 + 0.5) / rows.len() as f64;
+    let rows = rows.iter().enumerate();
+    rows.map(|(n, row)| (height(n), row.name())).collect()
 }
 
-/// DotRow n is at -n, so that the first is above.
-fn axis_of(rows: &[DotRow]) -> Axis {
-    let names = rows.iter().enumerate();
-    let ticks = names.map(|(n, row)| (-(n as f64), shortened(&row.label, LONGEST_LABEL)));
-    Axis {
-        range: 0.5 - rows.len() as f64..0.5,
-        ticks: ticks.collect(),
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::chart::{Look, Shape};
+
+    fn row(label: &str, value: f64, filled: bool) -> DotRow {
+        let (colour, shape) = (1, Shape::Circle);
+        let mark = Mark {
+            value,
+            low: Some(value * 0.9),
+            high: Some(value * 1.1),
+            look: Look {
+                colour,
+                shape,
+                filled,
+            },
+        };
+        DotRow {
+            label: label.to_owned(),
+            marks: vec![mark],
+        }
+    }
+
+    #[test]
+    fn grid_labels_marks_and_the_reference_share_one_scale() {
+        let dots = Dots {
+            axis: "packets/s",
+            second: Some(("Mb/s", 0.8)),
+            reference: Some(100.0),
+            caption: "1 thread",
+            first: First::Largest,
+        };
+        let rows = vec![row("std", 100.0, true), row("<b>", 200.0, false)];
+        let picture = dots
+            .draw(rows)
+            .into_string()
+            .replace("><", ">\n<")
+            .replace(">\n</", "></");
+        insta::assert_snapshot!(picture, @r#"
+        <figure>
+        <figcaption>1 thread</figcaption>
+        <svg viewBox="0 0 360 124" role="img" aria-label="Dots: packets/s of 2 engines, 1 thread. Top row: &lt;b&gt; 200; bottom row: std 100. All values are in the tables.">
+        <path class="grid" d="M41 38V82h303M41 38V85M142 38V85M243 38V85M344 38V85M38 49h306M38 71h306"></path>
+        <g text-anchor="end">
+        <text x="35" y="53">&lt;b&gt;</text>
+        <text x="35" y="75">std</text></g>
+        <g text-anchor="middle">
+        <text x="41" y="98">0</text>
+        <text x="142" y="98">100</text>
+        <text x="243" y="98">200</text>
+        <text x="344" y="98">300</text></g>
+        <g text-anchor="middle">
+        <text x="192.5" y="117">packets/s</text></g>
+        <g text-anchor="middle">
+        <text x="192.5" y="13">Mb/s</text></g>
+        <g text-anchor="middle">
+        <text x="41" y="31">0</text>
+        <text x="167.3" y="31">100</text>
+        <text x="293.5" y="31">200</text></g>
+        <path class="reference" d="M142 82L142 38"></path>
+        <path class="c1" d="M222.8 49L263.2 49"></path>
+        <circle class="c1 open" cx="243" cy="49" r="4"></circle>
+        <path class="c1" d="M131.9 71L152.1 71"></path>
+        <circle class="c1 mark" cx="142" cy="71" r="4"></circle></svg></figure>
+        "#);
     }
 }

@@ -1,13 +1,10 @@
 //! Values over payload, a line for each engine: for few engines and several payloads.
 
-use maud::Markup;
-use plotters::style::text_anchor::HPos;
+use maud::{Markup, html};
 
-use super::axis::Axis;
-use super::frame::{Edges, Frame};
-use super::scale::Scale;
-use super::svg::{Canvas, Failure, Ink, picture};
-use super::{Mark, WIDTH, shortened};
+use super::mark::{Look, Mark, key};
+use super::scale::{Scale, Tick};
+use super::svg::{Area, LABELS, WIDTH, line, picture, text};
 use crate::report::number;
 
 /// A picture of values over payload.
@@ -25,106 +22,79 @@ pub(in crate::report) struct Lines<'a> {
 #[derive(Clone, Debug)]
 pub(in crate::report) struct Line {
     pub(in crate::report) label: String,
+    pub(in crate::report) look: Look,
     pub(in crate::report) marks: Vec<(usize, Mark)>,
 }
 
-/// In characters: as many as half of the picture holds beside the sign.
-const LONGEST_LABEL: usize = 23;
-/// Where the name of the values has room.
-const TOP: u32 = 26;
+const AREA: Area = Area {
+    left: 48.0,
+    right: WIDTH - 10.0,
+    top: 26.0,
+    bottom: 216.0,
+};
+
+/// Which engine has which line.
+pub(in crate::report) fn legend(lines: &[Line]) -> Markup {
+    html! {
+        @for line in lines { (key(&line.look.colour(), line.look.sign(), &line.label)) }
+    }
+}
 
 impl Lines<'_> {
     /// Draws the lines.
     pub(in crate::report) fn draw(&self, lines: &[Line]) -> Markup {
-        let size = (WIDTH, TOP + 190 + Frame::LABELS + legend_height(lines));
-        picture(size, &self.about(lines), |canvas| {
-            self.draw_on(canvas, lines)
-        })
-    }
-
-    fn draw_on(&self, canvas: &Canvas, lines: &[Line]) -> Result<(), Failure> {
         let marks = lines.iter().flat_map(|line| &line.marks);
         let values = marks.flat_map(|(_, mark)| [Some(mark.value), mark.high]);
         let scale = Scale::linear(values.flatten());
-        let edges = Edges {
-            top: TOP,
-            right: 10,
-            bottom: legend_height(lines),
-            left: 48,
+        let parts = html! {
+            (text((4.0, 10.0), self.axis))
+            (AREA.grid(&self.steps(), &scale.ticks()))
+            (AREA.name("payload in bytes"))
+            @for (n, line) in lines.iter().enumerate() {
+                // Side by side, or intervals would hide each other.
+                @let offset = (n as f64 - (lines.len() as f64 - 1.0) / 2.0) * 7.0;
+                (self.line(line, &scale, offset))
+            }
         };
-        let frame = Frame::draw(canvas, edges, self.steps(), scale.axis())?;
-        frame.write(self.axis, (4, 10), HPos::Left)?;
-        frame.name_below("payload in bytes")?;
-        for (n, line) in lines.iter().enumerate() {
-            // Side by side, or intervals would hide each other.
-            let aside = (n as f64 - (lines.len() as f64 - 1.0) / 2.0) * 0.07;
-            let at = |step: usize, value| frame.at(step as f64 + aside, scale.place(value));
-            line.draw(&frame, at)?;
-            line.name(canvas, &frame, n)?;
-        }
-        Ok(())
+        let size = (WIDTH, AREA.bottom + LABELS);
+        picture(size, &self.about(lines), &parts)
     }
 
-    /// The payloads as an axis.
-    fn steps(&self) -> Axis {
-        let names = self.payloads.iter().enumerate();
-        let ticks = names.map(|(n, payload)| (n as f64, payload.to_string()));
-        Axis {
-            range: -0.35..self.payloads.len() as f64 - 0.65,
-            ticks: ticks.collect(),
+    fn line(&self, of: &Line, scale: &Scale, offset: f64) -> Markup {
+        let at = |step: usize, value| {
+            let (x, y) = AREA.at(self.share(step), scale.share(value));
+            (x + offset, y)
+        };
+        let points = of.marks.iter().map(|(step, mark)| at(*step, mark.value));
+        html! {
+            (line(&of.look.colour(), points))
+            @for (step, mark) in &of.marks { (mark.draw(|value| at(*step, value))) }
         }
+    }
+
+    /// Where the n-th payload is.
+    fn share(&self, step: usize) -> f64 {
+        (step as f64 + 0.35) / (self.payloads.len() as f64 - 0.3)
+    }
+
+    fn steps(&self) -> Vec<Tick> {
+        let payloads = self.payloads.iter().enumerate();
+        let tick = |(n, payload): (usize, &usize)| (self.share(n), payload.to_string());
+        payloads.map(tick).collect()
     }
 
     fn about(&self, lines: &[Line]) -> String {
-        let said = lines.iter().filter_map(|line| {
+        let values = lines.iter().filter_map(|line| {
             let (n, mark) = line.marks.last()?;
-            let payload = self.payloads.get(*n)?;
-            Some(format!(
-                "{} {} at {payload} B",
-                line.label,
-                number::short(mark.value)
-            ))
+            let (payload, value) = (self.payloads.get(*n)?, number::short(mark.value));
+            Some(format!("{} {value} at {payload} B", line.label))
         });
-        let said: Vec<String> = said.collect();
+        let values: Vec<String> = values.collect();
         format!(
             "Lines: {} over payload, {}. {}. All values are in the tables.",
             self.axis,
             self.caption,
-            said.join("; ")
+            values.join("; ")
         )
     }
-}
-
-impl Line {
-    fn draw(&self, frame: &Frame, at: impl Fn(usize, f64) -> (i32, i32)) -> Result<(), Failure> {
-        let Some((_, first)) = self.marks.first() else {
-            return Ok(());
-        };
-        let through = self.marks.iter().map(|(step, mark)| at(*step, mark.value));
-        frame.line(through.collect(), Ink::Solid(first.look.colour))?;
-        for (step, mark) in &self.marks {
-            frame.mark(mark, |value| at(*step, value))?;
-        }
-        Ok(())
-    }
-
-    /// Its entry in the legend, the n-th in two columns.
-    fn name(&self, canvas: &Canvas, frame: &Frame, n: usize) -> Result<(), Failure> {
-        let Some((_, first)) = self.marks.first() else {
-            return Ok(());
-        };
-        let n = i32::try_from(n).unwrap_or(0);
-        let top = frame.height().1 + 53;
-        let (x, y) = (16 + n % 2 * 172, top + n / 2 * 18);
-        first.look.draw(canvas, (x, y))?;
-        frame.write(
-            &shortened(&self.label, LONGEST_LABEL),
-            (x + 10, y),
-            HPos::Left,
-        )
-    }
-}
-
-fn legend_height(lines: &[Line]) -> u32 {
-    u32::try_from(lines.len().div_ceil(2)).unwrap_or(0) * 18 + 4
 }

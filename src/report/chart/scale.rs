@@ -1,172 +1,157 @@
-//! From values to places on an axis, and where its ticks are.
+//! From values to their share of an axis, and where its ticks are.
 
-use std::ops::Range;
-
-use super::axis::Axis;
 use crate::report::cases::drawable;
 use crate::report::number;
 
-/// An axis that starts at 0 or has it in between, or a logarithmic one where values are far apart.
-#[derive(Clone, Debug, PartialEq)]
+/// An axis: linear with 0 on it, or logarithmic where values are far apart.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Scale {
-    /// In places: the value, or its decimal logarithm.
-    pub(super) range: Range<f64>,
-    /// Places, too.
-    pub(super) ticks: Vec<f64>,
+    low: f64,
+    high: f64,
+    /// From tick to tick, where the axis is linear.
+    step: f64,
     pub(super) is_log: bool,
 }
 
-/// From this ratio of the largest to the smallest on, an axis that starts at 0 squeezes the small ones.
+/// A tick's share of its axis, from 0 to 1, and its label.
+pub(super) type Tick = (f64, String);
+
+/// From this ratio of the largest to the smallest on, a linear axis squeezes the small ones.
 const FAR_APART: f64 = 6.0;
-/// What is smaller is drawn as this.
+/// A linear axis is not shorter, and a logarithmic one does not begin below.
 const SMALLEST: f64 = 1e-6;
-/// So many ticks have room.
-const TICKS: f64 = 4.0;
+/// A linear axis has at most so many steps, and two more where its ends are rounded outwards.
+const MOST_STEPS: u8 = 4;
+const MOST_LOG_TICKS: usize = 5;
+/// Multiples of every n-th power of ten: the first with few enough ticks are taken.
+const LOG_TICKS: [(&[f64], usize); 6] = [
+    (&[1.0, 2.0, 5.0], 1),
+    (&[1.0, 3.0], 1),
+    (&[1.0], 1),
+    (&[1.0], 2),
+    (&[1.0], 3),
+    (&[1.0], 6),
+];
 
 impl Scale {
-    /// An axis from 0 to the largest value.
+    /// Linear, with 0 and all values on it.
     pub(super) fn linear(values: impl IntoIterator<Item = f64>) -> Self {
-        let most = values.into_iter().filter_map(drawable);
-        let most = most.fold(0.0, f64::max);
-        let most = if most < SMALLEST { 1.0 } else { most };
-        let step = nice_step(most / TICKS);
-        let mut ticks = vec![0.0];
-        while ticks.last().is_some_and(|&last| last < most * (1.0 - 1e-9)) {
-            ticks.push(ticks.len() as f64 * step);
-        }
-        let end = ticks.last().copied().unwrap_or(1.0);
-        Self {
-            range: 0.0..end,
-            ticks,
-            is_log: false,
-        }
-    }
-
-    /// An axis that has 0 and all values on it, of either sign.
-    pub(super) fn signed(values: impl IntoIterator<Item = f64>) -> Self {
         let values = values.into_iter();
         let drawable = values.filter(|value| drawable(value.abs()).is_some());
         let (low, high) = drawable.fold((0.0_f64, 0.0_f64), |(low, high), value| {
             (low.min(value), high.max(value))
         });
-        let (low, high) = if high - low < SMALLEST {
-            (-1.0, 1.0)
+        Self::between(low, high)
+    }
+
+    /// Linear between these values, rounded outwards to ticks.
+    pub(super) fn between(low: f64, high: f64) -> Self {
+        let high = if high - low < SMALLEST {
+            low + 1.0
         } else {
-            (low, high)
+            high
         };
-        let step = nice_step((high - low) / TICKS);
-        let mut ticks = Vec::new();
-        let mut n = (low / step).ceil();
-        while n <= high / step {
-            // Adding 0 takes the sign from a zero.
-            ticks.push(n * step + 0.0);
-            n += 1.0;
-        }
-        // A little room for the marks at both ends.
-        let room = (high - low) * 0.04;
+        let step = nice_step(high - low);
         Self {
-            range: low - room..high + room,
-            ticks,
+            low: (low / step + ROUNDING).floor() * step,
+            high: (high / step - ROUNDING).ceil() * step,
+            step,
             is_log: false,
         }
     }
 
-    /// The same without what is beyond the largest value.
-    pub(super) fn up_to(mut self, most: f64) -> Self {
-        if most > 0.0 && self.range.contains(&most) {
-            self.range.end = most;
-            self.ticks.retain(|&tick| tick <= most);
-        }
-        self
-    }
-
-    /// A logarithmic axis if the values are far apart, else one from 0.
+    /// Logarithmic if the values are far apart and none is 0, else linear.
     pub(super) fn fitting(values: impl IntoIterator<Item = f64> + Clone) -> Self {
         let drawable = values.clone().into_iter().filter_map(drawable);
-        let positive = drawable.filter(|&value| value >= SMALLEST);
-        let (low, high) = positive.fold((f64::INFINITY, 0.0_f64), |(low, high), value| {
+        let (low, high) = drawable.fold((f64::INFINITY, 0.0_f64), |(low, high), value| {
             (low.min(value), high.max(value))
         });
-        if high < low * FAR_APART || !low.is_finite() {
+        if low < SMALLEST || high < low * FAR_APART {
             return Self::linear(values);
         }
-        Self::log(low, high)
-    }
-
-    fn log(low: f64, high: f64) -> Self {
-        // A little room for the marks at both ends.
-        let range = low.log10() - 0.06..high.log10() + 0.06;
-        let ticks = LOG_TICKS.map(|factors| log_ticks(&range, factors, 1.0));
-        let fine = ticks
-            .into_iter()
-            .find(|ticks| ticks.len() <= MOST_LOG_TICKS);
-        let ticks = fine.unwrap_or_else(|| {
-            let decades = range.end - range.start;
-            log_ticks(&range, &[1.0], (decades / MOST_LOG_TICKS as f64).ceil())
-        });
         Self {
-            range,
-            ticks,
+            // A little room for the marks at both ends.
+            low: low / 1.15,
+            high: high * 1.15,
+            step: 0.0,
             is_log: true,
         }
     }
 
-    /// The axis itself.
-    pub(super) fn axis(&self) -> Axis {
-        let ticks = self
-            .ticks
-            .iter()
-            .map(|&tick| (tick, number::short(self.value(tick))));
-        Axis {
-            range: self.range.clone(),
-            ticks: ticks.collect(),
+    /// The same, ending at this value instead of at the tick beyond it.
+    pub(super) fn up_to(self, high: f64) -> Self {
+        let is_inside = self.low < high && high < self.high;
+        let high = if is_inside { high } else { self.high };
+        Self { high, ..self }
+    }
+
+    /// The same in a unit of which the values are so many times as many.
+    pub(super) fn times(self, factor: f64) -> Self {
+        let (low, high) = (self.low * factor, self.high * factor);
+        Self {
+            low,
+            high,
+            step: nice_step(high - low),
+            ..self
         }
     }
 
-    /// Where a value is; what is beyond the ends is at the ends.
-    pub(super) fn place(&self, value: f64) -> f64 {
-        let place = if self.is_log {
-            value.max(SMALLEST).log10()
+    /// The share of the axis below a value, from 0 to 1; what is beyond an end is at that end.
+    pub(super) fn share(&self, value: f64) -> f64 {
+        let share = if self.is_log {
+            (value.max(self.low) / self.low).ln() / (self.high / self.low).ln()
         } else {
-            value
+            (value - self.low) / (self.high - self.low)
         };
-        // Not `clamp`, which panics; `max` and `min` lose a NaN.
-        place.max(self.range.start).min(self.range.end)
+        // Also of a NaN: `clamp` would keep it.
+        if share > 0.0 { share.min(1.0) } else { 0.0 }
     }
 
-    /// The value at a place.
-    pub(super) fn value(&self, place: f64) -> f64 {
-        if self.is_log {
-            10_f64.powf(place)
+    pub(super) fn ticks(&self) -> Vec<Tick> {
+        let values = if self.is_log {
+            self.log_ticks()
         } else {
-            place
-        }
+            self.linear_ticks()
+        };
+        let tick = |value| (self.share(value), number::short(value));
+        values.into_iter().map(tick).collect()
+    }
+
+    fn linear_ticks(&self) -> Vec<f64> {
+        let first = (self.low / self.step - ROUNDING).ceil();
+        let nth = |n| (first + f64::from(n)) * self.step + 0.0; // which takes the sign from a zero
+        let is_inside = |tick: &f64| *tick <= self.high + self.step * ROUNDING;
+        (0..=MOST_STEPS + 2)
+            .map(nth)
+            .take_while(is_inside)
+            .collect()
+    }
+
+    fn log_ticks(&self) -> Vec<f64> {
+        let ticks = |(factors, stride): (&[f64], usize)| -> Vec<f64> {
+            let decades = (-12..=18).step_by(stride).map(|n| 10_f64.powi(n));
+            let all = decades.flat_map(|decade| factors.iter().map(move |factor| factor * decade));
+            all.filter(|tick| (self.low..=self.high).contains(tick))
+                .collect()
+        };
+        let mut choices = LOG_TICKS.into_iter().map(ticks);
+        choices
+            .find(|ticks| ticks.len() <= MOST_LOG_TICKS)
+            .unwrap_or_default()
     }
 }
 
-/// Which multiples of powers of ten have ticks: the first that are few enough.
-const LOG_TICKS: [&[f64]; 3] = [&[1.0, 2.0, 5.0], &[1.0, 3.0], &[1.0]];
-const MOST_LOG_TICKS: usize = 5;
+/// What a division that has no remainder may be off.
+const ROUNDING: f64 = 1e-9;
 
-/// The places in the range that are these multiples of every `stride`th power of ten.
-fn log_ticks(range: &Range<f64>, factors: &[f64], stride: f64) -> Vec<f64> {
-    let mut ticks = Vec::new();
-    let mut decade = (range.start / stride).floor() * stride;
-    while decade <= range.end {
-        ticks.extend(factors.iter().map(|factor| decade + factor.log10()));
-        decade += stride;
-    }
-    ticks.retain(|tick| range.contains(tick));
-    ticks
-}
-
-/// 1, 2 or 5 times a power of ten, and not below `least`.
-fn nice_step(least: f64) -> f64 {
+/// 1, 2 or 5 times a power of ten, and so large that a length has no more than [`MOST_STEPS`].
+fn nice_step(length: f64) -> f64 {
+    let least = length / f64::from(MOST_STEPS);
     let power = 10_f64.powf(least.log10().floor());
     let factors = [1.0, 2.0, 5.0];
     let nice = factors
         .into_iter()
-        .find(|factor| factor * power >= least * (1.0 - 1e-9));
+        .find(|factor| factor * power >= least * (1.0 - ROUNDING));
     nice.unwrap_or(10.0) * power
 }
 
@@ -176,39 +161,89 @@ mod tests {
 
     use super::*;
 
-    fn values(scale: &Scale) -> Vec<f64> {
-        let values = scale.ticks.iter().map(|&tick| scale.value(tick));
-        values.map(|value| (value * 1e6).round() / 1e6).collect()
+    fn labels(scale: &Scale) -> String {
+        let ticks = scale.ticks().into_iter();
+        ticks.map(|(_, label)| label).collect::<Vec<_>>().join(" ")
     }
 
     #[test]
-    fn ticks_are_round_numbers_around_the_values() {
+    fn linear_ticks_are_round_numbers_from_one_end_to_the_other() {
+        assert_eq!(labels(&Scale::linear([3.0, 7.0])), "0 2 4 6 8");
+        assert_eq!(labels(&Scale::linear([0.3])), "0 0.1 0.2 0.3");
         assert_eq!(
-            values(&Scale::linear([3.0, 7.0])),
-            [0.0, 2.0, 4.0, 6.0, 8.0]
+            labels(&Scale::linear([-2.1, 0.7, f64::NAN])),
+            "-3 -2 -1 0 1"
         );
-        assert_eq!(values(&Scale::linear([])), [0.0, 0.5, 1.0]);
-        let far_apart = Scale::fitting([250.0, 1900.0]);
-        assert_eq!(values(&far_apart), [500.0, 1000.0, 2000.0]);
+        assert_eq!(labels(&Scale::between(98.0, 102.0)), "98 99 100 101 102");
+        assert_eq!(labels(&Scale::linear([61.0]).up_to(61.0)), "0 20 40 60");
+    }
+
+    #[test]
+    fn another_unit_has_round_numbers_of_its_own_at_the_same_places() {
+        let scale = Scale::linear([750_000.0]);
+        let megabits = scale.times(0.0024);
+        assert_eq!(labels(&scale), "0 200k 400k 600k 800k");
+        assert_eq!(labels(&megabits), "0 500 1k 1.5k");
+        assert!((scale.share(300_000.0) - megabits.share(720.0)).abs() < 1e-9);
+        let far_apart = Scale::fitting([1e5, 1e6]);
+        assert_eq!(labels(&far_apart), "100k 200k 500k 1M");
+        assert_eq!(labels(&far_apart.times(0.0024)), "500 1k 2k");
+        let (one, same) = (far_apart.share(2e5), far_apart.times(0.0024).share(480.0));
+        assert!((one - same).abs() < 1e-9);
+    }
+
+    #[test]
+    fn no_values_equal_values_and_zeros_have_an_axis_too() {
+        for values in [vec![], vec![0.0], vec![0.0, 0.0], vec![f64::NAN]] {
+            assert_eq!(labels(&Scale::linear(values.clone())), "0 0.5 1");
+            assert_eq!(Scale::fitting(values.clone()), Scale::linear(values));
+        }
+        for scale in [Scale::linear([5.0, 5.0]), Scale::fitting([5.0])] {
+            assert_eq!(labels(&scale), "0 2 4 6");
+            assert!((scale.share(3.0) - 0.5).abs() < 1e-9);
+        }
+        assert_eq!(labels(&Scale::between(7.0, 7.0)), "7 7.5 8");
+        assert_eq!(Scale::linear([0.0]).up_to(0.0), Scale::linear([0.0]));
+    }
+
+    #[test]
+    fn values_far_apart_have_a_logarithmic_axis_unless_one_is_zero() {
+        assert_eq!(labels(&Scale::fitting([250.0, 1900.0])), "500 1k 2k");
+        assert_eq!(labels(&Scale::fitting([1.0, 90.0])), "1 3 10 30 100");
+        assert_eq!(labels(&Scale::fitting([1e-6, 1e15])), "1.0e-6 1 1M 1T");
         assert!(!Scale::fitting([250.0, 500.0]).is_log);
-        assert!(!Scale::fitting([0.0, 500.0]).is_log);
-        let changes = Scale::signed([-2.1, 0.7, f64::NAN]);
-        assert_eq!(values(&changes), [-2.0, -1.0, 0.0]);
-        assert_eq!(values(&Scale::signed([])), [-1.0, -0.5, 0.0, 0.5, 1.0]);
+        assert!(!Scale::fitting([0.0, 250.0, 1900.0]).is_log);
+        // Equal ratios are equal distances, and 0 is at the lower end.
+        let scale = Scale::fitting([10.0, 1000.0]);
+        let (low, high) = (scale.share(10.0), scale.share(1000.0));
+        assert!((scale.share(100.0) - f64::midpoint(low, high)).abs() < 1e-9);
+        assert!(scale.share(0.0) < 1e-9);
     }
 
     proptest! {
         #[test]
-        fn every_value_has_a_place_between_ticks_that_grow(
-            values in proptest::collection::vec(proptest::num::f64::ANY, 0..9),
+        fn ticks_ascend_and_every_value_has_its_share_of_the_axis(
+            values in proptest::collection::vec(
+                prop_oneof![proptest::num::f64::ANY, -1e3..1e3, 0.0..1e7], 0..9,
+            ),
         ) {
-            let scales = [Scale::linear, Scale::fitting, Scale::signed].map(|scale| scale(values.clone()));
+            let scales = [Scale::linear, Scale::fitting].map(|scale| scale(values.clone()));
             for scale in scales {
-                prop_assert!((1..=8).contains(&scale.ticks.len()), "{scale:?}");
-                prop_assert!(scale.ticks.windows(2).all(|two| two[0] < two[1]), "{scale:?}");
-                for &value in &values {
-                    let place = scale.place(value);
-                    prop_assert!(scale.range.start <= place && place <= scale.range.end, "{scale:?}");
+                let ticks = scale.ticks();
+                prop_assert!((2..=7).contains(&ticks.len()), "{scale:?}");
+                prop_assert!(ticks.windows(2).all(|two| two[0].0 < two[1].0), "{scale:?}");
+                let in_bits = scale.times(8.0 * 300.0 / 1e6).ticks();
+            prop_assert!((2..=7).contains(&in_bits.len()), "{in_bits:?}: {scale:?}");
+            if !scale.is_log {
+                    prop_assert_eq!((ticks[0].0, ticks[ticks.len() - 1].0), (0.0, 1.0));
+                }
+                for value in values.iter().chain([&f64::NAN, &f64::INFINITY, &0.0]) {
+                    prop_assert!((0.0..=1.0).contains(&scale.share(*value)), "{value}: {scale:?}");
+                }
+                // Nothing that can be drawn is beyond an end.
+                let inside = values.iter().filter(|value| (1e-6..=1e15).contains(*value));
+                for value in inside {
+                    prop_assert!((scale.low..=scale.high).contains(value), "{value}: {scale:?}");
                 }
             }
         }

@@ -1,170 +1,120 @@
-//! From plotters' fixed colours to the page's classes.
+//! SVG elements, in pixels of the picture. Colours, line widths and fonts are those of `page.css`.
 
-use maud::{Escaper, Markup, PreEscaped, html};
-use plotters::coord::Shift;
-use plotters::prelude::*;
-use plotters::style::text_anchor::{HPos, Pos, VPos};
 use std::fmt::Write as _;
 
-/// What is drawn on: pixels.
-pub(super) type Canvas<'a> = DrawingArea<SVGBackend<'a>, Shift>;
-/// What cannot happen to a drawing in memory, but has a type.
-pub(super) type Failure = DrawingAreaErrorKind<std::io::Error>;
+use maud::{Markup, html};
 
-/// A colour of the page: stands in the drawing as one that nobody would choose, until [`dress`] finds it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ink {
-    /// Axes and words.
-    Text,
-    /// Lines behind the data.
-    Grid,
-    /// The line at the reference.
-    Reference,
-    /// Points that are many: they become one path.
-    Point,
-    /// A colour of the data, from 1 to [`super::LOOKS`].
-    Solid(u8),
-    /// The same as an outline.
-    Hollow(u8),
+use super::scale::Tick;
+
+/// x to the right and y downwards.
+pub(super) type Point = (f64, f64);
+
+/// How wide a picture is, in its own pixels: about a phone, so that its words can be read there.
+pub(super) const WIDTH: f64 = 360.0;
+
+/// Height of an axis' tick labels and name.
+pub(super) const LABELS: f64 = 42.0;
+
+/// A picture with its caption.
+pub(in crate::report) fn figure(caption: &str, picture: &Markup) -> Markup {
+    html! { figure { figcaption { (caption) } (picture) } }
 }
 
-impl Ink {
-    fn colour(self) -> RGBColor {
-        match self {
-            Self::Text => RGBColor(254, 252, 0),
-            Self::Grid => RGBColor(254, 252, 1),
-            Self::Reference => RGBColor(254, 252, 2),
-            Self::Point => RGBColor(254, 252, 3),
-            Self::Solid(n) => RGBColor(254, 254, n),
-            Self::Hollow(n) => RGBColor(254, 253, n),
+/// A whole picture; `about` is the text in its place.
+pub(super) fn picture((width, height): Point, about: &str, parts: &Markup) -> Markup {
+    html! {
+        svg viewBox={ "0 0 " (width) " " (height) } role="img" aria-label=(about) { (parts) }
+    }
+}
+
+/// To a tenth of a pixel. Adding 0 takes the sign from a zero.
+pub(super) fn px(value: f64) -> f64 {
+    (value * 10.0).round() / 10.0 + 0.0
+}
+
+/// A word or more, with its middle at this height; the group around it may have a `text-anchor`.
+pub(super) fn text((x, y): Point, words: &str) -> Markup {
+    html! { text x=(px(x)) y=(px(y + 4.0)) { (words) } }
+}
+
+/// A line from point to point.
+pub(super) fn line(class: &str, points: impl IntoIterator<Item = Point>) -> Markup {
+    let mut path = String::new();
+    for (x, y) in points {
+        let to = if path.is_empty() { 'M' } else { 'L' };
+        // A String takes everything.
+        let _ = write!(path, "{to}{} {}", px(x), px(y));
+    }
+    html! { path class=(class) d=(path) {} }
+}
+
+/// The part of a picture that has the data.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Area {
+    pub(super) left: f64,
+    pub(super) right: f64,
+    pub(super) top: f64,
+    pub(super) bottom: f64,
+}
+
+impl Area {
+    /// The point at these shares of the lower and the left edge.
+    pub(super) fn at(&self, x: f64, y: f64) -> Point {
+        (
+            self.left + (self.right - self.left) * x,
+            self.bottom - (self.bottom - self.top) * y,
+        )
+    }
+
+    /// The grid and the labels of its lines.
+    pub(super) fn grid(&self, x: &[Tick], y: &[Tick]) -> Markup {
+        let Self {
+            left, top, bottom, ..
+        } = *self;
+        let right = self.right - left;
+        let mut path = format!("M{left} {top}V{bottom}h{right}");
+        for (share, _) in x {
+            let _ = write!(
+                path,
+                "M{} {top}V{}",
+                px(self.at(*share, 0.0).0),
+                bottom + 3.0
+            );
+        }
+        for (share, _) in y {
+            let _ = write!(
+                path,
+                "M{} {}h{}",
+                left - 3.0,
+                px(self.at(0.0, *share).1),
+                right + 3.0
+            );
+        }
+        html! {
+            path .grid d=(path) {}
+            g text-anchor="end" {
+                @for (share, label) in y { (text((left - 6.0, self.at(0.0, *share).1), label)) }
+            }
+            (self.along(bottom + 12.0, x))
         }
     }
 
-    pub(super) fn line(self) -> ShapeStyle {
-        self.colour().stroke_width(1)
-    }
-
-    pub(super) fn filled(self) -> ShapeStyle {
-        self.colour().filled()
-    }
-
-    /// The letters after `l` (lines) and `m` (marks) in `page.css`.
-    fn class(self) -> String {
-        match self {
-            Self::Text => "t".to_owned(),
-            Self::Grid => "g".to_owned(),
-            Self::Reference => "r".to_owned(),
-            Self::Point => "p".to_owned(),
-            Self::Solid(n) => n.to_string(),
-            Self::Hollow(n) => format!("{n} h"),
+    /// Labels above or below their lines.
+    pub(super) fn along(&self, y: f64, ticks: &[Tick]) -> Markup {
+        html! {
+            g text-anchor="middle" {
+                @for (share, label) in ticks { (text((self.at(*share, 0.0).0, y), label)) }
+            }
         }
     }
-}
 
-/// A style for words; their size is the page's.
-pub(super) fn words(h_pos: HPos, v_pos: VPos) -> TextStyle<'static> {
-    let style: TextStyle = ("sans-serif", 13).into();
-    TextStyle {
-        color: Ink::Text.colour().to_backend_color(),
-        ..style
+    /// The name of the lower axis, below the labels.
+    pub(super) fn name(&self, name: &str) -> Markup {
+        self.centred(self.bottom + 31.0, name)
     }
-    .pos(Pos::new(h_pos, v_pos))
-}
 
-/// Draws a picture; `about` is what it says to those who do not see it.
-pub(super) fn picture(
-    (width, height): (u32, u32),
-    about: &str,
-    draw: impl FnOnce(&Canvas) -> Result<(), Failure>,
-) -> Markup {
-    let mut drawn = String::new();
-    let outcome = {
-        let canvas = SVGBackend::with_string(&mut drawn, (width, height)).into_drawing_area();
-        draw(&canvas).and_then(|()| canvas.present())
-    };
-    if let Err(error) = outcome {
-        return html! { p { "This picture could not be drawn: " (error) } };
+    /// Words in the middle between left and right.
+    pub(super) fn centred(&self, y: f64, words: &str) -> Markup {
+        self.along(y, &[(0.5, words.to_owned())])
     }
-    let body = drawn.split_once(">\n").map_or("", |(_, body)| body);
-    let mut svg = format!("<svg viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"");
-    // A String takes everything.
-    let _ = write!(Escaper::new(&mut svg), "{about}");
-    svg.push_str("\">");
-    svg.push_str(&dress(body));
-    PreEscaped(svg)
-}
-
-/// Replaces colours by classes and drops what the page's style says. Only attributes match: in words, a quote
-/// is written `&quot;`.
-fn dress(drawn: &str) -> String {
-    let data = (1..=8).flat_map(|n| [Ink::Solid(n), Ink::Hollow(n)]);
-    let mut svg = drawn.replace(" \"/>\n", "\"/>").replace("/>\n", "/>");
-    for ink in [Ink::Text, Ink::Grid, Ink::Reference, Ink::Point]
-        .into_iter()
-        .chain(data)
-    {
-        let RGBColor(r, g, b) = ink.colour();
-        let colour = format!("#{r:02X}{g:02X}{b:02X}");
-        if !svg.contains(&colour) {
-            continue;
-        }
-        let class = ink.class();
-        let line = format!("class=\"l{class}\"");
-        let mark = format!("class=\"m{class}\"");
-        for (from, to) in [
-            (
-                format!("fill=\"none\" opacity=\"1\" stroke=\"{colour}\" stroke-width=\"1\""),
-                &line,
-            ),
-            (
-                format!("opacity=\"1\" stroke=\"{colour}\" stroke-width=\"1\""),
-                &line,
-            ),
-            (
-                format!("opacity=\"1\" fill=\"{colour}\" stroke=\"none\" stroke-width=\"1\""),
-                &mark,
-            ),
-            (
-                format!("opacity=\"1\" fill=\"{colour}\" stroke=\"none\""),
-                &mark,
-            ),
-            (
-                format!("opacity=\"1\" fill=\"{colour}\" points"),
-                &format!("{mark} points"),
-            ),
-        ] {
-            svg = svg.replace(&from, to);
-        }
-        svg = svg.replace(&format!(" opacity=\"1\" fill=\"{colour}\">"), ">");
-    }
-    points_as_one(&svg.replace(&font(), ""))
-}
-
-/// Thousands of circles would be most of the page: a path of round dots takes a tenth.
-fn points_as_one(svg: &str) -> String {
-    let parts = svg.split_inclusive('>').map(|tag| {
-        let (x, y) = tag
-            .trim_start()
-            .strip_prefix("<circle cx=\"")?
-            .split_once("\" cy=\"")?;
-        let y = y.strip_suffix("\" r=\"2\" class=\"mp\"/>")?;
-        Some(format!("M{x} {y}h0"))
-    });
-    let (mut path, mut others) = (String::new(), String::new());
-    for (tag, point) in svg.split_inclusive('>').zip(parts) {
-        match point {
-            Some(point) => path.push_str(&point),
-            None => others.push_str(tag),
-        }
-    }
-    if !path.is_empty() {
-        // Below the lines.
-        others.insert_str(0, &format!("<path class=\"lp\" d=\"{path}\"/>"));
-    }
-    others
-}
-
-/// How plotters writes the font of [`words`].
-fn font() -> String {
-    format!(" font-family=\"sans-serif\" font-size=\"{}\"", 13.0 / 1.24)
 }

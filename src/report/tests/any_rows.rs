@@ -85,22 +85,43 @@ fn positive() -> impl Strategy<Value = f64> {
     prop_oneof![0.1..10.0, proptest::num::f64::POSITIVE]
 }
 
-/// Every picture is drawn, in the page's colours, with pixels that are numbers.
+/// Every coordinate is a number, every mark is inside its picture, every class has a style.
 fn is_sound(page: &str) -> Result<(), TestCaseError> {
-    for svg in page.split("<svg ").skip(1) {
-        // plotters would write them, and browsers complain.
+    for svg in page.split("<svg").skip(1) {
         let picture = svg.split("</svg>").next().unwrap_or_default();
-        let pixels = picture.split('"').skip(1).step_by(2);
-        for pixel in
-            pixels.filter(|text| text.starts_with(|c: char| c.is_ascii_digit() || c == '-'))
-        {
-            prop_assert!(!pixel.contains("NaN") && !pixel.contains("inf"), "{pixel}");
+        let size = values(picture, "viewBox")[0];
+        let (width, height) = size["0 0 ".len()..].split_once(' ').expect("two numbers");
+        for (name, most) in [("cx", width), ("x", width), ("cy", height), ("y", height)] {
+            let most: f64 = most.parse().expect("a number");
+            for value in values(picture, name) {
+                let place: f64 = value.parse().expect("a number");
+                prop_assert!((0.0..=most).contains(&place), "{name}={value}: {picture}");
+            }
         }
-        prop_assert!(
-            !picture.contains("#FEF"),
-            "a colour has no class: {picture}"
-        );
+        // In SVG an element without an end has all that follows as its children, which are not drawn.
+        for element in ["path", "circle", "text", "g"] {
+            let (start, end) = (format!("<{element} "), format!("</{element}>"));
+            prop_assert_eq!(count(picture, &start), count(picture, &end), "{}", picture);
+        }
+        let classes = values(picture, "class").join(" ");
+        for class in classes.split(' ') {
+            let has_style = include_str!("../page.css").contains(&format!(".{class} {{"));
+            prop_assert!(has_style, "{class}: {picture}");
+        }
+        for path in values(picture, "d") {
+            let is_known = |c: char| c.is_ascii_digit() || "MLVHhlmvz. -".contains(c);
+            prop_assert!(
+                path.starts_with('M') && path.chars().all(is_known),
+                "{path}"
+            );
+        }
     }
-    prop_assert!(!page.contains("could not be drawn"));
     Ok(())
+}
+
+/// The values of all attributes of this name; in text, a quote is written `&quot;`.
+fn values<'a>(picture: &'a str, name: &str) -> Vec<&'a str> {
+    let start = format!(" {name}=\"");
+    let rests = picture.split(&start).skip(1);
+    rests.filter_map(|rest| rest.split('"').next()).collect()
 }
