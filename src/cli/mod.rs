@@ -6,6 +6,7 @@
 )]
 
 mod engine;
+mod parameters;
 mod results;
 mod run;
 
@@ -17,10 +18,11 @@ use clap::{Args, Parser, Subcommand};
 use crate::data::Buffer;
 
 pub use self::engine::EngineArg;
+pub use self::parameters::ParameterArgs;
 pub use self::results::{
     CompareArgs, ComparisonFormat, RankArgs, ReportArgs, Shape, SummarizeArgs,
 };
-pub use self::run::RunArgs;
+pub use self::run::{MeasuringArgs, OutputArgs, PlacementArgs, RunArgs};
 
 /// How fast this board, this kernel and this way of writing the socket loop move UDP datagrams, where
 /// the lost ones died, and what each cost in CPU.

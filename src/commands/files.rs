@@ -58,7 +58,7 @@ pub fn run(args: &FilesArgs) -> anyhow::Result<ExitCode> {
 }
 
 fn line_of(args: &RunArgs) -> anyhow::Result<String> {
-    let (expected_s, longest_s) = if args.resume.is_some() {
+    let (expected_s, longest_s) = if args.output.resume.is_some() {
         (None, None)
     } else {
         let Request { schedule, plan, .. } = Request::new(args)?;
@@ -70,9 +70,9 @@ fn line_of(args: &RunArgs) -> anyhow::Result<String> {
     };
     Ok(serde_json::to_string(&Files {
         sweep: true,
-        output: args.output.as_deref(),
-        samples: args.samples.as_deref(),
-        resume: args.resume.as_deref(),
+        output: args.output.output.as_deref(),
+        samples: args.output.samples.as_deref(),
+        resume: args.output.resume.as_deref(),
         expected_s,
         longest_s,
     })?)

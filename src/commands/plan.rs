@@ -15,7 +15,7 @@ use crate::platform::board::Detected;
 /// # Errors
 /// Bad input, or standard output that is gone.
 pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
-    if let Some(raw) = &args.resume {
+    if let Some(raw) = &args.output.resume {
         let cure = "its plan is in the file; udpbench --resume goes on with it";
         return Err(UsageError::flag("--resume", &raw.display(), cure).into());
     }

@@ -9,7 +9,7 @@ use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 pub(crate) use super::numbers::{change, interval};
 use super::significance::FALSE_DISCOVERY_RATE;
 use super::{Against, By, CaseChange, Comparison, EngineChange, Verdict, footnotes};
-use crate::data::{BlockKey, Buffer, Connection};
+use crate::data::{BlockKey, Connection};
 
 /// Which cases are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -201,11 +201,8 @@ pub(crate) fn connection(connection: Connection) -> &'static str {
 /// As in the key of a case, where it is shortest.
 pub(crate) fn block(block: &BlockKey) -> String {
     let mut text = format!("{}t/{}B/{}", block.threads, block.payload, block.ip);
-    if block.rcvbuf != Buffer::DEFAULT {
-        let _ = write!(text, "/rcvbuf{}", block.rcvbuf);
-    }
-    if let Some(sndbuf) = block.sndbuf {
-        let _ = write!(text, "/sndbuf{sndbuf}");
+    for value in block.unusual() {
+        let _ = write!(text, "/{}", value.key);
     }
     text
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
@@ -45,6 +46,8 @@ bounded! {
 }
 
 impl Payload {
+    /// None at all.
+    pub const MIN: Self = Self(0);
     /// The most that IPv4 carries: 65535 less 20 B of IP header and 8 B of UDP header (RFC 768, 791).
     pub const MAX: u32 = 65_507;
     /// The most that fits one packet of the loopback's 65536 B MTU over IPv6; above it, two fragments.
@@ -74,11 +77,13 @@ impl Batch {
 }
 
 bounded! {
-    /// Worker threads of one tokio runtime that all lanes of a case share: 1 to [`Workers::MAX`].
-    Workers(u16, "u16"), 1, Self::MAX, "use a number from {} to {}"
+    /// Worker threads of one tokio runtime that all lanes of a case share: up to [`Workers::MAX`].
+    Workers(u16, "u16"), 0, Self::MAX, "use a number from {} to {}"
 }
 
 impl Workers {
+    /// Each lane has a runtime of its own.
+    pub const NONE: Self = Self(0);
     /// As many as there may be lanes.
     pub const MAX: u16 = Threads::MAX;
 
@@ -93,6 +98,7 @@ impl Workers {
     Clone,
     Copy,
     Debug,
+    Default,
     PartialEq,
     Eq,
     Hash,
@@ -105,9 +111,18 @@ impl Workers {
 #[serde(rename_all = "lowercase")]
 pub enum Connection {
     /// `send`/`recv` on connected sockets.
+    #[default]
     Connected,
     /// `send_to`/`recv_from`, with an address in every call.
     Unconnected,
+}
+
+impl FromStr for Connection {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        clap::ValueEnum::from_str(text, false)
+    }
 }
 
 impl fmt::Display for Connection {
@@ -148,6 +163,14 @@ impl Ip {
             Self::V4 => Ipv4Addr::LOCALHOST.into(),
             Self::V6 => Ipv6Addr::LOCALHOST.into(),
         }
+    }
+}
+
+impl FromStr for Ip {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        clap::ValueEnum::from_str(text, false)
     }
 }
 

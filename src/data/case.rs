@@ -1,54 +1,190 @@
 //! A case, one point of the matrix, and what is measured side by side with it.
 
-use std::fmt;
+use std::fmt::{self, Display};
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::{
-    Batch, Buffer, Connection, EngineName, Ip, Payload, Sharing, Threads, Traits, Workers,
-};
+use super::parameters::{parameters, value};
+use super::{EngineName, Sharing, Traits};
 
-/// A value for every axis.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Case {
-    /// The engine of the senders.
-    pub sender: EngineName,
-    /// The engine of the receivers.
-    pub receiver: EngineName,
-    /// How many threads, and so how many sockets on each side.
-    pub threads: Threads,
-    /// Payload of each datagram.
-    pub payload: Payload,
-    /// Whether the sockets are connected.
-    pub connection: Connection,
-    /// Which loopback address.
-    pub ip: Ip,
-    /// Datagrams per call, of the sides that batch. `None`: neither does.
-    pub batch: Option<Batch>,
-    /// Worker threads of the runtime that lanes share, of the sides that can. `None`: each lane has a
-    /// current-thread runtime of its own, if any.
-    pub tokio_workers: Option<Workers>,
-    /// What receivers ask for as SO_RCVBUF.
-    pub rcvbuf: Buffer,
-    /// What senders ask for as SO_SNDBUF. `None`: nothing, they take what the kernel gives.
-    pub sndbuf: Option<Buffer>,
-    /// How several receivers share the port. `None`: there is one.
-    pub sharing: Option<Sharing>,
+/// A value that does not go without saying, if it is one.
+macro_rules! unusual {
+    (one $value:expr,) => {
+        None
+    };
+    (one $value:expr, $usual:expr) => {
+        Some($value).filter(|value| *value != $usual)
+    };
+    (some $value:expr,) => {
+        $value
+    };
+}
+
+/// How a value stands in a label, where it does.
+macro_rules! in_label {
+    ($value:expr,) => {
+        None
+    };
+    ($value:expr, $label:literal) => {
+        $value.map(|value| format!($label, value))
+    };
+}
+
+/// The value that a key gives, or that goes without saying.
+macro_rules! from_key {
+    (one $type:ty, $key:literal, $parts:ident,) => {
+        $parts.iter().find_map(|part| parse::<$type>($key, part))?
+    };
+    (one $type:ty, $key:literal, $parts:ident, $usual:expr) => {
+        $parts
+            .iter()
+            .find_map(|part| parse::<$type>($key, part))
+            .unwrap_or($usual)
+    };
+    (some $type:ty, $key:literal, $parts:ident,) => {
+        $parts.iter().find_map(|part| parse::<$type>($key, part))
+    };
+}
+
+macro_rules! define {
+    (
+        block { $(
+            $(#[$block_doc:meta])*
+            $block:ident: $block_kind:ident $block_type:ty, flag $block_flag:literal, key $block_key:literal,
+            usual [$($block_usual:expr)?], default $block_default:expr, applies $block_applies:expr;
+        )* }
+        case { $(
+            $(#[$case_doc:meta])*
+            $case:ident: $case_kind:ident $case_type:ty, flag $case_flag:literal, key $case_key:literal,
+            label [$($case_label:literal)?], default $case_default:expr, applies $case_applies:expr;
+        )* }
+    ) => {
+        /// A value for every parameter.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+        pub struct Case {
+            /// The engine of the senders.
+            pub sender: EngineName,
+            /// The engine of the receivers.
+            pub receiver: EngineName,
+            $($(#[$block_doc])* pub $block: value!($block_kind $block_type),)*
+            $($(#[$case_doc])* pub $case: value!($case_kind $case_type),)*
+            /// How several receivers share the port. `None`: there is one.
+            pub sharing: Option<Sharing>,
+        }
+
+        /// The parameters that the cases of one block share.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        pub struct BlockKey {
+            $($(#[$block_doc])* pub $block: value!($block_kind $block_type),)*
+        }
+
+        impl Case {
+            /// The case of these engines in a block in which all else is as usual, on connected sockets.
+            pub fn in_block(block: &BlockKey, sender: EngineName, receiver: EngineName) -> Self {
+                Self {
+                    sender,
+                    receiver,
+                    $($block: block.$block,)*
+                    $($case: Default::default(),)*
+                    sharing: (block.threads.receivers() > 1).then_some(Sharing::DEFAULT),
+                }
+            }
+
+            /// What this case is held side by side with.
+            pub fn block(&self) -> BlockKey {
+                BlockKey { $($block: self.$block),* }
+            }
+
+            /// The case of that key (see [`Case::key`]). `None`: it is none.
+            pub fn of_key(key: &str) -> Option<Self> {
+                let (engines, parts) = key.split_once('/')?;
+                let (sender, receiver) = engines.split_once(':')?;
+                let parts: Vec<&str> = parts.split('/').collect();
+                let block = BlockKey {
+                    $($block: from_key!($block_kind $block_type, $block_key, parts, $($block_usual)?),)*
+                };
+                let usual = Self::in_block(&block, sender.parse().ok()?, receiver.parse().ok()?);
+                let case = Self {
+                    $($case: from_key!($case_kind $case_type, $case_key, parts,),)*
+                    sharing: parts.iter().find_map(|part| part.parse().ok()).or(usual.sharing),
+                    ..usual
+                };
+                (case.key() == key).then_some(case)
+            }
+
+            /// The values besides the connection that a case has of its own, as they stand in keys.
+            fn own_in_key(&self) -> impl Iterator<Item = String> {
+                let values = [$(
+                    unusual!($case_kind self.$case,).map(|value: $case_type| format!($case_key, value)),
+                )*];
+                values.into_iter().flatten()
+            }
+
+            /// The same, as they stand in labels.
+            fn own_in_label(&self) -> impl Iterator<Item = String> {
+                let values = [$(in_label!(self.$case, $($case_label)?),)*];
+                values.into_iter().flatten()
+            }
+        }
+
+        impl BlockKey {
+            /// The values that do not go without saying: all but threads, payload and ip.
+            pub fn unusual(&self) -> impl Iterator<Item = Unusual> + use<> {
+                let values = [$(
+                    unusual!($block_kind self.$block, $($block_usual)?).map(|value: $block_type| Unusual {
+                        name: stringify!($block),
+                        value: value.to_string(),
+                        key: format!($block_key, value),
+                    }),
+                )*];
+                values.into_iter().flatten()
+            }
+        }
+    };
+}
+parameters!(define);
+
+/// A parameter whose value does not go without saying.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unusual {
+    /// Its name.
+    pub name: &'static str,
+    /// Its value.
+    pub value: String,
+    /// Both, as they stand in keys.
+    pub key: String,
+}
+
+impl Display for Unusual {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.name, self.value)
+    }
+}
+
+/// What stands where `pattern` has its `{}`.
+fn parse<T: FromStr>(pattern: &str, part: &str) -> Option<T> {
+    let (before, after) = pattern.split_once("{}")?;
+    let value = part.strip_prefix(before)?.strip_suffix(after)?;
+    value.parse().ok()
 }
 
 impl Case {
-    /// The stable text by which the results of two runs are matched. Sockets that are made as always go
-    /// without saying.
+    /// The stable text by which the results of two runs are matched. What is as usual goes without saying, so that
+    /// keys stay the same when a parameter is added.
     pub fn key(&self) -> String {
         let mut key = format!(
             "{}:{}/{}t/{}B/{}/{}",
             self.sender, self.receiver, self.threads, self.payload, self.connection, self.ip
         );
-        let batch = self.batch.map(|batch| format!("batch{batch}")).into_iter();
-        let sockets = self.unusual_buffers().chain(self.unusual_sharing());
-        for setting in batch.chain(self.workers()).chain(sockets) {
+        let of_block = self.block().unusual().map(|value| value.key);
+        for part in self
+            .own_in_key()
+            .chain(of_block)
+            .chain(self.unusual_sharing())
+        {
             key += "/";
-            key += &setting;
+            key += &part;
         }
         key
     }
@@ -58,17 +194,6 @@ impl Case {
         self.tokio_workers.is_some() && engine.shares_workers
     }
 
-    fn workers(&self) -> Option<String> {
-        Some(format!("workers{}", self.tokio_workers?))
-    }
-
-    fn unusual_buffers(&self) -> impl Iterator<Item = String> {
-        let rcvbuf = Some(self.rcvbuf).filter(|&rcvbuf| rcvbuf != Buffer::DEFAULT);
-        let rcvbuf = rcvbuf.map(|bytes| format!("rcvbuf{bytes}"));
-        let sndbuf = self.sndbuf.map(|bytes| format!("sndbuf{bytes}"));
-        rcvbuf.into_iter().chain(sndbuf)
-    }
-
     fn unusual_sharing(&self) -> Option<String> {
         let sharing = self
             .sharing
@@ -76,28 +201,9 @@ impl Case {
         Some(sharing.to_string())
     }
 
-    /// What this case is held side by side with.
-    pub fn block(&self) -> BlockKey {
-        BlockKey {
-            threads: self.threads,
-            payload: self.payload,
-            ip: self.ip,
-            rcvbuf: self.rcvbuf,
-            sndbuf: self.sndbuf,
-        }
-    }
-
     /// The reference case of this case's block: `std` on connected sockets, flows spread evenly.
     pub fn reference(&self) -> Self {
-        Self {
-            sender: EngineName::REFERENCE,
-            receiver: EngineName::REFERENCE,
-            connection: Connection::Connected,
-            batch: None,
-            tokio_workers: None,
-            sharing: self.sharing.map(|_| Sharing::DEFAULT),
-            ..*self
-        }
+        Self::in_block(&self.block(), EngineName::REFERENCE, EngineName::REFERENCE)
     }
 
     /// Whether this is the reference case of its block.
@@ -105,92 +211,41 @@ impl Case {
         *self == self.reference()
     }
 
-    /// What tells it from the cases beside it, but for the connection: see [`label`].
+    /// The engine's name, or both where they differ, and what else tells the case from those beside it, but for the
+    /// connection: `gso>mmsg/32`, `tokio/w2`, `std/separate`.
     pub fn label(&self) -> String {
-        label(
-            self.sender.as_str(),
-            self.receiver.as_str(),
-            self.batch,
-            self.tokio_workers,
-            self.unusual_sharing(),
-        )
+        let engines = if self.sender == self.receiver {
+            self.sender.to_string()
+        } else {
+            format!("{}>{}", self.sender, self.receiver)
+        };
+        let parts = std::iter::once(engines)
+            .chain(self.own_in_label())
+            .chain(self.unusual_sharing());
+        parts.collect::<Vec<String>>().join("/")
     }
 }
 
-/// The engine's name, or both where they differ, and what else tells a case from those beside it:
-/// `gso>mmsg/32`, `tokio/w2`, `std/separate`.
-pub fn label(
-    sender: &str,
-    receiver: &str,
-    batch: Option<Batch>,
-    tokio_workers: Option<Workers>,
-    sharing: Option<String>,
-) -> String {
-    let engines = if sender == receiver {
-        sender.to_owned()
-    } else {
-        format!("{sender}>{receiver}")
-    };
-    let batch = batch.map(|batch| batch.to_string());
-    let workers = tokio_workers.map(|count| format!("w{count}"));
-    let settings = [batch, workers, sharing];
-    let parts = std::iter::once(engines).chain(settings.into_iter().flatten());
-    parts.collect::<Vec<String>>().join("/")
-}
-
-/// The axes that the cases of one block share.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct BlockKey {
-    /// See [`Case::threads`].
-    pub threads: Threads,
-    /// See [`Case::payload`].
-    pub payload: Payload,
-    /// See [`Case::ip`].
-    pub ip: Ip,
-    /// See [`Case::rcvbuf`].
-    pub rcvbuf: Buffer,
-    /// See [`Case::sndbuf`].
-    pub sndbuf: Option<Buffer>,
-}
-
-impl fmt::Display for BlockKey {
+impl Display for BlockKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let plural = if self.threads.is_alone() { "" } else { "s" };
         let (threads, payload, ip) = (self.threads, self.payload, self.ip);
         write!(f, "{threads} thread{plural}, {payload} B, {ip}")?;
-        if self.rcvbuf != Buffer::DEFAULT {
-            write!(f, ", rcvbuf {}", self.rcvbuf)?;
-        }
-        if let Some(sndbuf) = self.sndbuf {
-            write!(f, ", sndbuf {sndbuf}")?;
-        }
-        Ok(())
+        self.unusual().try_for_each(|value| write!(f, ", {value}"))
     }
 }
 
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::data::Spread;
+    use crate::data::{Batch, Buffer, Spread, Threads};
 
     pub(crate) fn case() -> Case {
-        Case {
-            sender: EngineName::REFERENCE,
-            receiver: EngineName::REFERENCE,
-            threads: threads(2),
-            payload: 300.try_into().expect("in range"),
-            connection: Connection::Connected,
-            ip: Ip::V4,
-            batch: None,
-            tokio_workers: None,
-            rcvbuf: Buffer::DEFAULT,
-            sndbuf: None,
-            sharing: None,
-        }
+        Case::of_key("std:std/2t/300B/connected/v4").expect("a case")
     }
 
     #[test]
-    fn a_key_names_every_axis() {
+    fn a_key_names_what_is_not_as_usual() {
         assert_eq!(case().key(), "std:std/2t/300B/connected/v4");
         let batched = Case {
             batch: Some(Batch::DEFAULT),
@@ -228,5 +283,27 @@ pub(crate) mod tests {
 
     fn buffer(bytes: u32) -> Buffer {
         bytes.try_into().expect("in range")
+    }
+
+    #[test]
+    fn a_case_is_known_by_its_key() {
+        for key in [
+            "std:std/2t/300B/connected/v4",
+            "gso:mmsg/4t/0B/unconnected/v6/batch32/workers2/rcvbuf106496/sndbuf4096/bpf",
+            "std:std/4t/1B/connected/v4/separate",
+        ] {
+            assert_eq!(Case::of_key(key).expect(key).key(), key);
+        }
+        for key in [
+            "",
+            "std",
+            "std:std/2t/300B/connected",
+            "std:std/2t/300B/connected/v4/batch",
+            "std:std/2t/300B/connected/v4/rcvbuf4194304",
+            "std:std/2t/300B/v4/connected",
+            "std:std/0t/300B/connected/v4",
+        ] {
+            assert_eq!(Case::of_key(key), None, "{key}");
+        }
     }
 }

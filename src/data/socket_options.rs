@@ -1,7 +1,9 @@
 //! How the sockets of a case are made: axes of their own.
 
 use std::fmt;
+use std::str::FromStr;
 
+use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
 use super::bounded::bounded;
@@ -60,6 +62,21 @@ impl Sharing {
     /// Whether every receiver is meant to get as many flows as the next.
     pub fn is_even(self) -> bool {
         !matches!(self, Self::Reuseport(Spread::Hash) | Self::Reuseaddr)
+    }
+}
+
+impl FromStr for Sharing {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if let Ok(spread) = Spread::from_str(text, false) {
+            return Ok(Self::Reuseport(spread));
+        }
+        match SharingKind::from_str(text, false)? {
+            SharingKind::Reuseport => Ok(Self::DEFAULT),
+            SharingKind::Reuseaddr => Ok(Self::Reuseaddr),
+            SharingKind::Separate => Ok(Self::Separate),
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use std::iter;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
 use super::each_machine;
-use crate::data::{Buffer, Connection};
+use crate::data::Connection;
 use crate::row::{Machine, Row, Status};
 
 /// What a terminal over ssh shows without breaking lines.
@@ -107,7 +107,7 @@ pub(super) fn block_in_words(row: &Row) -> String {
         threads_in_words(row),
         row.payload_bytes,
         row.ip,
-        buffers_in_words(row),
+        unusual_in_words(row),
         row.pin
     )
 }
@@ -118,17 +118,10 @@ pub(super) fn threads_in_words(row: &Row) -> String {
     format!("{} thread{plural}", row.threads)
 }
 
-/// `, rcvbuf 65536`; nothing, where they are as always.
-pub(super) fn buffers_in_words(row: &Row) -> String {
-    let buffer = |name, asked: Option<Buffer>| asked.map(|bytes| format!(", {name} {bytes}"));
-    let rcvbuf = row
-        .rcvbuf_asked_bytes
-        .filter(|&asked| asked != Buffer::DEFAULT);
-    let settings = [
-        buffer("rcvbuf", rcvbuf),
-        buffer("sndbuf", row.sndbuf_asked_bytes),
-    ];
-    settings.into_iter().flatten().collect()
+/// `, rcvbuf 65536`; nothing, where all is as usual.
+pub(super) fn unusual_in_words(row: &Row) -> String {
+    let values = row.block().unusual().map(|value| format!(", {value}"));
+    values.collect()
 }
 
 /// What is too long for a cell gets a line of its own, and the cell stays empty.

@@ -1,42 +1,46 @@
 //! The axes that were asked for: lists without repetition, and the defaults where nothing was said.
 
-use crate::cli::{EngineArg, RunArgs};
-use crate::data::{Batch, Buffer, Connection, Ip, Sharing, SharingKind, Spread};
+use crate::cli::{EngineArg, ParameterArgs, RunArgs};
+use crate::data::parameters::parameters;
+use crate::data::{Sharing, SharingKind, Spread};
 use crate::engines::{self, Entry};
 use crate::error::UsageError;
 use crate::plan::Axes;
 use crate::platform::board::{self, Defaults};
 
-/// What varies.
-///
-/// # Errors
-/// A value that stands twice in a list, or that cannot be where it was put.
-pub(super) fn of(args: &RunArgs, defaults: &Defaults) -> Result<Axes, UsageError> {
-    // A quick sweep takes the first.
-    let kinds = if args.quick { 1 } else { 2 };
-    let connections = &[Connection::Connected, Connection::Unconnected][..kinds];
-    let ips = &[Ip::V4, Ip::V6][..kinds];
-    let sndbufs = list("--sndbuf", args.sndbuf.as_ref(), &[])?;
-    Ok(Axes {
-        engines: engine_pairs(args)?,
-        threads: list("--threads", args.threads.as_ref(), &defaults.threads)?,
-        payloads: list("--payload", args.payload.as_ref(), &defaults.payload)?,
-        connections: list("--connection", args.connection.as_ref(), connections)?,
-        ips: list("--ip", args.ip.as_ref(), ips)?,
-        batches: list("--batch", args.batch.as_ref(), &[Batch::DEFAULT])?,
-        tokio_workers: list("--tokio-workers", args.tokio_workers.as_ref(), &[0])?
-            .into_iter()
-            .map(|count| count.try_into().ok())
-            .collect(),
-        rcvbufs: list("--rcvbuf", args.rcvbuf.as_ref(), &[Buffer::DEFAULT])?,
-        sndbufs: if sndbufs.is_empty() {
-            vec![None]
-        } else {
-            sndbufs.into_iter().map(Some).collect()
-        },
-        sharings: sharings(args)?,
-        reference: !args.no_reference,
-    })
+macro_rules! define {
+    (
+        block { $(
+            $(#[$block_doc:meta])*
+            $block:ident: $block_kind:ident $block_type:ty, flag $block_flag:literal, key $block_key:literal,
+            usual [$($block_usual:expr)?], default $block_default:expr, applies $block_applies:expr;
+        )* }
+        case { $(
+            $(#[$case_doc:meta])*
+            $case:ident: $case_kind:ident $case_type:ty, flag $case_flag:literal, key $case_key:literal,
+            label [$($case_label:literal)?], default $case_default:expr, applies $case_applies:expr;
+        )* }
+    ) => {
+        /// What varies.
+        ///
+        /// # Errors
+        /// A value that is in a list twice, or that cannot be where it was put.
+        pub(super) fn of(args: &RunArgs, defaults: &Defaults) -> Result<Axes, UsageError> {
+            let (given, quick) = (&args.parameters, args.measuring.quick);
+            Ok(Axes {
+                engines: engine_pairs(given)?,
+                $($block: list($block_flag, given.$block.as_ref(), &default(defaults, quick, $block_default))?,)*
+                $($case: list($case_flag, given.$case.as_ref(), &default(defaults, quick, $case_default))?,)*
+                sharings: sharings(given)?,
+                reference: !args.measuring.no_reference,
+            })
+        }
+    };
+}
+parameters!(define);
+
+fn default<T>(board: &Defaults, quick: bool, of: impl Fn(&Defaults, bool) -> Vec<T>) -> Vec<T> {
+    of(board, quick)
 }
 
 fn list<T: Clone + PartialEq + ToString>(
@@ -48,7 +52,7 @@ fn list<T: Clone + PartialEq + ToString>(
 }
 
 /// Every spread for receivers that share by SO_REUSEPORT; the other ways to share have none.
-fn sharings(args: &RunArgs) -> Result<Vec<Sharing>, UsageError> {
+fn sharings(args: &ParameterArgs) -> Result<Vec<Sharing>, UsageError> {
     let kinds = list(
         "--sharing",
         args.sharing.as_ref(),
@@ -75,7 +79,7 @@ type Pair = (&'static Entry, &'static Entry);
 
 /// `--engine X` pairs X with itself, or with its partner; `--sender` and `--receiver` override a side, and
 /// every sender meets every receiver.
-fn engine_pairs(args: &RunArgs) -> Result<Vec<Pair>, UsageError> {
+fn engine_pairs(args: &ParameterArgs) -> Result<Vec<Pair>, UsageError> {
     let both: Vec<Pair> = match &args.engine {
         Some(given) => {
             let entries = given.iter().flat_map(|arg| arg.entries()).collect();

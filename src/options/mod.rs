@@ -51,24 +51,31 @@ impl Request {
     pub fn new(args: &RunArgs) -> Result<Self, UsageError> {
         let root = Root::new(&args.root);
         let host = Host::read(&root);
-        let detected = board::choose(&args.board, &host)?;
+        let detected = board::choose(&args.placement.board, &host)?;
         let board = &detected.board;
 
         let axes = axes::of(args, &board.defaults)?;
-        let pin = args.pin.clone().unwrap_or_default();
+        let pin = args.placement.pin.clone().unwrap_or_default();
         pin.check(&axes.threads, &host)
             .map_err(|problem| UsageError::flag("--pin", &pin, problem))?;
 
-        let rounds = args.rounds.unwrap_or(DEFAULT_ROUNDS);
-        let quick = |full: Duration, most: Duration| if args.quick { full.min(most) } else { full };
+        let rounds = args.measuring.rounds.unwrap_or(DEFAULT_ROUNDS);
+        let quick = |full: Duration, most: Duration| {
+            if args.measuring.quick {
+                full.min(most)
+            } else {
+                full
+            }
+        };
         let settings = Settings {
             warmup: args
+                .measuring
                 .warmup
                 .unwrap_or(quick(board.timing.warmup, QUICK_WARMUP)),
             window: window(args, rounds)?,
             root,
             #[cfg(feature = "calibration")]
-            delay: args.delay,
+            delay: args.measuring.delay,
         };
         let asked = axes
             .engines
@@ -88,14 +95,17 @@ impl Request {
         let schedule = Schedule {
             settings,
             rounds,
-            until: args.until.map(|half_width_pct| Until {
+            until: args.measuring.until.map(|half_width_pct| Until {
                 half_width_pct,
-                max_time: args.max_time.unwrap_or(DEFAULT_MAX_TIME),
+                max_time: args.measuring.max_time.unwrap_or(DEFAULT_MAX_TIME),
             }),
-            verify: args.verify,
-            soak: args.soak.unwrap_or(quick(board.timing.soak, QUICK_SOAK)),
-            cooldown: board.cooldown.filter(|_| !args.quick),
-            seed: args.seed.unwrap_or_else(|| fastrand::u32(..)),
+            verify: args.measuring.verify,
+            soak: args
+                .measuring
+                .soak
+                .unwrap_or(quick(board.timing.soak, QUICK_SOAK)),
+            cooldown: board.cooldown.filter(|_| !args.measuring.quick),
+            seed: args.measuring.seed.unwrap_or_else(|| fastrand::u32(..)),
         };
         Ok(Self {
             host,
@@ -114,8 +124,8 @@ impl Request {
                 .map(|word| word.to_string_lossy().into_owned())
                 .collect(),
             started_at: started_at.to_owned(),
-            board_asked: args.board.clone(),
-            pin_asked: args.pin.clone().unwrap_or_default().to_string(),
+            board_asked: args.placement.board.clone(),
+            pin_asked: args.placement.pin.clone().unwrap_or_default().to_string(),
             schedule: self.schedule,
             plan: self.plan,
             environment,
@@ -125,12 +135,12 @@ impl Request {
 }
 
 fn window(args: &RunArgs, rounds: u32) -> Result<Duration, UsageError> {
-    let default = if args.quick {
+    let default = if args.measuring.quick {
         QUICK_DURATION
     } else {
         DEFAULT_DURATION
     };
-    let duration = args.duration.unwrap_or(default);
+    let duration = args.measuring.duration.unwrap_or(default);
     let window = duration / rounds;
     if window < MIN_WINDOW {
         let least = humantime::format_duration(MIN_WINDOW * rounds);

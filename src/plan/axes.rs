@@ -1,58 +1,131 @@
 //! What varies, and which values meet.
 
-use crate::data::{
-    Batch, BlockKey, Buffer, Connection, Group, Ip, Payload, Sharing, Threads, Traits, Workers,
-};
-use crate::engines::{self, Entry};
+use crate::data::parameters::parameters;
+use crate::data::{BlockKey, Case, Group, Sharing, Traits};
+use crate::engine::About;
+use crate::engines::{self, Engines, Entry};
 
-/// What varies.
-#[derive(Clone, Debug)]
-pub struct Axes {
-    /// Sender's and receiver's engine.
-    pub engines: Vec<(&'static Entry, &'static Entry)>,
-    /// Thread counts.
-    pub threads: Vec<Threads>,
-    /// Payloads.
-    pub payloads: Vec<Payload>,
-    /// Connected, unconnected, or both.
-    pub connections: Vec<Connection>,
-    /// v4, v6, or both.
-    pub ips: Vec<Ip>,
-    /// Datagrams per call, for engines that batch.
-    pub batches: Vec<Batch>,
-    /// Worker threads, for engines that share them. `None`: they share none.
-    pub tokio_workers: Vec<Option<Workers>>,
-    /// Receive buffers.
-    pub rcvbufs: Vec<Buffer>,
-    /// Send buffers. `None`: as the kernel gives them.
-    pub sndbufs: Vec<Option<Buffer>>,
-    /// How several receivers share the port.
-    pub sharings: Vec<Sharing>,
-    /// Whether every block holds the reference case.
-    pub reference: bool,
+/// The values of a parameter in a block: of `one` as they were given, of `some` see [`settled`].
+macro_rules! of_block {
+    (one $given:expr, $applies:expr) => {
+        $given.clone()
+    };
+    (some $given:expr, $applies:expr) => {
+        settled(&$given, (), |value, ()| {
+            fn applies<T>(value: T, of: impl Fn(T) -> bool) -> bool {
+                of(value)
+            }
+            applies(value, $applies)
+        })
+    };
 }
 
-impl Axes {
-    /// What only some engines heed. A pair of which neither side does has one case, not one for each value.
-    pub(super) fn settings_of(
-        &self,
-        sender: &Entry,
-        receiver: &Entry,
-    ) -> Vec<(Option<Batch>, Option<Workers>)> {
-        let batches = if sender.about.sends_batches || receiver.about.receives_batches {
-            self.batches.iter().copied().map(Some).collect()
-        } else {
-            vec![None]
-        };
-        let workers = if sender.about.shares_workers || receiver.about.shares_workers {
-            &self.tokio_workers[..]
-        } else {
-            &[None]
-        };
-        let with_each = |batch| workers.iter().map(move |&workers| (batch, workers));
-        batches.into_iter().flat_map(with_each).collect()
-    }
+/// The same, of a parameter of cases.
+macro_rules! of_case {
+    (one $given:expr, $engines:expr, $applies:expr) => {
+        $given.clone()
+    };
+    (some $given:expr, $engines:expr, $applies:expr) => {
+        settled(&$given, $engines, $applies)
+    };
+}
 
+/// The values that apply, each once; `None` in the place of those that do not, and where none was given.
+fn settled<T: Copy + PartialEq, To: Copy>(
+    given: &[T],
+    to: To,
+    applies: impl Fn(T, To) -> bool,
+) -> Vec<Option<T>> {
+    let mut settled = Vec::new();
+    for &value in given {
+        let value = Some(value).filter(|&value| applies(value, to));
+        if !settled.contains(&value) {
+            settled.push(value);
+        }
+    }
+    if settled.is_empty() {
+        settled.push(None);
+    }
+    settled
+}
+
+/// Every item with every value; those of the first item come first.
+fn with_each<I: Copy, V: Copy>(items: &[I], values: &[V], with: impl Fn(I, V) -> I) -> Vec<I> {
+    let pairs = items
+        .iter()
+        .flat_map(|&item| values.iter().map(move |&value| (item, value)));
+    pairs.map(|(item, value)| with(item, value)).collect()
+}
+
+/// Every value with every item; those of the first value come first.
+fn for_each<I: Copy, V: Copy>(values: &[V], items: &[I], with: impl Fn(I, V) -> I) -> Vec<I> {
+    let pairs = values
+        .iter()
+        .flat_map(|&value| items.iter().map(move |&item| (item, value)));
+    pairs.map(|(item, value)| with(item, value)).collect()
+}
+
+macro_rules! define {
+    (
+        block { $(
+            $(#[$block_doc:meta])*
+            $block:ident: $block_kind:ident $block_type:ty, flag $block_flag:literal, key $block_key:literal,
+            usual [$($block_usual:expr)?], default $block_default:expr, applies $block_applies:expr;
+        )* }
+        case { $(
+            $(#[$case_doc:meta])*
+            $case:ident: $case_kind:ident $case_type:ty, flag $case_flag:literal, key $case_key:literal,
+            label [$($case_label:literal)?], default $case_default:expr, applies $case_applies:expr;
+        )* }
+    ) => {
+        /// What varies.
+        #[derive(Clone, Debug)]
+        pub struct Axes {
+            /// Sender's and receiver's engine.
+            pub engines: Vec<Engines>,
+            $($(#[$block_doc])* pub $block: Vec<$block_type>,)*
+            $($(#[$case_doc])* pub $case: Vec<$case_type>,)*
+            /// How several receivers share the port.
+            pub sharings: Vec<Sharing>,
+            /// Whether every block holds the reference case.
+            pub reference: bool,
+        }
+
+        impl Axes {
+            /// The keys of the blocks; the first parameter varies slowest.
+            pub(super) fn blocks(&self) -> Vec<BlockKey> {
+                let first = || Some(BlockKey {
+                    $($block: *of_block!($block_kind self.$block, $block_applies).first()?,)*
+                });
+                let mut keys = Vec::from_iter(first());
+                $(
+                    let values = of_block!($block_kind self.$block, $block_applies);
+                    keys = with_each(&keys, &values, |key, $block| BlockKey { $block, ..key });
+                )*
+                keys
+            }
+
+            /// The cases of a pair of engines in a block; the connection varies fastest.
+            pub(super) fn cases(&self, block: &BlockKey, (sender, receiver): Engines) -> Vec<Case> {
+                let about: (&About, &About) = (sender.about, receiver.about);
+                let mut cases = vec![Case::in_block(block, sender.name(), receiver.name())];
+                $(
+                    let values = of_case!($case_kind self.$case, about, $case_applies);
+                    cases = for_each(&values, &cases, |case, $case| Case { $case, ..case });
+                )*
+                // One receiver shares with none.
+                if block.threads.receivers() > 1 {
+                    let with = |case, sharing| Case { sharing: Some(sharing), ..case };
+                    cases = for_each(&self.sharings, &cases, with);
+                }
+                cases
+            }
+        }
+    };
+}
+parameters!(define);
+
+impl Axes {
     /// What is known of the engines, the reference among them where every block holds it.
     pub(super) fn traits(&self) -> Vec<Traits> {
         let asked = self.engines.iter().flat_map(|&(s, r)| [s, r]);
@@ -78,35 +151,5 @@ impl Axes {
             "to rank receivers, use --sender gso: on loopback {sender} does most of their work, too, and \
              is the limit"
         ))
-    }
-
-    /// One receiver has nobody to share with.
-    pub(super) fn sharings_of(&self, threads: Threads) -> Vec<Option<Sharing>> {
-        if threads.receivers() > 1 {
-            self.sharings.iter().copied().map(Some).collect()
-        } else {
-            vec![None]
-        }
-    }
-
-    /// The keys of the blocks, in the order of the axes.
-    pub(super) fn blocks(&self) -> Vec<BlockKey> {
-        let mut keys = Vec::new();
-        for &threads in &self.threads {
-            for &payload in &self.payloads {
-                for &ip in &self.ips {
-                    for &rcvbuf in &self.rcvbufs {
-                        keys.extend(self.sndbufs.iter().map(|&sndbuf| BlockKey {
-                            threads,
-                            payload,
-                            ip,
-                            rcvbuf,
-                            sndbuf,
-                        }));
-                    }
-                }
-            }
-        }
-        keys
     }
 }

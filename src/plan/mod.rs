@@ -122,26 +122,10 @@ impl Plan {
 
 impl Block {
     fn new(key: BlockKey, axes: &Axes, conditions: &Conditions) -> Self {
-        let mut cases = Vec::new();
-        for &(sender, receiver) in &axes.engines {
-            for (batch, tokio_workers) in axes.settings_of(sender, receiver) {
-                for sharing in axes.sharings_of(key.threads) {
-                    cases.extend(axes.connections.iter().map(|&connection| Case {
-                        sender: sender.name(),
-                        receiver: receiver.name(),
-                        threads: key.threads,
-                        payload: key.payload,
-                        connection,
-                        ip: key.ip,
-                        batch,
-                        tokio_workers,
-                        rcvbuf: key.rcvbuf,
-                        sndbuf: key.sndbuf,
-                        sharing,
-                    }));
-                }
-            }
-        }
+        let pairs = axes.engines.iter();
+        let mut cases: Vec<Case> = pairs
+            .flat_map(|&engines| axes.cases(&key, engines))
+            .collect();
         // Where it was not asked for, the reference comes first; where it was, it stays in its place.
         if let Some(first) = cases.first().filter(|_| axes.reference) {
             let reference = first.reference();

@@ -44,13 +44,13 @@ fn axes(engines: &[&str], threads: &[u16], ip: Ip) -> Axes {
             .iter()
             .map(|&n| n.try_into().expect("in range"))
             .collect(),
-        payloads: vec![300.try_into().expect("in range")],
-        connections: vec![Connection::Unconnected],
-        ips: vec![ip],
-        batches: vec![Batch::DEFAULT],
-        tokio_workers: vec![None],
-        rcvbufs: vec![Buffer::DEFAULT],
-        sndbufs: vec![None],
+        payload: vec![300.try_into().expect("in range")],
+        connection: vec![Connection::Unconnected],
+        ip: vec![ip],
+        batch: vec![Batch::DEFAULT],
+        tokio_workers: Vec::new(),
+        rcvbuf: vec![Buffer::DEFAULT],
+        sndbuf: Vec::new(),
         sharings: vec![Sharing::DEFAULT],
         reference: true,
     }
@@ -88,7 +88,7 @@ fn what_cannot_run_is_in_the_plan_with_its_reason() {
 fn a_lane_that_never_gives_way_needs_a_worker_of_its_own() {
     let last = |engine: &str, workers: u16| {
         let mut axes = axes(&[engine], &[4], Ip::V4);
-        axes.tokio_workers = vec![Some(workers.try_into().expect("in range"))];
+        axes.tokio_workers = vec![workers.try_into().expect("in range")];
         let plan = plan(&axes, "generic");
         plan.cases().last().map(|planned| planned.verdict.clone())
     };
@@ -108,7 +108,7 @@ fn a_lane_that_never_gives_way_needs_a_worker_of_its_own() {
 #[test]
 fn workers_are_the_threads_that_share_the_cpus() {
     let mut axes = axes(&["tokio"], &[2], Ip::V4);
-    axes.tokio_workers = vec![Some(3.try_into().expect("in range"))];
+    axes.tokio_workers = vec![3.try_into().expect("in range")];
     let plan = plan(&axes, "generic");
     let last = plan.cases().last().map(|planned| planned.verdict.clone());
     let Some(Verdict::Run(_, warnings)) = last else {
@@ -169,13 +169,13 @@ proptest! {
     ) {
         let threads: Vec<u16> = threads.into_iter().collect();
         let mut axes = axes(&engines, &threads, Ip::V4);
-        axes.payloads = payloads.into_iter().map(|n| n.try_into().expect("in range")).collect();
-        axes.ips = ips;
-        axes.connections = vec![Connection::Connected, Connection::Unconnected];
+        axes.payload = payloads.into_iter().map(|n| n.try_into().expect("in range")).collect();
+        axes.ip = ips;
+        axes.connection = vec![Connection::Connected, Connection::Unconnected];
         axes.reference = false;
         let plan = plan(&axes, board);
         let mut keys: Vec<String> = plan.cases().map(|planned| planned.case.key()).collect();
-        let points = engines.len() * threads.len() * axes.payloads.len() * axes.ips.len() * 2;
+        let points = engines.len() * threads.len() * axes.payload.len() * axes.ip.len() * 2;
         prop_assert_eq!(keys.len(), points);
         keys.sort();
         keys.dedup();

@@ -3,27 +3,25 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::data::{BlockKey, Buffer, Connection, Ip, Threads};
+use crate::data::{BlockKey, Connection, Payload};
 use crate::row::Row;
 
 /// What all points of a line have in common: all but payload and engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Setting {
-    threads: Threads,
-    ip: Ip,
-    rcvbuf: Buffer,
-    sndbuf: Option<Buffer>,
+    /// Its payload is that of any point.
+    block: BlockKey,
     connection: Connection,
 }
 
 impl Setting {
     fn of(row: &Row) -> Self {
-        let block = row.block();
+        let block = BlockKey {
+            payload: Payload::MIN,
+            ..row.block()
+        };
         Self {
-            threads: block.threads,
-            ip: block.ip,
-            rcvbuf: block.rcvbuf,
-            sndbuf: block.sndbuf,
+            block,
             connection: row.connection,
         }
     }
@@ -31,14 +29,12 @@ impl Setting {
 
 impl fmt::Display for Setting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let plural = if self.threads.is_alone() { "" } else { "s" };
-        let (threads, ip, connection) = (self.threads, self.ip, self.connection);
-        write!(f, "{threads} thread{plural}, {ip}, {connection}")?;
-        if self.rcvbuf != Buffer::DEFAULT {
-            write!(f, ", rcvbuf {}", self.rcvbuf)?;
-        }
-        self.sndbuf
-            .map_or(Ok(()), |sndbuf| write!(f, ", sndbuf {sndbuf}"))
+        let BlockKey { threads, ip, .. } = self.block;
+        let plural = if threads.is_alone() { "" } else { "s" };
+        write!(f, "{threads} thread{plural}, {ip}, {}", self.connection)?;
+        self.block
+            .unusual()
+            .try_for_each(|value| write!(f, ", {value}"))
     }
 }
 

@@ -1,31 +1,38 @@
 //! What people call a row.
 
 use super::Row;
-use crate::data::{self, BlockKey, Buffer, EngineName, Sharing, SharingKind};
+use crate::data::{BlockKey, Case, Connection, EngineName, Sharing, SharingKind};
 
 impl Row {
-    /// What tells the row from those beside it, but for the connection: see [`data::label`].
+    /// What tells the row from those beside it, but for the connection: see [`Case::label`].
     pub fn label(&self) -> String {
-        let sharing = self.sharing().filter(|&how| how != Sharing::DEFAULT);
-        data::label(
-            &self.sender,
-            &self.receiver,
-            self.batch,
-            self.tokio_workers,
-            sharing.map(|how| how.to_string()),
+        let case = self.case_between(&self.sender, &self.receiver);
+        case.map_or_else(
+            || format!("{}>{}", self.sender, self.receiver),
+            |case| case.label(),
         )
     }
 
     /// What it is held side by side with.
+    ///
+    /// # Panics
+    /// Never: its columns are those of a case.
     pub fn block(&self) -> BlockKey {
-        BlockKey {
-            threads: self.threads,
-            payload: self.payload_bytes,
-            ip: self.ip,
-            // What is older than the column asked for nothing else.
-            rcvbuf: self.rcvbuf_asked_bytes.unwrap_or(Buffer::DEFAULT),
-            sndbuf: self.sndbuf_asked_bytes,
-        }
+        let std = EngineName::REFERENCE;
+        let case = self.case_between(std.as_str(), std.as_str());
+        case.expect("columns of a case").block()
+    }
+
+    /// Its case, if it was between these engines: its columns, and what its key says besides them. `None`: these are
+    /// no names of engines.
+    fn case_between(&self, sender: &str, receiver: &str) -> Option<Case> {
+        let columns = format!(
+            "{sender}:{receiver}/{}t/{}B/{}/{}",
+            self.threads, self.payload_bytes, self.connection, self.ip
+        );
+        let besides = self.case.splitn(6, '/').nth(5);
+        let whole = besides.and_then(|besides| Case::of_key(&format!("{columns}/{besides}")));
+        whole.or_else(|| Case::of_key(&columns))
     }
 
     /// How many windows its medians are made of.
@@ -71,7 +78,7 @@ impl Row {
         let of_reference = |engine: &str| engine == EngineName::REFERENCE.as_str();
         of_reference(&self.sender)
             && of_reference(&self.receiver)
-            && self.connection == data::Connection::Connected
+            && self.connection == Connection::Connected
             && self.sharing().is_none_or(|how| how == Sharing::DEFAULT)
     }
 }

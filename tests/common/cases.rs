@@ -2,7 +2,7 @@
 
 use std::net::UdpSocket;
 
-use udpbench::data::{Batch, Case, Connection, Ip, Payload, Sharing, Threads, Workers};
+use udpbench::data::{Batch, Case, Connection, Ip, Payload, Workers};
 use udpbench::engines::{self, Entry};
 
 /// The engines that this kernel can run.
@@ -41,20 +41,12 @@ pub fn matrix(payload: u32) -> Vec<Case> {
 
 /// A case on connected IPv4 sockets that are made as always.
 pub fn case(sender: &'static Entry, receiver: &'static Entry, threads: u16, payload: u32) -> Case {
-    let threads: Threads = threads.try_into().expect("in range");
+    let key = format!("{sender}:{receiver}/{threads}t/{payload}B/connected/v4/rcvbuf1048576");
+    let case = Case::of_key(&key).expect("the key of a case");
     let batches = sender.about.sends_batches || receiver.about.receives_batches;
     Case {
-        sender: sender.name(),
-        receiver: receiver.name(),
-        threads,
-        payload: payload.try_into().expect("in range"),
-        connection: Connection::Connected,
-        ip: Ip::V4,
         batch: batches.then_some(Batch::DEFAULT),
-        tokio_workers: None,
-        rcvbuf: (1 << 20).try_into().expect("in range"),
-        sndbuf: None,
-        sharing: (threads.receivers() > 1).then_some(Sharing::DEFAULT),
+        ..case
     }
 }
 

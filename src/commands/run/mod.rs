@@ -35,7 +35,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
     // Before the first file is there: whoever sees it may press Ctrl-C and expect it to be finished.
     let interrupt = Interrupt::on_signals().context("cannot handle Ctrl-C")?;
     limits::raise_open_files();
-    let begun = match &args.resume {
+    let begun = match &args.output.resume {
         Some(raw) => resume::go_on(args, raw)?,
         None => begin(args)?,
     };
@@ -94,11 +94,11 @@ fn begin(args: &RunArgs) -> anyhow::Result<Begun> {
     let findings = findings(&request);
     let environment = environment(&request, &findings);
     let outputs = Outputs::create(args, &request.detected.board.name, &started_at)?;
-    if !args.quiet {
+    if !args.output.quiet {
         introduce(&request, &outputs, &findings);
     }
     let header = request.header(args, &started_at, environment);
-    let mut progress = Progress::new(outputs, args.quiet, &header, 0);
+    let mut progress = Progress::new(outputs, args.output.quiet, &header, 0);
     if let Err(error) = progress.line(&Event::Header(Box::new(header.clone()))) {
         // Nothing was measured: leave no files behind that nobody can go on with.
         progress.outputs.remove();

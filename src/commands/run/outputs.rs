@@ -31,12 +31,12 @@ pub(super) struct Outputs {
 impl Outputs {
     /// New files, over no other ones.
     pub(super) fn create(args: &RunArgs, board: &str, started_at: &str) -> anyhow::Result<Self> {
-        let output = match &args.output {
+        let output = match &args.output.output {
             Some(path) => path.clone(),
-            None => default_path(args.format, board, started_at)?,
+            None => default_path(args.output.format, board, started_at)?,
         };
-        let format = Format::choose(args.format, &output)?;
-        let samples_path = match &args.samples {
+        let format = Format::choose(args.output.format, &output)?;
+        let samples_path = match &args.output.samples {
             Some(path) => Some(path.clone()),
             None if is_stdout(&output) => None,
             None => Some(output.with_extension("jsonl")),
@@ -46,7 +46,7 @@ impl Outputs {
             return Err(refused("--samples", &output, problem).into());
         }
         let rows = RowSink::create(format, &output)?;
-        let flag = if args.samples.is_some() {
+        let flag = if args.output.samples.is_some() {
             "--samples"
         } else {
             "--output"
@@ -73,10 +73,10 @@ impl Outputs {
     ) -> anyhow::Result<Self> {
         let samples = LineFile::resume(raw, log.bytes, log.whole_bytes)
             .map_err(|error| refused("--resume", raw, &format!("cannot go on with it: {error}")))?;
-        let output = args.output.clone();
-        let extension = args.format.unwrap_or(Format::Csv).extension();
+        let output = args.output.output.clone();
+        let extension = args.output.format.unwrap_or(Format::Csv).extension();
         let output = output.unwrap_or_else(|| raw.with_extension(extension));
-        let format = Format::choose(args.format, &output)?;
+        let format = Format::choose(args.output.format, &output)?;
         let sink = if format == Format::Csv && output.exists() {
             let known = [rows, unfinished].concat();
             let other = |problem: &str| refused("--output", &output, problem);

@@ -39,7 +39,7 @@ pub(super) fn go_on(args: &RunArgs, raw: &Path) -> anyhow::Result<Begun> {
     let outputs = Outputs::resume(args, raw, &log, &rows, &replay.unfinished())?;
     let is_window = |line: &&Event| matches!(line, Event::Window(_));
     let windows = log.lines.iter().filter(is_window).count() as u64;
-    if !args.quiet {
+    if !args.output.quiet {
         let (name, planned) = (&log.name, log.header.schedule.windows(&log.header.plan));
         say(&format!(
             "going on with {name}: it has {windows} of {planned} windows"
@@ -49,7 +49,7 @@ pub(super) fn go_on(args: &RunArgs, raw: &Path) -> anyhow::Result<Begun> {
             say(&format!("warning: {what}"));
         }
     }
-    let mut progress = Progress::new(outputs, args.quiet, &log.header, windows);
+    let mut progress = Progress::new(outputs, args.output.quiet, &log.header, windows);
     progress.rows = rows;
     let resumed = Event::Resumed {
         at: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
@@ -59,7 +59,11 @@ pub(super) fn go_on(args: &RunArgs, raw: &Path) -> anyhow::Result<Begun> {
     replay.take(&resumed).map_err(anyhow::Error::msg)?;
     Ok(Begun {
         replay,
-        unable: if args.force { unable } else { Unable::new() },
+        unable: if args.output.force {
+            unable
+        } else {
+            Unable::new()
+        },
         progress,
     })
 }
@@ -67,7 +71,7 @@ pub(super) fn go_on(args: &RunArgs, raw: &Path) -> anyhow::Result<Begun> {
 fn refuse_unless_forced(args: &RunArgs, raw: &Path, unlike: &[String]) -> Result<(), UsageError> {
     /// More would not be read.
     const SHOWN: usize = 3;
-    if args.force || unlike.is_empty() {
+    if args.output.force || unlike.is_empty() {
         return Ok(());
     }
     let mut differences = unlike.to_vec();

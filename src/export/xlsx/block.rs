@@ -180,7 +180,7 @@ fn title(row: &Row) -> String {
         "{}, {}{}, {:.60}",
         table::threads_in_words(row),
         row.ip,
-        table::buffers_in_words(row),
+        table::unusual_in_words(row),
         row.board
     )
 }

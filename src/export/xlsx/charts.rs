@@ -10,7 +10,7 @@ use rust_xlsxwriter::{Worksheet, XlsxError};
 
 use super::Formats;
 use super::block::{Block, Drawing, Quantity};
-use crate::data::{Buffer, Ip, Threads};
+use crate::data::{BlockKey, Payload};
 use crate::row::Row;
 
 pub(super) const SHEET: &str = "charts";
@@ -19,7 +19,7 @@ pub(super) const SHEET: &str = "charts";
 const ROW_PX: u32 = 20;
 
 /// What is in one chart: cases that differ in engine, connection and payload alone.
-type Group<'a> = (&'a str, Threads, Ip, Option<Buffer>, Option<Buffer>);
+type Group<'a> = (&'a str, BlockKey);
 
 /// Writes what the charts are drawn from, and draws them.
 pub(super) fn fill(
@@ -29,8 +29,11 @@ pub(super) fn fill(
 ) -> Result<Vec<Drawing>, XlsxError> {
     let mut groups: BTreeMap<Group, Vec<&Row>> = BTreeMap::new();
     for row in rows.iter().filter(|row| row.received_mbps.is_some()) {
-        let (rcvbuf, sndbuf) = (row.rcvbuf_asked_bytes, row.sndbuf_asked_bytes);
-        let group = (row.board.as_str(), row.threads, row.ip, rcvbuf, sndbuf);
+        let all_payloads = BlockKey {
+            payload: Payload::MIN,
+            ..row.block()
+        };
+        let group = (row.board.as_str(), all_payloads);
         groups.entry(group).or_default().push(row);
     }
     let mut drawings = Vec::new();

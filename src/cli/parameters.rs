@@ -1,0 +1,65 @@
+//! The flags of the parameters, from their table.
+
+use clap::Args;
+
+use super::engine::{EngineArg, engine};
+use crate::data::parameters::parameters;
+use crate::data::{SharingKind, Spread};
+
+macro_rules! define {
+    (
+        block { $(
+            $(#[$block_doc:meta])*
+            $block:ident: $block_kind:ident $block_type:ty, flag $block_flag:literal, key $block_key:literal,
+            usual [$($block_usual:expr)?], default $block_default:expr, applies $block_applies:expr;
+        )* }
+        case { $(
+            $(#[$case_doc:meta])*
+            $case:ident: $case_kind:ident $case_type:ty, flag $case_flag:literal, key $case_key:literal,
+            label [$($case_label:literal)?], default $case_default:expr, applies $case_applies:expr;
+        )* }
+    ) => {
+        /// The parameters that vary: a list of values each.
+        #[derive(Args, Debug)]
+        #[command(next_help_heading = "Parameters")]
+        pub struct ParameterArgs {
+            /// Engines for both sides; or gso-gro, blocking, batch, readiness, async, offload, all; see `udpbench
+            /// engines`
+            /// [default: std,mio-level,mio-exhaustive]
+            #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = engine, conflicts_with = "resume")]
+            pub engine: Option<Vec<EngineArg>>,
+
+            /// Engines of the senders; each meets every receiver
+            #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = engine, conflicts_with = "resume")]
+            pub sender: Option<Vec<EngineArg>>,
+
+            /// Engines of the receivers; each meets every sender
+            #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = engine, conflicts_with = "resume")]
+            pub receiver: Option<Vec<EngineArg>>,
+
+            $(
+                $(#[$block_doc])*
+                #[arg(long, value_name = "LIST", value_delimiter = ',', hide_possible_values = true,
+                    allow_negative_numbers = true, conflicts_with = "resume")]
+                pub $block: Option<Vec<$block_type>>,
+            )*
+            $(
+                $(#[$case_doc])*
+                #[arg(long, value_name = "LIST", value_delimiter = ',', hide_possible_values = true,
+                    allow_negative_numbers = true, conflicts_with = "resume")]
+                pub $case: Option<Vec<$case_type>>,
+            )*
+
+            /// How receivers share the port: reuseport, reuseaddr (the kernel gives all to one of them), separate
+            /// (a port each) [default: reuseport]
+            #[arg(long, value_name = "LIST", value_delimiter = ',', hide_possible_values = true, conflicts_with = "resume")]
+            pub sharing: Option<Vec<SharingKind>>,
+
+            /// How reuseport spreads flows: even (the same number for each, verified), hash (left to the kernel), bpf
+            /// (a program in the kernel steers them) [default: even]
+            #[arg(long, value_name = "LIST", value_delimiter = ',', hide_possible_values = true, conflicts_with = "resume")]
+            pub spread: Option<Vec<Spread>>,
+        }
+    };
+}
+parameters!(define);

@@ -1,0 +1,85 @@
+//! The parameters of a case, each in one place: its flag and help, its type and default, its text in keys and
+//! labels, and whether it separates blocks.
+//!
+//! A new one is an entry here, its type, the place that acts on it, and its column in `row/mod.rs`. The command line
+//! (`cli`), the defaults (`options`), the plan, keys, blocks and their headings follow from the table. Besides it, a
+//! case has its engines, and how its receivers share the port, which is made of two flags.
+
+/// Hands the table to a macro, which takes from it what it needs.
+///
+/// An entry: `one` value, or `some` (absent where it is not given or does not apply). `key` and `label`: how the
+/// value stands there. `usual`: a value that goes without saying. `default`: the values to measure where nothing
+/// was typed, from the board's defaults and whether the sweep is quick. `applies`: whether a value means anything
+/// to such engines; those of a block are not asked about engines.
+macro_rules! parameters {
+    ($take:ident) => {
+        $take! {
+            block {
+                /// Thread counts: 1 sends and receives in turn, more are divided between senders and receivers
+                /// [default: as the board profile says, mostly 1,2,4]
+                threads: one $crate::data::Threads,
+                    flag "--threads", key "{}t", usual [],
+                    default |board, _quick| board.threads.clone(), applies |_| true;
+
+                /// UDP payloads in bytes, 0 to 65507 [default: as the board profile says, mostly 26,300,1460]
+                payload: one $crate::data::Payload,
+                    flag "--payload", key "{}B", usual [],
+                    default |board, _quick| board.payload.clone(), applies |_| true;
+
+                /// v4 (127.0.0.1), v6 (::1) [default: both]
+                ip: one $crate::data::Ip,
+                    flag "--ip", key "{}", usual [],
+                    default |_board, quick| $crate::data::first_if(quick, [$crate::data::Ip::V4, $crate::data::Ip::V6]),
+                    applies |_| true;
+
+                /// What receivers ask for as SO_RCVBUF, in bytes; what was granted is in every row
+                /// [default: 4194304]
+                rcvbuf: one $crate::data::Buffer,
+                    flag "--rcvbuf", key "rcvbuf{}", usual [$crate::data::Buffer::DEFAULT],
+                    default |_board, _quick| vec![$crate::data::Buffer::DEFAULT], applies |_| true;
+
+                /// What senders ask for as SO_SNDBUF, in bytes [default: nothing, they take what the kernel gives]
+                sndbuf: some $crate::data::Buffer,
+                    flag "--sndbuf", key "sndbuf{}", usual [],
+                    default |_board, _quick| vec![], applies |_| true;
+            }
+            case {
+                /// connected (send/recv), unconnected (send_to/recv_from) [default: both]
+                connection: one $crate::data::Connection,
+                    flag "--connection", key "{}", label [],
+                    default |_board, quick| $crate::data::first_if(
+                        quick,
+                        [$crate::data::Connection::Connected, $crate::data::Connection::Unconnected],
+                    ),
+                    applies |_, _| true;
+
+                /// Datagrams per call, 1 to 1024, of the engines that batch [default: 32]
+                batch: some $crate::data::Batch,
+                    flag "--batch", key "batch{}", label ["{}"],
+                    default |_board, _quick| vec![$crate::data::Batch::DEFAULT],
+                    applies |_, (sender, receiver)| sender.sends_batches || receiver.receives_batches;
+
+                /// Worker threads, up to 256, of one tokio runtime that all lanes of a case share, of the engines
+                /// tokio and tokio-exhaustive [default: 0, a current-thread runtime for each lane]
+                tokio_workers: some $crate::data::Workers,
+                    flag "--tokio-workers", key "workers{}", label ["w{}"],
+                    default |_board, _quick| vec![$crate::data::Workers::NONE],
+                    applies |value, (sender, receiver)| value != $crate::data::Workers::NONE
+                        && (sender.shares_workers || receiver.shares_workers);
+            }
+        }
+    };
+}
+pub(crate) use parameters;
+
+/// The type of a parameter in a case: of `one` its own, of `some` an option.
+macro_rules! value {
+    (one $type:ty) => { $type };
+    (some $type:ty) => { Option<$type> };
+}
+pub(crate) use value;
+
+/// The values of a quick sweep, or all.
+pub(crate) fn first_if<T: Clone, const N: usize>(quick: bool, all: [T; N]) -> Vec<T> {
+    all[..if quick { 1 } else { N }].to_vec()
+}
