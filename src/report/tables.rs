@@ -65,24 +65,10 @@ struct Cells {
     rows: Vec<csv::StringRecord>,
 }
 
-/// In the first column, the key of the case, already; and the reasons, which have a section.
-const SAID_ELSEWHERE: [&str; 15] = [
-    "case",
-    "reason",
-    "sender",
-    "receiver",
-    "threads",
-    "senders",
-    "receivers",
-    "payload_bytes",
-    "connection",
-    "ip",
-    "batch",
-    "tokio_workers",
-    "rcvbuf_asked_bytes",
-    "sndbuf_asked_bytes",
-    "sharing",
-];
+/// Those from the first to before the second say what case it is, as its key in the first column does.
+const OF_THE_CASE: [&str; 2] = ["sender", "pin"];
+/// The reasons have a section.
+const SAID_ELSEWHERE: [&str; 2] = ["case", "reason"];
 
 impl Cells {
     /// Ordered as people compare; the CSV keeps the order of the file.
@@ -119,8 +105,12 @@ impl Cells {
     /// The columns that tell rows apart and are not said elsewhere.
     fn varying(&self) -> Vec<usize> {
         let constant = self.constant();
+        let place = |name: &str| (0..self.header.len()).find(|&column| self.name(column) == name);
+        let [first, end] = OF_THE_CASE.map(|name| place(name).unwrap_or_default());
         let tells = |column: &usize| {
-            !constant.contains(column) && !SAID_ELSEWHERE.contains(&self.name(*column))
+            let is_said =
+                SAID_ELSEWHERE.contains(&self.name(*column)) || (first..end).contains(column);
+            !constant.contains(column) && !is_said
         };
         (0..self.header.len()).filter(tells).collect()
     }
