@@ -12,10 +12,10 @@ mod socket_options;
 mod verified;
 
 pub use self::accounting::{Books, Counts, WindowBooks};
-pub use self::axes::{Batch, Connection, Ip, Payload, Threads, Workers};
+pub use self::axes::*;
 pub use self::case::{BlockKey, Case, Unusual};
 pub use self::engine::{EngineName, Group, Pair, Traits};
 pub(crate) use self::parameters::first_if;
 pub use self::sample::{LaneSample, Sample, Side};
-pub use self::socket_options::{Buffer, Sharing, SharingKind, Spread};
+pub use self::socket_options::*;
 pub use self::verified::{LEAST_BYTES, Verified, refusal};
