@@ -4,6 +4,7 @@
 mod common;
 
 use common::{Place, rows, rows_of, samples, stderr, stdout};
+use udpbench::data::Tos;
 use udpbench::engines;
 use udpbench::row::{Row, Status};
 
@@ -269,4 +270,42 @@ fn help_fits_the_terminal_and_shows_examples() {
     for line in help.lines() {
         assert!(line.chars().count() <= 100, "{line}");
     }
+}
+
+#[test]
+fn marks_separate_blocks_and_are_in_key_and_column() {
+    let place = Place::new();
+    let options =
+        "--engine null --no-reference --threads 2 --payload 9 --ip v4,v6 --connection connected";
+    let short = "--soak 0s --warmup 0s --rounds 5 --duration 5ms -o out.csv";
+    let output = place.run(&format!("{options} --tos cs0,ef,0xb9 {short}"));
+    assert!(output.status.success(), "{}", stderr(&output));
+    let marks = |row: Row| {
+        (
+            row.case.clone(),
+            row.tos.map(Tos::byte),
+            row.block().to_string(),
+        )
+    };
+    let mut seen: Vec<_> = rows(&place.path("out.csv"))
+        .into_iter()
+        .map(marks)
+        .collect();
+    seen.retain(|(key, ..)| key.contains("/v4"));
+    seen.sort();
+    let expected = [
+        ("null:null/2t/9B/connected/v4", None, "2 threads, 9 B, v4"),
+        (
+            "null:null/2t/9B/connected/v4/tos-185",
+            Some(185),
+            "2 threads, 9 B, v4, tos 185",
+        ),
+        (
+            "null:null/2t/9B/connected/v4/tos-ef",
+            Some(184),
+            "2 threads, 9 B, v4, tos ef",
+        ),
+    ];
+    let expected = expected.map(|(key, tos, block)| (key.to_owned(), tos, block.to_owned()));
+    assert_eq!(seen, expected);
 }

@@ -24,7 +24,7 @@ static LINES: LazyLock<Vec<Value>> = LazyLock::new(|| {
     let place = Place::new();
     for arguments in [
         format!(
-            "--engine std,mmsg --threads 1,4 --sharing reuseport,separate --sndbuf 8192 --verify --until 100% \
+            "--engine std,mmsg --threads 1,4 --sharing reuseport,separate --sndbuf 8192 --tos ef --verify --until 100% \
              --max-time 10ms --root {FIXTURES}/rpi-4b --board rpi-4b --pin none -o heat.csv"
         ),
         format!("--engine std --threads 2 --pin 0:0 --root {FIXTURES}/pine64-plus -o pinned.csv"),

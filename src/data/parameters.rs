@@ -42,6 +42,12 @@ macro_rules! parameters {
                 sndbuf: some $crate::data::Buffer,
                     flag "--sndbuf", key "sndbuf{}", usual [],
                     default |_board, _quick| vec![], applies |_| true;
+
+                /// How senders mark their datagrams, as IPv4 TOS or IPv6 traffic class: a DSCP (cs0 to cs7, af11 to
+                /// af43, ef, va, le) or the whole byte, 0 to 255 [default: cs0]
+                tos: some $crate::data::Tos,
+                    flag "--tos", key "tos-{}", usual [],
+                    default |_board, _quick| vec![], applies |value| value != $crate::data::Tos::DEFAULT;
             }
             case {
                 /// connected (send/recv), unconnected (send_to/recv_from) [default: both]

@@ -136,3 +136,104 @@ impl fmt::Display for Spread {
         })
     }
 }
+
+/// The byte that says how a datagram is to be treated: TOS in IPv4, traffic class in IPv6. A DSCP (RFC 2474) is in
+/// the upper 6 bits, ECN (RFC 3168) in the lower 2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Tos(u8);
+
+/// The code points that have names: RFC 2474 (cs), 2597 (af), 3246 (ef), 5865 (va), 8622 (le).
+const NAMES: [(&str, u8); 24] = [
+    ("cs0", 0),
+    ("le", 1),
+    ("cs1", 8),
+    ("af11", 10),
+    ("af12", 12),
+    ("af13", 14),
+    ("cs2", 16),
+    ("af21", 18),
+    ("af22", 20),
+    ("af23", 22),
+    ("cs3", 24),
+    ("af31", 26),
+    ("af32", 28),
+    ("af33", 30),
+    ("cs4", 32),
+    ("af41", 34),
+    ("af42", 36),
+    ("af43", 38),
+    ("cs5", 40),
+    ("va", 44),
+    ("ef", 46),
+    ("cs6", 48),
+    ("cs7", 56),
+    ("default", 0),
+];
+
+impl Tos {
+    /// As sockets have it.
+    pub const DEFAULT: Self = Self(0);
+
+    /// As setsockopt(2) takes it.
+    pub fn byte(self) -> u32 {
+        self.0.into()
+    }
+}
+
+impl FromStr for Tos {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let name = text.to_ascii_lowercase();
+        let named = NAMES.iter().find(|(known, _)| *known == name);
+        let byte = match (named, name.strip_prefix("0x")) {
+            (Some((_, dscp)), _) => Some(dscp << 2),
+            (None, Some(digits)) => u8::from_str_radix(digits, 16).ok(),
+            (None, None) => name.parse().ok(),
+        };
+        byte.map(Self).ok_or_else(|| {
+            "use a DSCP (cs0 to cs7, af11 to af43, ef, va, le) or the whole byte, 0 to 255 or 0x00 to 0xff".to_owned()
+        })
+    }
+}
+
+/// The name where there is one: `ef`; else the byte: `185`.
+impl fmt::Display for Tos {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (dscp, ecn) = (self.0 >> 2, self.0 & 0b11);
+        match NAMES.iter().find(|(_, known)| *known == dscp) {
+            Some((name, _)) if ecn == 0 => f.pad(name),
+            _ => self.0.fmt(f),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_numbers_are_the_same_byte() {
+        let byte = |text: &str| text.parse().map(Tos::byte);
+        assert_eq!(byte("ef"), Ok(184));
+        assert_eq!(byte("EF"), Ok(184));
+        assert_eq!(byte("0xb8"), Ok(184));
+        assert_eq!(byte("184"), Ok(184));
+        assert_eq!(byte("af41"), Ok(136));
+        assert_eq!(byte("default"), Ok(0));
+        for text in ["256", "-1", "0x100", "0x", "af14", "", "ef "] {
+            byte(text).expect_err(text);
+        }
+    }
+
+    #[test]
+    fn every_byte_is_read_back_as_it_is_shown() {
+        for byte in 0..=255 {
+            let tos = Tos(byte);
+            assert_eq!(tos.to_string().parse(), Ok(tos));
+        }
+        assert_eq!(Tos(184).to_string(), "ef");
+        assert_eq!(Tos(185).to_string(), "185");
+    }
+}

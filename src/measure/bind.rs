@@ -6,7 +6,7 @@ use std::net::{SocketAddr, UdpSocket};
 use anyhow::Context;
 use socket2::{Domain, Protocol, Socket, Type};
 
-use crate::data::{Case, Connection, Ip, Sharing};
+use crate::data::{Case, Connection, Ip, Sharing, Tos};
 use crate::sys::buffers;
 
 /// The receiving sockets: bound to one address that the kernel chose, or to one each.
@@ -60,11 +60,39 @@ pub(super) fn sender(case: &Case, peer: SocketAddr) -> io::Result<UdpSocket> {
     if let Some(sndbuf) = case.sndbuf {
         buffers::set_send(&socket, sndbuf.bytes())?;
     }
+    if let Some(tos) = case.tos {
+        mark(&socket, case.ip, tos)?;
+    }
     socket.bind(&SocketAddr::new(case.ip.loopback(), 0).into())?;
     if case.connection == Connection::Connected {
         socket.connect(&peer.into())?;
     }
     Ok(socket.into())
+}
+
+/// Marks what a socket sends (ip(7), ipv6(7)).
+///
+/// # Errors
+/// What the system said, or that it keeps another mark.
+fn mark(socket: &Socket, ip: Ip, tos: Tos) -> io::Result<()> {
+    let kept = match ip {
+        Ip::V4 => {
+            socket.set_tos_v4(tos.byte())?;
+            socket.tos_v4()?
+        }
+        Ip::V6 => {
+            socket.set_tclass_v6(tos.byte())?;
+            socket.tclass_v6()?
+        }
+    };
+    if kept == tos.byte() {
+        Ok(())
+    } else {
+        Err(io::Error::other(format!(
+            "--tos {tos}: asked for {}, but the kernel keeps {kept}",
+            tos.byte()
+        )))
+    }
 }
 
 fn socket(ip: Ip) -> io::Result<Socket> {
@@ -73,4 +101,28 @@ fn socket(ip: Ip) -> io::Result<Socket> {
         Ip::V6 => Domain::IPV6,
     };
     Socket::new(domain, Type::DGRAM, Some(Protocol::UDP))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use super::*;
+
+    #[test]
+    fn senders_mark_their_datagrams() {
+        for (key, ip) in [("v4/tos-ef", Ip::V4), ("v6/tos-185", Ip::V6)] {
+            let case = Case::of_key(&format!("std:std/2t/9B/unconnected/{key}")).expect("a case");
+            let peer = (Ipv4Addr::LOCALHOST, 9).into();
+            let Ok(socket) = sender(&case, peer).map(Socket::from) else {
+                assert_eq!(ip, Ip::V6, "v4 is everywhere");
+                continue;
+            };
+            let (kept, asked) = match ip {
+                Ip::V4 => (socket.tos_v4(), 184),
+                Ip::V6 => (socket.tclass_v6(), 185),
+            };
+            assert_eq!(kept.expect("it says"), asked);
+        }
+    }
 }

@@ -51,6 +51,7 @@ fn axes(engines: &[&str], threads: &[u16], ip: Ip) -> Axes {
         tokio_workers: Vec::new(),
         rcvbuf: vec![Buffer::DEFAULT],
         sndbuf: Vec::new(),
+        tos: Vec::new(),
         sharings: vec![Sharing::DEFAULT],
         reference: true,
     }

@@ -23,7 +23,7 @@ pub use self::outcome::{EndedBy, Outcome, Status};
 
 use crate::data::{
     Batch, Buffer, Case, Connection, Ip, Pair, Payload, Sample, Sharing, SharingKind, Spread,
-    Threads, Verified, Workers,
+    Threads, Tos, Verified, Workers,
 };
 
 /// One row. Units are in the names; what could not be measured is empty, never 0.
@@ -48,6 +48,7 @@ pub struct Row {
     pub tokio_workers: Option<Workers>,
     pub rcvbuf_asked_bytes: Option<Buffer>,
     pub sndbuf_asked_bytes: Option<Buffer>,
+    pub tos: Option<Tos>,
     pub sharing: Option<SharingKind>,
     pub spread: Option<Spread>,
     pub pin: String,
@@ -210,6 +211,7 @@ impl Row {
             tokio_workers: case.tokio_workers,
             rcvbuf_asked_bytes: Some(case.rcvbuf),
             sndbuf_asked_bytes: case.sndbuf,
+            tos: case.tos,
             sharing: case.sharing.map(Sharing::kind),
             spread: case.sharing.and_then(Sharing::spread),
             pin: input.pin.clone(),
