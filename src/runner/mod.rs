@@ -147,9 +147,9 @@ fn run(
     crew.open_gate();
     pass(settings.warmup, &mut crew, &taps, &mut watch, interrupt)?;
     let opened_at = SystemTime::now();
-    let opening = Edge::opening(&crew, &taps)?;
+    let opening = Edge::opening(&crew, &taps, &discards_before)?;
     pass(settings.window, &mut crew, &taps, &mut watch, interrupt)?;
-    let closing = Edge::closing(&crew, &taps)?;
+    let closing = Edge::closing(&crew, &taps, &opening)?;
     watch.look_at_clocks(placement.cpus().flatten());
 
     crew.stop_sending();
