@@ -126,9 +126,9 @@ fn run(
     threads.open_start();
     pass(settings.warmup, &mut threads, &taps, &mut watch, interrupt)?;
     let opened_at = SystemTime::now();
-    let opening = Snapshot::opening(&threads, &taps)?;
+    let opening = Snapshot::opening(&threads, &taps, &discards_before)?;
     pass(settings.window, &mut threads, &taps, &mut watch, interrupt)?;
-    let closing = Snapshot::closing(&threads, &taps)?;
+    let closing = Snapshot::closing(&threads, &taps, &opening)?;
     watch.look_at_clocks(placement.cpus().flatten());
 
     threads.stop_sending();
@@ -151,9 +151,9 @@ fn run(
         lanes: opening.until(&closing, &threads),
         other_cpu_ns: opening.other_cpu_ns(&closing, &threads),
         books: Books {
-            at_opening: opening.fates,
-            at_closing: closing.fates,
-            at_end: fates(&threads, &taps)?,
+            at_opening: opening.counts,
+            at_closing: closing.counts,
+            at_end: counts(&threads, &taps)?,
             unread,
             // Without offload nobody makes pieces: loopback has no GRO of its own.
             dropped_in_pieces: receiver.about.joins && sent_in_pieces,
@@ -210,11 +210,11 @@ fn drain(
 ) -> Result<(), NoSample> {
     let are_empty = || taps.are_empty() && kernel::backlog_is_empty() == Some(true);
     let cpu_clocks = || threads.lanes.iter().map(Lane::cpu_ns).collect::<Vec<_>>();
-    let mut last = fates(threads, taps)?;
+    let mut last = counts(threads, taps)?;
     let (mut moved_at, mut cpu_then) = (Instant::now(), cpu_clocks());
     while last.in_flight() > 0 {
         interrupt.sleep(GLANCE)?;
-        let now = fates(threads, taps)?;
+        let now = counts(threads, taps)?;
         let by_pieces = receiver.about.joins && now.dropped_socket > 0;
         if now != last {
             (last, moved_at, cpu_then) = (now, Instant::now(), cpu_clocks());
@@ -230,7 +230,7 @@ fn drain(
     Ok(())
 }
 
-fn fates(threads: &LaneThreads, taps: &Taps) -> anyhow::Result<Counts> {
+fn counts(threads: &LaneThreads, taps: &Taps) -> anyhow::Result<Counts> {
     let meters = || threads.lanes.iter().map(|lane| &lane.meter);
     Ok(Counts {
         received: meters().map(|meter| meter.received.read().packets).sum(),

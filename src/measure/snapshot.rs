@@ -13,9 +13,12 @@ use crate::sys::kernel::Discards;
 /// The readings at one edge.
 pub(super) struct Snapshot {
     pub(super) at: Instant,
-    pub(super) fates: Counts,
+    pub(super) counts: Counts,
     /// The kernel's discards just before and just after the counts: to read them takes longer than a datagram.
+    /// Where they rest, one reading outside the window is both.
     discards: [Discards; 2],
+    /// Whether they had moved since the run began, when the window opened.
+    discards_move: bool,
     /// How long it took to read all this.
     took: Duration,
     /// Calls of lanes that send that failed so far.
@@ -36,37 +39,60 @@ struct LaneReading {
 }
 
 impl Snapshot {
-    /// Opens the window: what is slow to read comes first, so that it lies outside.
-    pub(super) fn opening(threads: &LaneThreads, taps: &Taps) -> anyhow::Result<Self> {
+    /// Opens the window: what is slow to read comes first, so that it lies outside. `start` are the kernel's
+    /// discards before the run.
+    pub(super) fn opening(
+        threads: &LaneThreads,
+        taps: &Taps,
+        start: &Discards,
+    ) -> anyhow::Result<Self> {
         let switches: Vec<_> = threads.lanes.iter().map(Lane::switches).collect();
-        let mut edge = Self::counters(threads, taps)?;
+        let discards = Discards::read();
+        let discards_move = discards != *start;
+        let mut edge = Self::counters(threads, taps, read_if(discards_move))?;
+        edge.discards_move = discards_move;
         edge.set_switches(switches);
+        edge.set_resting_discards(discards);
         Ok(edge)
     }
 
     /// Closes the window: what is slow to read comes last.
-    pub(super) fn closing(threads: &LaneThreads, taps: &Taps) -> anyhow::Result<Self> {
-        let mut edge = Self::counters(threads, taps)?;
+    pub(super) fn closing(
+        threads: &LaneThreads,
+        taps: &Taps,
+        opening: &Self,
+    ) -> anyhow::Result<Self> {
+        let mut edge = Self::counters(threads, taps, read_if(opening.discards_move))?;
+        edge.discards_move = opening.discards_move;
+        edge.set_resting_discards(Discards::read());
         edge.set_switches(threads.lanes.iter().map(Lane::switches).collect());
         Ok(edge)
     }
 
     /// Reads everything at about the same time: anew, if the coordinator was held up in between.
-    fn counters(threads: &LaneThreads, taps: &Taps) -> anyhow::Result<Self> {
+    fn counters(
+        threads: &LaneThreads,
+        taps: &Taps,
+        discards: fn() -> Discards,
+    ) -> anyhow::Result<Self> {
         const HELD_UP: Duration = Duration::from_millis(1);
         const TRIES: usize = 4;
-        let mut edge = Self::read(threads, taps)?;
+        let mut edge = Self::read(threads, taps, discards)?;
         for _ in 1..TRIES {
             if edge.took < HELD_UP {
                 break;
             }
-            edge = Self::read(threads, taps)?;
+            edge = Self::read(threads, taps, discards)?;
         }
         Ok(edge)
     }
 
-    fn read(threads: &LaneThreads, taps: &Taps) -> anyhow::Result<Self> {
-        let discards_before = Discards::read();
+    fn read(
+        threads: &LaneThreads,
+        taps: &Taps,
+        discards: fn() -> Discards,
+    ) -> anyhow::Result<Self> {
+        let discards_before = discards();
         let at = Instant::now();
         // A datagram is sent before it is dropped or received: reading in the opposite order keeps
         // what is in flight from looking negative.
@@ -88,12 +114,13 @@ impl Snapshot {
         let cpu_ns = clock::process_cpu_ns().zip(clock::own_cpu_ns());
         Ok(Self {
             at,
-            fates: Counts {
+            counts: Counts {
                 sent: lanes.iter().map(|lane| lane.sent.packets).sum(),
                 received: lanes.iter().map(|lane| lane.received.packets).sum(),
                 dropped_socket,
             },
-            discards: [discards_before, Discards::read()],
+            discards: [discards_before, discards()],
+            discards_move: false,
             took: at.elapsed(),
             failed_sends: threads.failed_sends(),
             cpu_ns: cpu_ns.map(|(process, own)| process.saturating_sub(own)),
@@ -105,6 +132,12 @@ impl Snapshot {
     pub(super) fn discards_since(&self, start: &Discards) -> u64 {
         let [before, after] = &self.discards;
         u64::midpoint(before.since(start), after.since(start))
+    }
+
+    fn set_resting_discards(&mut self, discards: Discards) {
+        if !self.discards_move {
+            self.discards = [discards.clone(), discards];
+        }
     }
 
     fn set_switches(&mut self, switches: Vec<Option<Switches>>) {
@@ -162,5 +195,43 @@ impl Snapshot {
                 }
             })
             .collect()
+    }
+}
+
+/// Where discards rest they are not read among the counts: on a slow CPU that would keep the window open for
+/// milliseconds, and look as if the coordinator had been held up.
+fn read_if(discards_move: bool) -> fn() -> Discards {
+    if discards_move {
+        Discards::read
+    } else {
+        Discards::default
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::case::tests::case;
+    use crate::engines;
+    use crate::measure::sockets::{self, Sockets};
+    use crate::platform::placement::Placement;
+    use crate::sys::interrupt::Interrupt;
+
+    #[test]
+    fn discards_that_rest_are_not_read_while_the_window_is_open() {
+        let case = case();
+        let interrupt = Interrupt::never().expect("a pair of sockets");
+        let Sockets { jobs, taps } =
+            sockets::build(&case, None, &interrupt).expect("loopback works");
+        let placement = Placement::unpinned(case.threads);
+        let engines = engines::of(&case).expect("std is in every build");
+        let threads =
+            LaneThreads::assemble(&case, engines, jobs, &placement).expect("threads start");
+        let discards = |discards_move| {
+            let edge = Snapshot::counters(&threads, &taps, read_if(discards_move));
+            edge.expect("the kernel says its drops").discards
+        };
+        assert_eq!(discards(false), [Discards::default(), Discards::default()]);
+        assert!(discards(true).iter().all(|it| *it != Discards::default()));
     }
 }

@@ -35,8 +35,8 @@ pub(crate) fn window(round: u32) -> Sample {
         other_cpu_ns: Some(0),
         books: Books {
             at_opening: Counts::default(),
-            at_closing: fates(30_000, 20_000, 10_000),
-            at_end: fates(30_000, 20_000, 10_000),
+            at_closing: counts(30_000, 20_000, 10_000),
+            at_end: counts(30_000, 20_000, 10_000),
             ..Books::default()
         },
         rcvbuf_bytes: 4096,
@@ -54,7 +54,7 @@ pub(crate) fn window(round: u32) -> Sample {
     }
 }
 
-fn fates(sent: u64, received: u64, dropped_socket: u64) -> Counts {
+fn counts(sent: u64, received: u64, dropped_socket: u64) -> Counts {
     Counts {
         sent,
         received,

@@ -7,7 +7,7 @@ use std::fs;
 ///
 /// These counters are not ours alone: other programs move them too. The books therefore use them only
 /// to explain a shortfall, and never beyond it.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Discards {
     ip: u64,
     /// Of each CPU. The kernel keeps 32 bits (`struct softnet_data`).

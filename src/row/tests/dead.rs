@@ -11,7 +11,7 @@ fn dead(sent: u64) -> Vec<Sample> {
         };
         (sender.sent_packets, sender.sent_bytes) = (sent, 300 * sent);
         (receiver.received_packets, receiver.received_bytes) = (0, 0);
-        let all = fates(sent, 0, 0);
+        let all = counts(sent, 0, 0);
         (sample.books.at_closing, sample.books.at_end) = (all, all);
         sample.books.kernel_discards = sent;
     }
