@@ -134,6 +134,33 @@ impl fmt::Display for Connection {
     }
 }
 
+/// How receivers wait, of the engines whose calls can do both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Wait {
+    /// They sleep until something comes.
+    Block,
+    /// They call again and again: no sleep and no wake-up, but a whole CPU.
+    Spin,
+}
+
+impl FromStr for Wait {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        clap::ValueEnum::from_str(text, false)
+    }
+}
+
+impl fmt::Display for Wait {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Block => "block",
+            Self::Spin => "spin",
+        })
+    }
+}
+
 /// Which loopback address the datagrams go to.
 #[derive(
     Clone,

@@ -15,7 +15,6 @@ pub use self::accounting::{Books, Counts, WindowBooks};
 pub use self::axes::*;
 pub use self::case::{BlockKey, Case, Unusual};
 pub use self::engine::{EngineName, Group, Pair, Traits};
-pub(crate) use self::parameters::first_if;
 pub use self::sample::{LaneSample, Sample, Side};
 pub use self::socket_options::*;
 pub use self::verified::{LEAST_BYTES, Verified, refusal};

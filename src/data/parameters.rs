@@ -9,7 +9,7 @@
 ///
 /// An entry: `one` value, or `some` (absent where it is not given or does not apply). `key` and `label`: how the
 /// value stands there. `usual`: a value that goes without saying. `default`: the values to measure where nothing
-/// was typed, from the board's defaults and whether the sweep is quick. `applies`: whether a value means anything
+/// was typed, from the board's defaults and the extent of the sweep. `applies`: whether a value means anything
 /// to such engines; those of a block are not asked about engines.
 macro_rules! parameters {
     ($take:ident) => {
@@ -19,59 +19,66 @@ macro_rules! parameters {
                 /// [default: as the board profile says, mostly 1,2,4]
                 threads: one $crate::data::Threads,
                     flag "--threads", key "{}t", usual [],
-                    default |board, _quick| board.threads.clone(), applies |_| true;
+                    default |board, _extent| board.threads.clone(), applies |_| true;
 
                 /// UDP payloads in bytes, 0 to 65507 [default: as the board profile says, mostly 26,300,1460]
                 payload: one $crate::data::Payload,
                     flag "--payload", key "{}B", usual [],
-                    default |board, _quick| board.payload.clone(), applies |_| true;
+                    default |board, _extent| board.payload.clone(), applies |_| true;
 
                 /// v4 (127.0.0.1), v6 (::1) [default: both]
                 ip: one $crate::data::Ip,
                     flag "--ip", key "{}", usual [],
-                    default |_board, quick| $crate::data::first_if(quick, [$crate::data::Ip::V4, $crate::data::Ip::V6]),
+                    default |_board, extent| extent.of(&[$crate::data::Ip::V4, $crate::data::Ip::V6]),
                     applies |_| true;
 
                 /// What receivers ask for as SO_RCVBUF, in bytes; what was granted is in every row
                 /// [default: 4194304]
                 rcvbuf: one $crate::data::Buffer,
                     flag "--rcvbuf", key "rcvbuf{}", usual [$crate::data::Buffer::DEFAULT],
-                    default |_board, _quick| vec![$crate::data::Buffer::DEFAULT], applies |_| true;
+                    default |_board, _extent| vec![$crate::data::Buffer::DEFAULT], applies |_| true;
 
                 /// What senders ask for as SO_SNDBUF, in bytes [default: nothing, they take what the kernel gives]
                 sndbuf: some $crate::data::Buffer,
                     flag "--sndbuf", key "sndbuf{}", usual [],
-                    default |_board, _quick| vec![], applies |_| true;
+                    default |_board, _extent| vec![], applies |_| true;
 
                 /// How senders mark their datagrams, as IPv4 TOS or IPv6 traffic class: a DSCP (cs0 to cs7, af11 to
                 /// af43, ef, va, le) or the whole byte, 0 to 255 [default: cs0]
                 tos: some $crate::data::Tos,
                     flag "--tos", key "tos-{}", usual [],
-                    default |_board, _quick| vec![], applies |value| value != $crate::data::Tos::DEFAULT;
+                    default |_board, _extent| vec![], applies |value| value != $crate::data::Tos::DEFAULT;
             }
             case {
                 /// connected (send/recv), unconnected (send_to/recv_from) [default: both]
                 connection: one $crate::data::Connection,
                     flag "--connection", key "{}", label [],
-                    default |_board, quick| $crate::data::first_if(
-                        quick,
-                        [$crate::data::Connection::Connected, $crate::data::Connection::Unconnected],
-                    ),
+                    default |_board, extent| extent.of(&[
+                        $crate::data::Connection::Connected,
+                        $crate::data::Connection::Unconnected,
+                    ]),
                     applies |_, _| true;
 
                 /// Datagrams per call, 1 to 1024, of the engines that batch [default: 32]
                 batch: some $crate::data::Batch,
                     flag "--batch", key "batch{}", label ["{}"],
-                    default |_board, _quick| vec![$crate::data::Batch::DEFAULT],
+                    default |_board, _extent| vec![$crate::data::Batch::DEFAULT],
                     applies |_, (sender, receiver)| sender.sends_batches || receiver.receives_batches;
 
                 /// Worker threads, up to 256, of one tokio runtime that all lanes of a case share, of the engines
                 /// tokio and tokio-exhaustive [default: 0, a current-thread runtime for each lane]
                 tokio_workers: some $crate::data::Workers,
                     flag "--tokio-workers", key "workers{}", label ["w{}"],
-                    default |_board, _quick| vec![$crate::data::Workers::NONE],
+                    default |_board, _extent| vec![$crate::data::Workers::NONE],
                     applies |value, (sender, receiver)| value != $crate::data::Workers::NONE
                         && (sender.shares_workers || receiver.shares_workers);
+
+                /// How receivers wait, of the engines std, mmsg, gro and uring: block (sleep), spin (call again and
+                /// again, which takes a whole CPU) [default: block]
+                wait: some $crate::data::Wait,
+                    flag "--wait", key "{}", label ["{}"],
+                    default |_board, _extent| vec![],
+                    applies |value, (_, receiver)| value == $crate::data::Wait::Spin && receiver.spins;
             }
         }
     };
@@ -85,7 +92,21 @@ macro_rules! value {
 }
 pub(crate) use value;
 
-/// The values of a quick sweep, or all.
-pub(crate) fn first_if<T: Clone, const N: usize>(quick: bool, all: [T; N]) -> Vec<T> {
-    all[..if quick { 1 } else { N }].to_vec()
+/// How much of what can vary does, where nothing was typed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// All of it.
+    Full,
+    /// What a quick sweep measures: the first value.
+    Quick,
+}
+
+impl Extent {
+    pub(crate) fn of<T: Clone>(self, all: &[T]) -> Vec<T> {
+        let count = match self {
+            Self::Full => all.len(),
+            Self::Quick => 1,
+        };
+        all[..count].to_vec()
+    }
 }

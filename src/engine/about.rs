@@ -27,6 +27,8 @@ pub struct About {
     pub joins: bool,
     /// How many of those one call may receive.
     pub joined_per_call: u32,
+    /// Whether its receiver can wait for no time at all (`--wait spin`).
+    pub spins: bool,
     /// Which selections include it.
     pub selection: Selection,
     /// Whether one thread can send and receive in turn with it, or the reason why not.
@@ -50,6 +52,7 @@ impl About {
         partner: Partner::Itself,
         joins: false,
         joined_per_call: 1,
+        spins: false,
         selection: Selection::ByName,
         one_thread: Ok(()),
         starves: None,

@@ -206,13 +206,28 @@ pub struct ReceiveEnd {
     pub payload_bytes: usize,
     /// Datagrams that one call may move, for engines that batch.
     pub batch: usize,
-    /// How long one receive may wait before it returns `WouldBlock`. `None`: until something comes.
+    /// How long one receive may wait before it returns `WouldBlock`. `None`: until something comes. Zero, not at
+    /// all, only where the engine [`About::spins`].
     /// Set in the one-thread mode, where a lost datagram would otherwise hang the only thread.
     pub recv_timeout: Option<Duration>,
     /// Where each datagram is entered, while the engine is verified.
     pub tracker: Option<Arc<SequenceTracker>>,
     /// The null_links of the senders whose flows end here, for `null`.
     pub null_links: Vec<Arc<NullLink>>,
+}
+
+impl ReceiveEnd {
+    /// Has the socket wait as long as a receive may.
+    ///
+    /// # Errors
+    /// What the system said.
+    pub fn limit_wait(&self) -> io::Result<()> {
+        if self.recv_timeout == Some(Duration::ZERO) {
+            self.socket.set_nonblocking(true)
+        } else {
+            self.socket.set_read_timeout(self.recv_timeout)
+        }
+    }
 }
 
 /// Threads that the lanes of a run share, and what they run: only their engine knows.

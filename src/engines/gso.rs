@@ -58,6 +58,7 @@ impl Engine for Gro {
         group: Group::Offload,
         partner: Partner::SentBy("gso"),
         joins: true,
+        spins: true,
         ..About::PLAIN
     };
     type Sender<A: Addressing> = GsoSender<A>;
@@ -73,7 +74,7 @@ impl Engine for Gro {
 
     fn receiver<A: Addressing>(&self, end: ReceiveEnd) -> io::Result<GroReceiver> {
         gso::join(&end.socket)?;
-        end.socket.set_read_timeout(end.recv_timeout)?;
+        end.limit_wait()?;
         Ok(GroReceiver {
             piece: CoalescedReceive::new(!A::CONNECTED),
             socket: end.socket,

@@ -21,6 +21,7 @@ impl Engine for Mmsg {
         group: Group::Batch,
         sends_batches: true,
         receives_batches: true,
+        spins: true,
         ..About::PLAIN
     };
     type Sender<A: Addressing> = MmsgSender;
@@ -65,7 +66,7 @@ pub(super) struct MmsgReceiver {
 
 impl MmsgReceiver {
     pub(super) fn new<A: Addressing>(end: ReceiveEnd) -> io::Result<Self> {
-        end.socket.set_read_timeout(end.recv_timeout)?;
+        end.limit_wait()?;
         Ok(Self {
             batch: ReceiveBatch::new(end.payload_bytes, end.batch, !A::CONNECTED),
             socket: end.socket,

@@ -19,6 +19,7 @@ impl Engine for Std {
         summary: "blocking std::net::UdpSocket, one call per datagram; the reference",
         group: Group::Blocking,
         selection: Selection::Default,
+        spins: true,
         ..About::PLAIN
     };
     type Sender<A: Addressing> = StdSender<A>;
@@ -33,7 +34,7 @@ impl Engine for Std {
     }
 
     fn receiver<A: Addressing>(&self, end: ReceiveEnd) -> io::Result<StdReceiver<A>> {
-        end.socket.set_read_timeout(end.recv_timeout)?;
+        end.limit_wait()?;
         Ok(StdReceiver::new(end))
     }
 }

@@ -21,6 +21,7 @@ impl Engine for Uring {
         summary: "io_uring: --batch sends per call, multishot receive into provided buffers",
         group: Group::Batch,
         sends_batches: true,
+        spins: true,
         ..About::PLAIN
     };
     type Sender<A: Addressing> = UringSender;

@@ -115,7 +115,7 @@ fn run(
     interrupt.sleep(Duration::ZERO)?;
     let mut watch = Watch::start(&settings.root);
     let discards_before = Discards::read();
-    let built = sockets::build(case, tracker, interrupt);
+    let built = sockets::build(case, receiver, tracker, interrupt);
     // What was called off is no failure of the case.
     interrupt.sleep(Duration::ZERO)?;
     let Sockets { jobs, taps } = built?;

@@ -222,7 +222,7 @@ mod tests {
         let case = case();
         let interrupt = Interrupt::never().expect("a pair of sockets");
         let Sockets { jobs, taps } =
-            sockets::build(&case, None, &interrupt).expect("loopback works");
+            sockets::build(&case, engines::reference(), None, &interrupt).expect("loopback works");
         let placement = Placement::unpinned(case.threads);
         let engines = engines::of(&case).expect("std is in every build");
         let threads =

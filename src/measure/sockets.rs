@@ -7,10 +7,11 @@ use std::time::Duration;
 use super::bind;
 use super::flows::{self, Flow};
 use super::taps::Taps;
-use crate::data::{Batch, Case};
+use crate::data::{Batch, Case, Wait};
 use crate::engine::null_link::NullLink;
 use crate::engine::verify::{SequenceTracker, SequenceWriter};
 use crate::engine::{ReceiveEnd, SendEnd};
+use crate::engines::Entry;
 use crate::sys::interrupt::Interrupt;
 use crate::workload::lane::{Job, Role};
 
@@ -30,6 +31,7 @@ pub(super) struct Sockets {
 /// What the system refused, and what was asked of it.
 pub(super) fn build(
     case: &Case,
+    receiver: &Entry,
     tracker: Option<&Arc<SequenceTracker>>,
     interrupt: &Interrupt,
 ) -> anyhow::Result<Sockets> {
@@ -45,7 +47,11 @@ pub(super) fn build(
     let batch = case.batch.map_or(1, Batch::count);
     let null_links: Vec<Arc<NullLink>> = flows.iter().map(|_| Arc::default()).collect();
     let alone = case.threads.is_alone();
-    let recv_timeout = alone.then_some(TURN_TIMEOUT);
+    let recv_timeout = if case.wait == Some(Wait::Spin) && receiver.about.spins {
+        Some(Duration::ZERO)
+    } else {
+        alone.then_some(TURN_TIMEOUT)
+    };
     let receive_ends = receivers.into_iter().enumerate().map(|(n, socket)| {
         let ends_here = |(flow, null_link): (&Flow, &Arc<NullLink>)| {
             (flow.receiver == n).then(|| Arc::clone(null_link))

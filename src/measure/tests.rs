@@ -19,7 +19,7 @@ fn a_thread_that_dies_ends_the_run_at_once() {
     let placement = Placement::unpinned(case.threads);
     let interrupt = Interrupt::never().expect("a pair of sockets");
     let Sockets { mut jobs, taps } =
-        sockets::build(&case, None, &interrupt).expect("loopback works");
+        sockets::build(&case, engines::reference(), None, &interrupt).expect("loopback works");
     let Role::Send(end) = &mut jobs[0].role else {
         panic!("senders come first");
     };

@@ -1,7 +1,7 @@
 //! The axes that were asked for: lists without repetition, and the defaults where nothing was said.
 
 use crate::cli::{EngineArg, ParameterArgs, RunArgs};
-use crate::data::parameters::parameters;
+use crate::data::parameters::{Extent, parameters};
 use crate::data::{Sharing, SharingKind, Spread};
 use crate::engines::{self, Entry};
 use crate::error::UsageError;
@@ -26,11 +26,12 @@ macro_rules! define {
         /// # Errors
         /// A value that is in a list twice, or that cannot be where it was put.
         pub(super) fn of(args: &RunArgs, defaults: &Defaults) -> Result<Axes, UsageError> {
-            let (given, quick) = (&args.parameters, args.measuring.quick);
+            let given = &args.parameters;
+            let extent = if args.measuring.quick { Extent::Quick } else { Extent::Full };
             Ok(Axes {
                 engines: engine_pairs(given)?,
-                $($block: list($block_flag, given.$block.as_ref(), &default(defaults, quick, $block_default))?,)*
-                $($case: list($case_flag, given.$case.as_ref(), &default(defaults, quick, $case_default))?,)*
+                $($block: list($block_flag, given.$block.as_ref(), &default(defaults, extent, $block_default))?,)*
+                $($case: list($case_flag, given.$case.as_ref(), &default(defaults, extent, $case_default))?,)*
                 sharings: sharings(given)?,
                 reference: !args.measuring.no_reference,
             })
@@ -39,8 +40,12 @@ macro_rules! define {
 }
 parameters!(define);
 
-fn default<T>(board: &Defaults, quick: bool, of: impl Fn(&Defaults, bool) -> Vec<T>) -> Vec<T> {
-    of(board, quick)
+fn default<T>(
+    board: &Defaults,
+    extent: Extent,
+    of: impl Fn(&Defaults, Extent) -> Vec<T>,
+) -> Vec<T> {
+    of(board, extent)
 }
 
 fn list<T: Clone + PartialEq + ToString>(

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::data::{Batch, Buffer, Connection, Ip, Sharing};
+use crate::data::{Batch, Buffer, Connection, Ip, Sharing, Wait};
 use crate::engines;
 use crate::platform::board;
 
@@ -49,6 +49,7 @@ fn axes(engines: &[&str], threads: &[u16], ip: Ip) -> Axes {
         ip: vec![ip],
         batch: vec![Batch::DEFAULT],
         tokio_workers: Vec::new(),
+        wait: Vec::new(),
         rcvbuf: vec![Buffer::DEFAULT],
         sndbuf: Vec::new(),
         tos: Vec::new(),
@@ -186,4 +187,24 @@ proptest! {
             prop_assert_eq!(placement.cpus().count(), planned.case.threads.count());
         }
     }
+}
+
+#[test]
+fn only_engines_that_can_do_both_are_asked_how_to_wait() {
+    let mut axes = axes(&["std", "mmsg", "nix"], &[2], Ip::V4);
+    axes.wait = vec![Wait::Block, Wait::Spin];
+    let plan = plan(&axes, "generic");
+    let keys: Vec<String> = plan.cases().map(|planned| planned.case.key()).collect();
+    let case = |engine: &str, rest: &str| format!("{engine}:{engine}/2t/300B/unconnected/v4{rest}");
+    assert_eq!(
+        keys,
+        [
+            "std:std/2t/300B/connected/v4".to_owned(),
+            case("std", ""),
+            case("std", "/spin"),
+            case("mmsg", "/batch32"),
+            case("mmsg", "/batch32/spin"),
+            case("nix", ""),
+        ]
+    );
 }

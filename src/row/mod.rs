@@ -23,7 +23,7 @@ pub use self::outcome::{EndedBy, Outcome, Status};
 
 use crate::data::{
     Batch, Buffer, Case, Connection, Ip, Pair, Payload, Sample, Sharing, SharingKind, Spread,
-    Threads, Tos, Verified, Workers,
+    Threads, Tos, Verified, Wait, Workers,
 };
 
 /// One row. Units are in the names; what could not be measured is empty, never 0.
@@ -46,6 +46,7 @@ pub struct Row {
     pub ip: Ip,
     pub batch: Option<Batch>,
     pub tokio_workers: Option<Workers>,
+    pub wait: Option<Wait>,
     pub rcvbuf_asked_bytes: Option<Buffer>,
     pub sndbuf_asked_bytes: Option<Buffer>,
     pub tos: Option<Tos>,
@@ -209,6 +210,7 @@ impl Row {
             ip: case.ip,
             batch: case.batch,
             tokio_workers: case.tokio_workers,
+            wait: case.wait,
             rcvbuf_asked_bytes: Some(case.rcvbuf),
             sndbuf_asked_bytes: case.sndbuf,
             tos: case.tos,

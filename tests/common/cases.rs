@@ -2,7 +2,7 @@
 
 use std::net::UdpSocket;
 
-use udpbench::data::{Batch, Case, Connection, Ip, Payload, Workers};
+use udpbench::data::{Batch, Case, Connection, Ip, Payload, Wait, Workers};
 use udpbench::engines::{self, Entry};
 
 /// The engines that this kernel can run.
@@ -31,6 +31,7 @@ pub fn matrix(payload: u32) -> Vec<Case> {
                         };
                         cases.push(case);
                         cases.extend(on_workers(&case));
+                        cases.extend(spinning(&case));
                     }
                 }
             }
@@ -53,6 +54,15 @@ pub fn case(sender: &'static Entry, receiver: &'static Entry, threads: u16, payl
 /// The senders' engine and the receivers'.
 pub fn engines_of(case: &Case) -> (&'static Entry, &'static Entry) {
     engines::of(case).expect("of this build")
+}
+
+/// The same case with receivers that spin, if its receiving engine can.
+pub fn spinning(case: &Case) -> Option<Case> {
+    let (_, receiver) = engines_of(case);
+    receiver.about.spins.then_some(Case {
+        wait: Some(Wait::Spin),
+        ..*case
+    })
 }
 
 /// The same case on shared workers, if its engines can: one for each lane, as some give way to no other.
