@@ -5,7 +5,7 @@
 
 mod entry;
 mod gso;
-pub(crate) mod linux;
+pub mod linux;
 #[cfg(feature = "message-io")]
 mod message_io;
 mod mio;

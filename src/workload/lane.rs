@@ -11,6 +11,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::start_barrier::StartBarrier;
 use crate::data::Connection;
+#[cfg(feature = "calibration")]
+use crate::engine::Burst;
 use crate::engine::{LaneBrief, Meter, Pool, ReceiveEnd, SendEnd};
 
 /// What a lane is to do.

@@ -18,7 +18,7 @@ use crate::engine::payload::{Check, Fill};
 use crate::engine::{Batched, Burst};
 
 /// Datagrams to be sent many at a time.
-pub(crate) struct SendBatch {
+pub struct SendBatch {
     headers: Stable<mmsghdr>,
     bytes_each: u64,
     /// What the headers point to.
@@ -34,7 +34,7 @@ unsafe impl Send for SendBatch {}
 impl SendBatch {
     /// `count` datagrams of `bytes_each`, to `peer`, or to where the socket is connected. `payloads` holds
     /// one after the other, or a single one for all of them.
-    pub(crate) fn new(
+    pub fn new(
         payloads: Vec<u8>,
         bytes_each: usize,
         count: usize,
@@ -72,17 +72,17 @@ impl SendBatch {
     }
 
     /// How many.
-    pub(crate) fn count(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.headers.len()
     }
 
     /// Payload of each, in bytes.
-    pub(crate) fn bytes_each(&self) -> u64 {
+    pub fn bytes_each(&self) -> u64 {
         self.bytes_each
     }
 
     /// For each, what is handed to sendmsg(2), and where its payload starts: good for as long as `self` lives.
-    pub(crate) fn messages(&self) -> impl Iterator<Item = (*const msghdr, *const u8)> {
+    pub fn messages(&self) -> impl Iterator<Item = (*const msghdr, *const u8)> {
         (0..self.count()).map(|n| {
             let slice = self.slices.get(n).unwrap_or(&self.slices[0]);
             // A header starts with its message (sendmmsg(2)).
@@ -92,13 +92,13 @@ impl SendBatch {
     }
 
     /// Whether each says where it goes.
-    pub(crate) fn names_peer(&self) -> bool {
+    pub fn names_peer(&self) -> bool {
         self.peer.is_some()
     }
 
     /// Prepares what the next burst holds.
     #[inline]
-    pub(crate) fn fill(&mut self, fill: &impl Fill) {
+    pub fn fill(&mut self, fill: &impl Fill) {
         fill.fill(&mut self.payloads);
     }
 
@@ -108,7 +108,7 @@ impl SendBatch {
     /// # Errors
     /// When not even the first one could be sent.
     #[inline]
-    pub(crate) fn send(&mut self, socket: &UdpSocket) -> io::Result<Batched> {
+    pub fn send(&mut self, socket: &UdpSocket) -> io::Result<Batched> {
         #[expect(unsafe_code, reason = "the call takes an array of raw headers")]
         // SAFETY: the headers are as many as it is told, and point to memory that `self` owns and that
         // does not move; the kernel reads it, and writes nothing but `msg_len` of each (sendmmsg(2)).
@@ -130,7 +130,7 @@ impl SendBatch {
 }
 
 /// Buffers for many datagrams at a time.
-pub(crate) struct ReceiveBatch {
+pub struct ReceiveBatch {
     headers: Stable<mmsghdr>,
     bytes_each: usize,
     /// What the headers point to.
@@ -145,7 +145,7 @@ unsafe impl Send for ReceiveBatch {}
 
 impl ReceiveBatch {
     /// `count` buffers of `bytes_each`; with the address of each sender, if `with_sources`.
-    pub(crate) fn new(bytes_each: usize, count: usize, with_sources: bool) -> Self {
+    pub fn new(bytes_each: usize, count: usize, with_sources: bool) -> Self {
         let buffers = Stable::new(vec![0; bytes_each * count]);
         let slice = |n: usize| iovec {
             iov_base: buffers.at(n * bytes_each).cast::<c_void>(),
@@ -181,11 +181,7 @@ impl ReceiveBatch {
     /// # Errors
     /// When not even one came.
     #[inline]
-    pub(crate) fn receive<I: Check>(
-        &mut self,
-        socket: &UdpSocket,
-        check: &mut I,
-    ) -> io::Result<Burst> {
+    pub fn receive<I: Check>(&mut self, socket: &UdpSocket, check: &mut I) -> io::Result<Burst> {
         #[expect(unsafe_code, reason = "the call takes an array of raw headers")]
         // SAFETY: the headers are as many as it is told, and point to memory that `self` owns, that does
         // not move, and that is as long as they say; any bytes are valid there (recvmmsg(2)).

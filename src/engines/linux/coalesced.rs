@@ -13,7 +13,7 @@ use crate::engine::Burst;
 use crate::engine::payload::Check;
 
 /// One buffer for everything that UDP_GRO joined, with the control message that says how.
-pub(crate) struct CoalescedReceive {
+pub struct CoalescedReceive {
     header: mmsghdr,
     /// What the header points to.
     buffer: Stable<u8>,
@@ -40,7 +40,7 @@ const MOST_BYTES: usize = 65_535;
 
 impl CoalescedReceive {
     /// One buffer; with the address of the sender, if `with_source`.
-    pub(crate) fn new(with_source: bool) -> Self {
+    pub fn new(with_source: bool) -> Self {
         let buffer = Stable::new(vec![0; MOST_BYTES]);
         let slice = Stable::one(iovec {
             iov_base: buffer.at(0).cast::<c_void>(),
@@ -76,11 +76,7 @@ impl CoalescedReceive {
         clippy::cast_possible_truncation,
         reason = "musl counts these few bytes in 32 bits"
     )]
-    pub(crate) fn receive<I: Check>(
-        &mut self,
-        socket: &UdpSocket,
-        check: &mut I,
-    ) -> io::Result<Burst> {
+    pub fn receive<I: Check>(&mut self, socket: &UdpSocket, check: &mut I) -> io::Result<Burst> {
         let header = &mut self.header.msg_hdr;
         // The kernel wrote how long the message was, and 0 if there was none.
         header.msg_controllen = size_of::<Control>() as _;

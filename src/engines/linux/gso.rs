@@ -17,7 +17,7 @@ const FEWER_SEGMENTS: usize = 64;
 ///
 /// # Errors
 /// Before Linux 4.18; and where the kernel was built without.
-pub(crate) fn cut(socket: &UdpSocket, payload_bytes: usize) -> io::Result<()> {
+pub fn cut(socket: &UdpSocket, payload_bytes: usize) -> io::Result<()> {
     let segment = i32::try_from(payload_bytes).map_err(io::Error::other)?;
     Ok(setsockopt(socket, UdpGsoSegment, &segment)?)
 }
@@ -26,13 +26,13 @@ pub(crate) fn cut(socket: &UdpSocket, payload_bytes: usize) -> io::Result<()> {
 ///
 /// # Errors
 /// Before Linux 5.0; and where the kernel was built without.
-pub(crate) fn join(socket: &UdpSocket) -> io::Result<()> {
+pub fn join(socket: &UdpSocket) -> io::Result<()> {
     Ok(setsockopt(socket, UdpGroSegment, &true)?)
 }
 
 /// How many datagrams of `payload_bytes` fit what one call may hand over; at least one, and one if they are
 /// empty.
-pub(crate) fn that_fit(payload_bytes: usize) -> usize {
+pub fn that_fit(payload_bytes: usize) -> usize {
     MOST_BYTES.checked_div(payload_bytes).unwrap_or(1).max(1)
 }
 
@@ -41,7 +41,7 @@ pub(crate) fn that_fit(payload_bytes: usize) -> usize {
 ///
 /// # Errors
 /// When the kernel cannot cut at all, or there is no loopback to try it on.
-pub(crate) fn most_segments(payload_bytes: usize, loopback: SocketAddr) -> io::Result<usize> {
+pub fn most_segments(payload_bytes: usize, loopback: SocketAddr) -> io::Result<usize> {
     let fit = that_fit(payload_bytes);
     if fit == 1 {
         return Ok(1);

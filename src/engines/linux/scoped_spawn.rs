@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::task::{Context, Poll};
 
 /// A future that a runtime may take for its own.
-pub(crate) struct Lent {
+pub struct Lent {
     // Before the next one, which tells that it is gone.
     future: Pin<Box<dyn Future<Output = ()> + Send>>,
     _until_gone: SyncSender<()>,
@@ -29,7 +29,7 @@ impl Future for Lent {
 ///
 /// # Panics
 /// If the future does, or is dropped before it has ended.
-pub(crate) fn until_done<F>(spawn: impl FnOnce(Lent), future: F) -> F::Output
+pub fn until_done<F>(spawn: impl FnOnce(Lent), future: F) -> F::Output
 where
     F: Future<Output: Send> + Send,
 {

@@ -25,7 +25,7 @@ use nix::sys::socket::{SockaddrStorage, getsockname};
 ///
 /// # Errors
 /// `NotFound` when there is no such socket, or no epoll instance that watches it, else what the system said.
-pub(crate) fn replace(theirs: SocketAddr, ours: &UdpSocket) -> io::Result<()> {
+pub fn replace(theirs: SocketAddr, ours: &UdpSocket) -> io::Result<()> {
     let number = bound_to(theirs)?;
     let mut registration = take_out(number)?;
     #[expect(unsafe_code, reason = "the descriptor belongs to a library")]

@@ -13,8 +13,8 @@ use std::io;
 use io_uring::types::{CancelBuilder, Fixed};
 use io_uring::{IoUring, Probe, opcode};
 
-pub(crate) use self::receive::ReceiveRing;
-pub(crate) use self::send::SendRing;
+pub use self::receive::ReceiveRing;
+pub use self::send::SendRing;
 use crate::engine::Batched;
 
 /// The one file that is registered with each ring.
@@ -24,7 +24,7 @@ const SOCKET: Fixed = Fixed(0);
 ///
 /// # Errors
 /// The reason why not: an old kernel, `kernel.io_uring_disabled`, a container's seccomp filter.
-pub(crate) fn probe() -> Result<(), String> {
+pub fn probe() -> Result<(), String> {
     let ring = ring(8, 8).map_err(|error| {
         format!("io_uring_setup: {error} (Linux before 6.1, kernel.io_uring_disabled, or seccomp)")
     })?;

@@ -17,7 +17,7 @@ use crate::engine::payload::Check;
 use crate::engines::linux::stable::Stable;
 
 /// A receive that goes on by itself, into buffers of which the kernel takes one per datagram.
-pub(crate) struct ReceiveRing {
+pub struct ReceiveRing {
     // First: the kernel lets go of buffers and header when the ring is gone.
     ring: IoUring,
     request: squeue::Entry,
@@ -37,7 +37,7 @@ impl ReceiveRing {
     ///
     /// # Errors
     /// When there is no ring, or no memory for its buffers, to be had.
-    pub(crate) fn new(
+    pub fn new(
         socket: UdpSocket,
         payload_bytes: usize,
         with_sources: bool,
@@ -79,7 +79,7 @@ impl ReceiveRing {
     /// # Errors
     /// `WouldBlock` after `recv_timeout`, `Interrupted` after a signal, else what the kernel said.
     #[inline]
-    pub(crate) fn receive<I: Check>(&mut self, check: &mut I) -> io::Result<Batched> {
+    pub fn receive<I: Check>(&mut self, check: &mut I) -> io::Result<Batched> {
         if !self.armed {
             #[expect(unsafe_code, reason = "the kernel follows the request's pointers")]
             // SAFETY: the header is memory that `self` owns, that does not move, and that outlives the

@@ -12,7 +12,7 @@ use crate::engine::payload::Fill;
 use crate::engines::linux::batch::SendBatch;
 
 /// Many datagrams per io_uring_enter(2).
-pub(crate) struct SendRing {
+pub struct SendRing {
     // First: the kernel lets go of what the requests point to when the ring is gone.
     ring: IoUring,
     /// One for each datagram of the batch.
@@ -28,7 +28,7 @@ impl SendRing {
     ///
     /// # Errors
     /// When there is no ring to be had.
-    pub(crate) fn new(socket: UdpSocket, batch: SendBatch) -> io::Result<Self> {
+    pub fn new(socket: UdpSocket, batch: SendBatch) -> io::Result<Self> {
         let ring = ring(batch.count(), batch.count())?;
         ring.submitter().register_files(&[socket.as_raw_fd()])?;
         let length = u32::try_from(batch.bytes_each()).map_err(io::Error::other)?;
@@ -58,7 +58,7 @@ impl SendRing {
     /// Of the ring; then what is still under way is counted by the next call. `Interrupted` if a signal came
     /// before the first one went.
     #[inline]
-    pub(crate) fn send(&mut self, fill: &impl Fill) -> io::Result<Batched> {
+    pub fn send(&mut self, fill: &impl Fill) -> io::Result<Batched> {
         if self.under_way == 0 {
             self.batch.fill(fill);
             self.push()?;
