@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use crate::cli::{Shape, SummarizeArgs};
 use crate::error::UsageError;
-use crate::export::atomic_file::WholeFile;
+use crate::export::output_file::OutputFile;
 use crate::export::{Format, contradiction, is_stdout, table, to_stdout};
 
 /// Reads the file and writes its rows.
@@ -46,11 +46,11 @@ fn choose(args: &SummarizeArgs) -> Result<Shape, UsageError> {
 }
 
 fn write(output: &Path, bytes: &[u8]) -> anyhow::Result<()> {
-    let mut file = WholeFile::create(output)?;
+    let mut file = OutputFile::create("--output", output)?;
     let written = file.replace(bytes);
     if written.is_err() {
         // It is empty: its results are where they were.
-        let _ = file.remove();
+        file.remove();
     }
     written
 }

@@ -2,7 +2,7 @@
 //!
 //! mio is edge-triggered only (`EPOLLET`): one event announces that something came, not that something
 //! is there. What a loop does around its operation is therefore all that tells the four apart, and it is
-//! a type ([`Discipline`]), so that each compiles to a loop of its own.
+//! their [`ReadinessPolicy`].
 
 use std::io;
 use std::marker::PhantomData;
@@ -12,22 +12,12 @@ use std::time::Duration;
 use mio::net::UdpSocket;
 use mio::{Events, Interest, Poll, Token};
 
+use super::readiness_policy::{ReadinessPolicy, Variant};
 use crate::data::Group;
 use crate::engine::payload::{Check, Fill};
 use crate::engine::{
     About, Addressing, Burst, Engine, LaneBrief, Receive, ReceiveEnd, Selection, SendEnd, Transmit,
 };
-
-/// What a loop does before the first operation, and after each.
-pub(super) trait Discipline: Send + 'static {
-    const ABOUT: About;
-    /// Go on without a new event until the socket says `WouldBlock`.
-    const EXHAUST: bool;
-    /// Try the socket before the first event.
-    const EAGER: bool = false;
-    /// Register again, which makes epoll look at the socket afresh (`EPOLL_CTL_MOD`, epoll_ctl(2)).
-    const REARM: bool;
-}
 
 /// One datagram per event, re-armed: what level-triggered readiness would do.
 pub(super) enum Level {}
@@ -45,40 +35,41 @@ const ABOUT: About = About {
     ..About::PLAIN
 };
 
-impl Discipline for Level {
+impl Variant for Level {
     const ABOUT: About = About {
         name: "mio-level",
         summary: "mio, one datagram per readiness event, re-armed by re-registering",
         ..ABOUT
     };
-    const EXHAUST: bool = false;
-    const REARM: bool = true;
+    const POLICY: ReadinessPolicy = ReadinessPolicy {
+        rearm: true,
+        ..ReadinessPolicy::ONE
+    };
 }
 
-impl Discipline for Exhaustive {
+impl Variant for Exhaustive {
     const ABOUT: About = About {
         name: "mio-exhaustive",
         summary: "mio, each event drained until the socket says WouldBlock",
-        one_thread: Err(super::EXHAUSTIVE_STARVES_ALONE),
         ..ABOUT
     };
-    const EXHAUST: bool = true;
-    const REARM: bool = false;
+    const POLICY: ReadinessPolicy = ReadinessPolicy::DRAIN;
 }
 
-impl Discipline for Eager {
+impl Variant for Eager {
     const ABOUT: About = About {
         name: "mio-eager",
         summary: "mio, the socket tried first; waits only when it says WouldBlock",
         selection: Selection::ByName,
-        ..Exhaustive::ABOUT
+        ..ABOUT
     };
-    const EXHAUST: bool = true;
-    const EAGER: bool = true;
-    const REARM: bool = false;
+    const POLICY: ReadinessPolicy = ReadinessPolicy {
+        try_first: true,
+        ..ReadinessPolicy::DRAIN
+    };
 }
 
-impl Discipline for Once {
+impl Variant for Once {
     const ABOUT: About = About {
         name: "mio-once",
         summary: "mio, one datagram per edge and no re-arm: starves, kept to show it",
@@ -89,34 +80,36 @@ impl Discipline for Once {
         ),
         ..ABOUT
     };
-    const EXHAUST: bool = false;
-    const REARM: bool = false;
+    const POLICY: ReadinessPolicy = ReadinessPolicy::ONE;
 }
 
-/// mio with discipline `D`.
-pub(super) struct Mio<D>(PhantomData<D>);
+/// mio with the policy of `V`.
+pub(super) struct Mio<V>(PhantomData<V>);
 
-impl<D: Discipline> Engine for Mio<D> {
-    const ABOUT: About = D::ABOUT;
-    type Sender<A: Addressing> = MioSender<A, D>;
-    type Receiver<A: Addressing> = MioReceiver<A, D>;
+impl<V: Variant> Engine for Mio<V> {
+    const ABOUT: About = About {
+        one_thread: V::POLICY.one_thread(),
+        ..V::ABOUT
+    };
+    type Sender<A: Addressing> = MioSender<A, V>;
+    type Receiver<A: Addressing> = MioReceiver<A, V>;
 
     fn start(_brief: &LaneBrief) -> io::Result<Self> {
         Ok(Self(PhantomData))
     }
 
-    fn sender<A: Addressing>(&self, end: SendEnd) -> io::Result<MioSender<A, D>> {
+    fn sender<A: Addressing>(&self, end: SendEnd) -> io::Result<MioSender<A, V>> {
         Ok(MioSender {
             payload: end.payload(),
-            reactor: Reactor::new::<D>(end.socket, Interest::WRITABLE, None)?,
+            reactor: Reactor::new::<V>(end.socket, Interest::WRITABLE, None)?,
             peer: end.peer,
             marker: PhantomData,
         })
     }
 
-    fn receiver<A: Addressing>(&self, end: ReceiveEnd) -> io::Result<MioReceiver<A, D>> {
+    fn receiver<A: Addressing>(&self, end: ReceiveEnd) -> io::Result<MioReceiver<A, V>> {
         Ok(MioReceiver {
-            reactor: Reactor::new::<D>(end.socket, Interest::READABLE, end.recv_timeout)?,
+            reactor: Reactor::new::<V>(end.socket, Interest::READABLE, end.recv_timeout)?,
             buffer: vec![0; end.payload_bytes],
             marker: PhantomData,
         })
@@ -129,18 +122,18 @@ impl<D: Discipline> Engine for Mio<D> {
     }
 }
 
-pub(super) struct MioSender<A, D> {
+pub(super) struct MioSender<A, V> {
     reactor: Reactor,
     peer: SocketAddr,
     payload: Vec<u8>,
-    marker: PhantomData<(A, D)>,
+    marker: PhantomData<(A, V)>,
 }
 
-impl<A: Addressing, D: Discipline> Transmit for MioSender<A, D> {
+impl<A: Addressing, V: Variant> Transmit for MioSender<A, V> {
     #[inline]
     async fn transmit(&mut self, fill: &impl Fill) -> io::Result<Burst> {
         fill.fill(&mut self.payload);
-        let sent = self.reactor.operate::<D>(|socket| {
+        let sent = self.reactor.operate::<V>(|socket| {
             if A::CONNECTED {
                 socket.send(&self.payload)
             } else {
@@ -151,16 +144,16 @@ impl<A: Addressing, D: Discipline> Transmit for MioSender<A, D> {
     }
 }
 
-pub(super) struct MioReceiver<A, D> {
+pub(super) struct MioReceiver<A, V> {
     reactor: Reactor,
     buffer: Vec<u8>,
-    marker: PhantomData<(A, D)>,
+    marker: PhantomData<(A, V)>,
 }
 
-impl<A: Addressing, D: Discipline> Receive for MioReceiver<A, D> {
+impl<A: Addressing, V: Variant> Receive for MioReceiver<A, V> {
     #[inline]
     async fn receive<I: Check>(&mut self, check: &mut I) -> io::Result<Burst> {
-        let received = self.reactor.operate::<D>(|socket| {
+        let received = self.reactor.operate::<V>(|socket| {
             if A::CONNECTED {
                 socket.recv(&mut self.buffer)
             } else {
@@ -183,7 +176,7 @@ struct Reactor {
 }
 
 impl Reactor {
-    fn new<D: Discipline>(
+    fn new<V: Variant>(
         socket: std::net::UdpSocket,
         interest: Interest,
         recv_timeout: Option<Duration>,
@@ -198,13 +191,13 @@ impl Reactor {
             events: Events::with_capacity(1),
             interest,
             recv_timeout,
-            ready: D::EAGER,
+            ready: V::POLICY.try_first,
         })
     }
 
-    /// Waits for an event where one is needed, does one operation, and leaves the socket as `D` says.
+    /// Waits for an event where one is needed, does one operation, and leaves the socket as `V` says.
     #[inline]
-    fn operate<D: Discipline>(
+    fn operate<V: Variant>(
         &mut self,
         operation: impl FnOnce(&UdpSocket) -> io::Result<usize>,
     ) -> io::Result<usize> {
@@ -215,9 +208,8 @@ impl Reactor {
             }
         }
         let outcome = operation(&self.socket);
-        let exhausted = matches!(&outcome, Err(error) if error.kind() == io::ErrorKind::WouldBlock);
-        self.ready = D::EXHAUST && !exhausted;
-        if D::REARM {
+        self.ready = V::POLICY.is_still_ready(&outcome);
+        if V::POLICY.rearm {
             let registry = self.poll.registry();
             registry.reregister(&mut self.socket, Token(0), self.interest)?;
         }

@@ -16,6 +16,7 @@ mod probe;
 #[cfg(feature = "quinn-udp")]
 mod quinn;
 mod readiness;
+mod readiness_policy;
 #[cfg(any(feature = "tokio", feature = "smol"))]
 mod recv_timeout;
 #[cfg(feature = "smol")]
@@ -45,8 +46,8 @@ pub static ALL: &[Entry] = &[
     Entry::of::<gso::Gso>(),
     Entry::of::<gso::Gro>(),
     Entry::of::<readiness::Readiness<readiness::Poll>>(),
-    Entry::of::<readiness::Readiness<readiness::EpollLevel>>(),
-    Entry::of::<readiness::Readiness<readiness::EpollDrain>>(),
+    Entry::of::<readiness::Readiness<readiness::Epoll<readiness::Level>>>(),
+    Entry::of::<readiness::Readiness<readiness::Epoll<readiness::Edge>>>(),
     Entry::of::<mio::Mio<mio::Level>>(),
     Entry::of::<mio::Mio<mio::Exhaustive>>(),
     Entry::of::<mio::Mio<mio::Eager>>(),
@@ -80,10 +81,6 @@ pub static NOT_BUILT: &[(&str, &str)] = &[
     #[cfg(not(feature = "quinn-udp"))]
     ("quinn-udp", "built without the feature quinn-udp"),
 ];
-
-/// Why an engine that drains its socket cannot run in one thread.
-const EXHAUSTIVE_STARVES_ALONE: &str =
-    "starves in one thread: sending until WouldBlock leaves the receiver no turn";
 
 /// The senders' and the receivers'.
 pub type Engines = (&'static Entry, &'static Entry);

@@ -11,6 +11,7 @@ use tokio::io::Interest;
 use tokio::net::UdpSocket;
 use tokio::runtime::{Builder, Runtime};
 
+use super::readiness_policy::ReadinessPolicy;
 use super::tokio::adopt;
 use crate::data::Group;
 use crate::engine::payload::{Check, Fill};
@@ -35,7 +36,7 @@ impl Engine for QuinnUdp {
         // BATCH_SIZE of the library.
         joined_per_call: 32,
         never_fragments: true,
-        one_thread: Err(super::EXHAUSTIVE_STARVES_ALONE),
+        one_thread: ReadinessPolicy::DRAIN.one_thread(),
         ..About::PLAIN
     };
     type Sender<A: Addressing> = QuinnSender;

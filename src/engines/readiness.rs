@@ -2,13 +2,15 @@
 //! two waits they make the calls of `std`.
 
 use std::io;
+use std::marker::PhantomData;
 use std::net::UdpSocket;
 use std::os::fd::AsFd;
 use std::time::Duration;
 
 use nix::poll::{PollFd, PollFlags, PollTimeout};
-use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
+use nix::sys::epoll::{self, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 
+use super::readiness_policy::{ReadinessPolicy, Variant};
 use super::std::{StdReceiver, StdSender};
 use crate::data::Group;
 use crate::engine::payload::{Check, Fill};
@@ -24,10 +26,7 @@ pub(super) enum Interest {
 }
 
 /// A way to wait until one socket is ready.
-pub(super) trait Waiter: Sized + Send + 'static {
-    const ABOUT: About;
-    /// Go on without waiting until the socket says `WouldBlock`.
-    const EXHAUST: bool;
+pub(super) trait Waiter: Variant + Sized {
     /// Gets ready to wait for `socket`, whose half of the engine keeps it open.
     fn new(socket: &UdpSocket, interest: Interest) -> io::Result<Self>;
     /// Waits. `false`: `recv_timeout` ran out.
@@ -43,14 +42,16 @@ const ABOUT: About = About {
 /// poll(2): the kernel is told at each call what to look at.
 pub(super) struct Poll(PollFlags);
 
-impl Waiter for Poll {
+impl Variant for Poll {
     const ABOUT: About = About {
         name: "poll",
         summary: "poll(2), one datagram per wait",
         ..ABOUT
     };
-    const EXHAUST: bool = false;
+    const POLICY: ReadinessPolicy = ReadinessPolicy::ONE;
+}
 
+impl Waiter for Poll {
     fn new(_socket: &UdpSocket, interest: Interest) -> io::Result<Self> {
         Ok(Self(match interest {
             Interest::Readable => PollFlags::POLLIN,
@@ -69,87 +70,80 @@ impl Waiter for Poll {
 }
 
 /// An epoll instance that watches one socket.
-struct Watch {
-    epoll: Epoll,
+pub(super) struct Epoll<T> {
+    instance: epoll::Epoll,
     events: [EpollEvent; 1],
-}
-
-impl Watch {
-    fn new(socket: &UdpSocket, interest: Interest, flags: EpollFlags) -> io::Result<Self> {
-        let ready = match interest {
-            Interest::Readable => EpollFlags::EPOLLIN,
-            Interest::Writable => EpollFlags::EPOLLOUT,
-        };
-        let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
-        epoll.add(socket, EpollEvent::new(ready | flags, 0))?;
-        Ok(Self {
-            epoll,
-            events: [EpollEvent::empty()],
-        })
-    }
-
-    #[inline]
-    fn wait(&mut self, recv_timeout: Option<Duration>) -> io::Result<bool> {
-        let timeout = recv_timeout.map_or(EpollTimeout::NONE, |recv_timeout| {
-            recv_timeout.try_into().unwrap_or(EpollTimeout::MAX)
-        });
-        Ok(self.epoll.wait(&mut self.events, timeout)? > 0)
-    }
+    trigger: PhantomData<T>,
 }
 
 /// Level-triggered: the event comes as long as there is something.
-pub(super) struct EpollLevel(Watch);
+pub(super) enum Level {}
+/// Edge-triggered: the event comes when there is something new, so what is there is drained first.
+pub(super) enum Edge {}
 
-impl Waiter for EpollLevel {
+impl Variant for Epoll<Level> {
     const ABOUT: About = About {
         name: "epoll-level",
         summary: "epoll(7), level-triggered, one datagram per event",
         ..ABOUT
     };
-    const EXHAUST: bool = false;
-
-    fn new(socket: &UdpSocket, interest: Interest) -> io::Result<Self> {
-        Ok(Self(Watch::new(socket, interest, EpollFlags::empty())?))
-    }
-
-    #[inline]
-    fn wait(&mut self, _socket: &UdpSocket, recv_timeout: Option<Duration>) -> io::Result<bool> {
-        self.0.wait(recv_timeout)
-    }
+    const POLICY: ReadinessPolicy = ReadinessPolicy::ONE;
 }
 
-/// Snapshot-triggered: the event comes when there is something new, so what is there is drained first.
-pub(super) struct EpollDrain(Watch);
-
-impl Waiter for EpollDrain {
+impl Variant for Epoll<Edge> {
     const ABOUT: About = About {
         name: "epoll-drain",
         summary: "epoll(7), edge-triggered, each event drained until WouldBlock",
-        one_thread: Err(super::EXHAUSTIVE_STARVES_ALONE),
         ..ABOUT
     };
-    const EXHAUST: bool = true;
+    const POLICY: ReadinessPolicy = ReadinessPolicy::DRAIN;
+}
 
+impl<T> Waiter for Epoll<T>
+where
+    Self: Variant,
+{
     fn new(socket: &UdpSocket, interest: Interest) -> io::Result<Self> {
-        Ok(Self(Watch::new(socket, interest, EpollFlags::EPOLLET)?))
+        let ready = match interest {
+            Interest::Readable => EpollFlags::EPOLLIN,
+            Interest::Writable => EpollFlags::EPOLLOUT,
+        };
+        let trigger = if Self::POLICY.drain {
+            EpollFlags::EPOLLET
+        } else {
+            EpollFlags::empty()
+        };
+        let instance = epoll::Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
+        instance.add(socket, EpollEvent::new(ready | trigger, 0))?;
+        Ok(Self {
+            instance,
+            events: [EpollEvent::empty()],
+            trigger: PhantomData,
+        })
     }
 
     #[inline]
     fn wait(&mut self, _socket: &UdpSocket, recv_timeout: Option<Duration>) -> io::Result<bool> {
-        self.0.wait(recv_timeout)
+        let timeout = recv_timeout.map_or(EpollTimeout::NONE, |recv_timeout| {
+            recv_timeout.try_into().unwrap_or(EpollTimeout::MAX)
+        });
+        Ok(self.instance.wait(&mut self.events, timeout)? > 0)
     }
 }
 
 /// The engine that waits with `W`.
-pub(super) struct Readiness<W>(::std::marker::PhantomData<W>);
+pub(super) struct Readiness<W>(PhantomData<W>);
 
 impl<W: Waiter> Engine for Readiness<W> {
-    const ABOUT: About = W::ABOUT;
+    const ABOUT: About = About {
+        one_thread: W::POLICY.one_thread(),
+        ..W::ABOUT
+    };
     type Sender<A: Addressing> = Waiting<W, StdSender<A>>;
     type Receiver<A: Addressing> = Waiting<W, StdReceiver<A>>;
 
     fn start(_brief: &LaneBrief) -> io::Result<Self> {
-        Ok(Self(::std::marker::PhantomData))
+        Ok(Self(PhantomData))
     }
 
     fn sender<A: Addressing>(&self, end: SendEnd) -> io::Result<Self::Sender<A>> {
@@ -158,7 +152,7 @@ impl<W: Waiter> Engine for Readiness<W> {
             waiter: W::new(&end.socket, Interest::Writable)?,
             half: StdSender::new(end),
             recv_timeout: None,
-            ready: false,
+            ready: W::POLICY.try_first,
         })
     }
 
@@ -168,7 +162,7 @@ impl<W: Waiter> Engine for Readiness<W> {
             waiter: W::new(&end.socket, Interest::Readable)?,
             recv_timeout: end.recv_timeout,
             half: StdReceiver::new(end),
-            ready: false,
+            ready: W::POLICY.try_first,
         })
     }
 }
@@ -194,8 +188,7 @@ impl<W: Waiter, Half> Waiting<W, Half> {
     /// Takes note of what the operation says about the next one.
     #[inline]
     fn after(&mut self, outcome: io::Result<Burst>) -> io::Result<Burst> {
-        let exhausted = matches!(&outcome, Err(error) if error.kind() == io::ErrorKind::WouldBlock);
-        self.ready = W::EXHAUST && !exhausted;
+        self.ready = W::POLICY.is_still_ready(&outcome);
         outcome
     }
 }

@@ -18,6 +18,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::task::coop;
 use tokio::time::{Sleep, sleep};
 
+use super::readiness_policy::{ReadinessPolicy, Variant};
 use super::recv_timeout::within;
 use crate::data::Group;
 use crate::engine::payload::{Check, Fill};
@@ -26,13 +27,6 @@ use crate::engine::{
     Transmit, Wakeups,
 };
 use crate::engines::linux::scoped_spawn;
-
-/// How often a loop awaits.
-pub(super) trait Habit: Send + 'static {
-    const ABOUT: About;
-    /// Await readiness only, and go on until the socket says `WouldBlock`.
-    const EXHAUST: bool;
-}
 
 /// Each operation is awaited.
 pub(super) enum EachOne {}
@@ -45,36 +39,38 @@ const ABOUT: About = About {
     ..About::PLAIN
 };
 
-impl Habit for EachOne {
+impl Variant for EachOne {
     const ABOUT: About = About {
         name: "tokio",
         summary: "tokio, a current-thread runtime per lane, every send and recv awaited",
         ..ABOUT
     };
-    const EXHAUST: bool = false;
+    const POLICY: ReadinessPolicy = ReadinessPolicy::ONE;
 }
 
-impl Habit for Exhaustive {
+impl Variant for Exhaustive {
     const ABOUT: About = About {
         name: "tokio-exhaustive",
         summary: "tokio, readiness awaited, then try_send and try_recv until WouldBlock",
-        one_thread: Err(super::EXHAUSTIVE_STARVES_ALONE),
         ..ABOUT
     };
-    const EXHAUST: bool = true;
+    const POLICY: ReadinessPolicy = ReadinessPolicy::DRAIN;
 }
 
-/// tokio with habit `H`.
-pub(super) struct Tokio<H> {
+/// tokio with the policy of `V`.
+pub(super) struct Tokio<V> {
     runtime: Home,
     wakeups: Arc<Wakeups>,
-    habit: PhantomData<H>,
+    variant: PhantomData<V>,
 }
 
-impl<H: Habit> Engine for Tokio<H> {
-    const ABOUT: About = H::ABOUT;
-    type Sender<A: Addressing> = TokioSender<A, H>;
-    type Receiver<A: Addressing> = TokioReceiver<A, H>;
+impl<V: Variant> Engine for Tokio<V> {
+    const ABOUT: About = About {
+        one_thread: V::POLICY.one_thread(),
+        ..V::ABOUT
+    };
+    type Sender<A: Addressing> = TokioSender<A, V>;
+    type Receiver<A: Addressing> = TokioReceiver<A, V>;
 
     fn start(brief: &LaneBrief) -> io::Result<Self> {
         let runtime =
@@ -87,28 +83,28 @@ impl<H: Habit> Engine for Tokio<H> {
         Ok(Self {
             runtime,
             wakeups: Arc::clone(&brief.wakeups),
-            habit: PhantomData,
+            variant: PhantomData,
         })
     }
 
-    fn sender<A: Addressing>(&self, end: SendEnd) -> io::Result<TokioSender<A, H>> {
+    fn sender<A: Addressing>(&self, end: SendEnd) -> io::Result<TokioSender<A, V>> {
         Ok(TokioSender {
             payload: end.payload(),
             peer: end.peer,
             socket: adopt(self.runtime.get(), end.socket)?,
             wakeups: Arc::clone(&self.wakeups),
-            ready: false,
+            ready: V::POLICY.try_first,
             marker: PhantomData,
         })
     }
 
-    fn receiver<A: Addressing>(&self, end: ReceiveEnd) -> io::Result<TokioReceiver<A, H>> {
+    fn receiver<A: Addressing>(&self, end: ReceiveEnd) -> io::Result<TokioReceiver<A, V>> {
         Ok(TokioReceiver {
             buffer: vec![0; end.payload_bytes],
             recv_timeout: end.recv_timeout,
             socket: adopt(self.runtime.get(), end.socket)?,
             wakeups: Arc::clone(&self.wakeups),
-            ready: false,
+            ready: V::POLICY.try_first,
             marker: PhantomData,
         })
     }
@@ -164,20 +160,20 @@ pub(super) fn adopt(runtime: &Runtime, socket: std::net::UdpSocket) -> io::Resul
     UdpSocket::from_std(socket)
 }
 
-pub(super) struct TokioSender<A, H> {
+pub(super) struct TokioSender<A, V> {
     socket: UdpSocket,
     peer: SocketAddr,
     payload: Vec<u8>,
     wakeups: Arc<Wakeups>,
     ready: bool,
-    marker: PhantomData<(A, H)>,
+    marker: PhantomData<(A, V)>,
 }
 
-impl<A: Addressing, H: Habit> Transmit for TokioSender<A, H> {
+impl<A: Addressing, V: Variant> Transmit for TokioSender<A, V> {
     #[inline]
     async fn transmit(&mut self, fill: &impl Fill) -> io::Result<Burst> {
         fill.fill(&mut self.payload);
-        if !H::EXHAUST {
+        if !V::POLICY.drain {
             let sent = if A::CONNECTED {
                 self.wakeups
                     .end(pin!(self.socket.send(&self.payload)))
@@ -197,24 +193,25 @@ impl<A: Addressing, H: Habit> Transmit for TokioSender<A, H> {
         } else {
             self.socket.try_send_to(&self.payload, self.peer)
         };
+        // Whatever the error: whether the socket is still ready, tokio knows, and then says so at once.
         self.ready = outcome.is_ok();
         outcome.map(Burst::one)
     }
 }
 
-pub(super) struct TokioReceiver<A, H> {
+pub(super) struct TokioReceiver<A, V> {
     socket: UdpSocket,
     buffer: Vec<u8>,
     recv_timeout: Option<Duration>,
     wakeups: Arc<Wakeups>,
     ready: bool,
-    marker: PhantomData<(A, H)>,
+    marker: PhantomData<(A, V)>,
 }
 
-impl<A: Addressing, H: Habit> Receive for TokioReceiver<A, H> {
+impl<A: Addressing, V: Variant> Receive for TokioReceiver<A, V> {
     #[inline]
     async fn receive<I: Check>(&mut self, check: &mut I) -> io::Result<Burst> {
-        if !H::EXHAUST {
+        if !V::POLICY.drain {
             let buffer = &mut self.buffer;
             let (wakeups, recv_timeout) = (&self.wakeups, self.recv_timeout);
             let received = if A::CONNECTED {
@@ -238,6 +235,7 @@ impl<A: Addressing, H: Habit> Receive for TokioReceiver<A, H> {
             let outcome = self.socket.try_recv_from(&mut self.buffer);
             outcome.map(|(bytes, _)| bytes)
         };
+        // Whatever the error: whether the socket is still ready, tokio knows, and then says so at once.
         self.ready = outcome.is_ok();
         let received = outcome?;
         check.check_first(received, &self.buffer);

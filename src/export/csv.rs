@@ -5,16 +5,12 @@ use csv::StringRecord;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::append_file::Lines;
-use super::place::Displaced;
-use crate::row::Row;
-
 /// The header and the rows. Without a row there is no header either.
 ///
 /// # Errors
 /// None that is known: all that a row holds has a shape in CSV.
 pub fn shape(rows: &[impl Serialize]) -> anyhow::Result<Vec<u8>> {
-    write(true, rows)
+    lines(true, rows)
 }
 
 /// What [`shape`] made of the texts of a row, taken back.
@@ -25,55 +21,11 @@ pub fn read(fields: &StringRecord) -> StringRecord {
     texts
 }
 
-/// Appends rows to a CSV file.
-#[derive(Debug)]
-pub struct CsvSink {
-    lines: Lines,
-    begun: bool,
-}
-
-impl CsvSink {
-    /// The rows go to `lines`.
-    pub fn new(lines: Lines) -> Self {
-        Self {
-            lines,
-            begun: false,
-        }
-    }
-
-    /// Appends rows, after the header if they are the first, and makes them safe.
-    ///
-    /// # Errors
-    /// When they cannot be written.
-    pub fn rows(&mut self, rows: &[Row]) -> anyhow::Result<()> {
-        self.lines.append(&write(!self.begun, rows)?)?;
-        self.begun |= !rows.is_empty();
-        self.lines.sync()
-    }
-
-    /// See [`Lines::rescue`].
-    pub fn rescue(&self) -> Option<Displaced> {
-        self.lines.rescue()
-    }
-
-    /// Takes the file away again, if it is one.
-    ///
-    /// # Errors
-    /// What the system said.
-    pub fn remove(self) -> std::io::Result<()> {
-        self.lines.remove()
-    }
-
-    /// See [`Lines::put_in_place`].
-    ///
-    /// # Errors
-    /// As there.
-    pub fn put_in_place(&mut self) -> anyhow::Result<()> {
-        self.lines.put_in_place()
-    }
-}
-
-fn write(with_header: bool, rows: &[impl Serialize]) -> anyhow::Result<Vec<u8>> {
+/// A line for each row, after the header if that is asked for.
+///
+/// # Errors
+/// As for [`shape`].
+pub(super) fn lines(with_header: bool, rows: &[impl Serialize]) -> anyhow::Result<Vec<u8>> {
     let mut form = csv::WriterBuilder::new();
     let mut writer = form.has_headers(false).from_writer(Vec::new());
     for (n, row) in rows.iter().enumerate() {
@@ -115,6 +67,7 @@ fn is_taken_for_more(first: char) -> bool {
 mod tests {
     use super::*;
     use crate::results::Results;
+    use crate::row::Row;
     use crate::row::tests::record;
 
     #[test]

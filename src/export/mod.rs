@@ -1,13 +1,11 @@
 //! Where results go. A format is one file here: something that takes [`Row`]s and gives them a shape.
 
-pub mod append_file;
-pub mod atomic_file;
 pub mod csv;
-pub mod document;
 pub mod json;
 pub mod markdown;
+pub mod output_file;
 pub mod place;
-pub mod samples;
+pub mod row_file;
 pub mod table;
 #[cfg(feature = "xlsx")]
 mod xlsx;

@@ -87,27 +87,24 @@ impl Again {
 }
 
 fn differences(then: &Environment, now: &Environment) -> Vec<String> {
-    let facts = [
-        ("board", &then.board, &now.board),
-        ("model", &then.model, &now.model),
-        ("CPU model", &then.cpu_model, &now.cpu_model),
-        ("machine", &then.machine, &now.machine),
-        ("virtualization", &then.virtualization, &now.virtualization),
-        ("kernel", &then.kernel, &now.kernel),
-        ("preemption", &then.preemption, &now.preemption),
-        ("governor", &then.governor, &now.governor),
-        (
-            "list of isolated CPUs",
-            &then.isolated_cpus,
-            &now.isolated_cpus,
-        ),
-        ("list of CPUs of RPS on lo", &then.rps_cpus, &now.rps_cpus),
-        ("target", &then.target, &now.target),
-        ("version of udpbench", &then.version, &now.version),
+    type Fact = fn(&Environment) -> &str;
+    let facts: [(&str, Fact); 12] = [
+        ("board", |at| &at.board),
+        ("model", |at| &at.model),
+        ("CPU model", |at| &at.cpu_model),
+        ("machine", |at| &at.machine),
+        ("virtualization", |at| &at.virtualization),
+        ("kernel", |at| &at.kernel),
+        ("preemption", |at| &at.preemption),
+        ("governor", |at| &at.governor),
+        ("list of isolated CPUs", |at| &at.isolated_cpus),
+        ("list of CPUs of RPS on lo", |at| &at.rps_cpus),
+        ("target", |at| &at.target),
+        ("version of udpbench", |at| &at.version),
     ];
     let differ = facts
         .iter()
-        .filter_map(|(what, then, now)| difference(what, then, now));
+        .filter_map(|(what, fact)| difference(what, fact(then), fact(now)));
     differ.collect()
 }
 
@@ -135,4 +132,31 @@ fn difference(what: &str, then: &str, now: &str) -> Option<String> {
         }
     };
     (then != now).then(|| format!("the {what} was {}, and is {}", known(then), known(now)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_difference_says_what_was_and_what_is() {
+        let then = Environment {
+            kernel: "6.1".to_owned(),
+            target: "armv7".to_owned(),
+            ..Environment::default()
+        };
+        let now = Environment {
+            kernel: "6.6".to_owned(),
+            governor: "performance".to_owned(),
+            ..then.clone()
+        };
+        assert_eq!(
+            differences(&then, &now),
+            [
+                "the kernel was 6.1, and is 6.6",
+                "the governor was unknown, and is performance"
+            ]
+        );
+        assert!(differences(&now, &now).is_empty());
+    }
 }

@@ -6,12 +6,9 @@ use anyhow::bail;
 
 use crate::cli::RunArgs;
 use crate::error::UsageError;
-use crate::export::append_file::{LineFile, Lines};
-use crate::export::csv::{self, CsvSink};
-use crate::export::document::Document;
-use crate::export::place::Displaced;
-use crate::export::samples::SampleSink;
-use crate::export::{Format, cannot_create, is_stdout};
+use crate::export::output_file::OutputFile;
+use crate::export::row_file::RowFile;
+use crate::export::{Format, cannot_create, csv, is_stdout};
 use crate::log::{Event, Log};
 use crate::results::Results;
 use crate::row::Row;
@@ -19,8 +16,8 @@ use crate::sys::files::{self, Kind};
 
 /// The files of a run, created before anything is measured.
 pub(super) struct Outputs {
-    rows: RowSink,
-    samples: Option<SampleSink>,
+    rows: RowFile,
+    samples: Option<OutputFile>,
     pub(super) to_stdout: bool,
     /// Where the raw samples go.
     pub(super) samples_path: Option<PathBuf>,
@@ -45,13 +42,14 @@ impl Outputs {
             let problem = "the rows go to that file; choose another name";
             return Err(refused("--samples", &output, problem).into());
         }
-        let rows = RowSink::create(format, &output)?;
+        let rows = RowFile::create(format, &output)?;
         let flag = if args.output.samples.is_some() {
             "--samples"
         } else {
             "--output"
         };
-        let samples = samples_path.as_deref().map(|path| create(flag, path));
+        let samples = samples_path.as_deref();
+        let samples = samples.map(|path| OutputFile::create(flag, path));
         match samples.transpose() {
             Ok(samples) => Ok(Self::new(rows, &output, samples, samples_path)),
             Err(error) => {
@@ -71,13 +69,12 @@ impl Outputs {
         rows: &[Row],
         unfinished: &[Row],
     ) -> anyhow::Result<Self> {
-        let samples = LineFile::resume(raw, log.bytes, log.whole_bytes)
-            .map_err(|error| refused("--resume", raw, &format!("cannot go on with it: {error}")))?;
+        let samples = resume("--resume", raw, log.bytes, log.whole_bytes)?;
         let output = args.output.output.clone();
         let extension = args.output.format.unwrap_or(Format::Csv).extension();
         let output = output.unwrap_or_else(|| raw.with_extension(extension));
         let format = Format::choose(args.output.format, &output)?;
-        let sink = if format == Format::Csv && output.exists() {
+        let file = if format == Format::Csv && output.exists() {
             let known = [rows, unfinished].concat();
             let other = |problem: &str| refused("--output", &output, problem);
             let csv = files::read_whole(&output, Kind::File);
@@ -87,20 +84,25 @@ impl Outputs {
                     "it holds something else than results of this sweep; choose another name";
                 return Err(other(problem).into());
             }
-            RowSink::Csv(CsvSink::new(Lines::File(replace(&output)?)))
+            let bytes = csv.len() as u64;
+            RowFile::resume_csv(resume("--output", &output, bytes, bytes)?, rows)?
         } else {
-            RowSink::create(format, &output)?
+            let mut file = RowFile::create(format, &output)?;
+            file.rows(rows)?;
+            file
         };
-        let mut outputs = Self::new(sink, &output, Some(samples), Some(raw.to_owned()));
-        outputs.rows.rows(rows)?;
-        outputs.rows.put_in_place()?;
-        Ok(outputs)
+        Ok(Self::new(
+            file,
+            &output,
+            Some(samples),
+            Some(raw.to_owned()),
+        ))
     }
 
     fn new(
-        rows: RowSink,
+        rows: RowFile,
         output: &Path,
-        samples: Option<LineFile>,
+        samples: Option<OutputFile>,
         samples_path: Option<PathBuf>,
     ) -> Self {
         let to_stdout = is_stdout(output);
@@ -115,7 +117,7 @@ impl Outputs {
         };
         Self {
             rows,
-            samples: samples.map(|file| SampleSink::new(Lines::File(file))),
+            samples,
             to_stdout,
             samples_path,
             shown,
@@ -125,20 +127,24 @@ impl Outputs {
     /// Takes the files away again.
     pub(super) fn remove(self) {
         self.rows.remove();
-        let _ = self.samples.map(SampleSink::remove);
+        if let Some(samples) = self.samples {
+            samples.remove();
+        }
     }
 
     /// Keeps what happened.
     pub(super) fn line(&mut self, line: &Event) -> anyhow::Result<()> {
-        match &mut self.samples {
-            Some(samples) => samples.line(line),
-            None => Ok(()),
-        }
+        let Some(samples) = &mut self.samples else {
+            return Ok(());
+        };
+        let mut bytes = serde_json::to_vec(line)?;
+        bytes.push(b'\n');
+        samples.append(&bytes)
     }
 
     /// Writes what was kept for the end, and saves what is not where it was put any more.
     pub(super) fn finish(&mut self) -> anyhow::Result<()> {
-        let samples = self.samples.as_ref().and_then(SampleSink::rescue);
+        let samples = self.samples.as_ref().and_then(|file| file.rescue(None));
         if let Some(displaced) = &samples {
             self.samples_path = displaced.is_now_at().map(Path::to_owned);
         }
@@ -165,63 +171,9 @@ impl Outputs {
     /// Keeps the rows of a block, and makes its windows safe against a power cut.
     pub(super) fn rows(&mut self, rows: &[Row]) -> anyhow::Result<()> {
         // First what the rows follow from. If that cannot be kept, the rows can all the same.
-        let synced = self.samples.as_ref().map_or(Ok(()), SampleSink::sync);
+        let synced = self.samples.as_ref().map_or(Ok(()), OutputFile::sync);
         let written = self.rows.rows(rows);
         synced.and(written)
-    }
-}
-
-/// Where rows go: a CSV grows, other formats are written whole after each block.
-enum RowSink {
-    Csv(CsvSink),
-    Document(Document),
-}
-
-impl RowSink {
-    fn create(format: Format, output: &Path) -> anyhow::Result<Self> {
-        Ok(match format {
-            Format::Csv if is_stdout(output) => Self::Csv(CsvSink::new(Lines::Stdout)),
-            Format::Csv => {
-                let file = create("--output", output)?;
-                Self::Csv(CsvSink::new(Lines::File(file)))
-            }
-            _ => Self::Document(Document::create(format, output)?),
-        })
-    }
-
-    fn rows(&mut self, rows: &[Row]) -> anyhow::Result<()> {
-        match self {
-            Self::Csv(sink) => sink.rows(rows),
-            Self::Document(sink) => sink.rows(rows),
-        }
-    }
-
-    fn finish(&self) -> anyhow::Result<()> {
-        match self {
-            Self::Csv(_) => Ok(()),
-            Self::Document(sink) => sink.finish(),
-        }
-    }
-
-    fn rescue(&self) -> Option<Displaced> {
-        match self {
-            Self::Csv(sink) => sink.rescue(),
-            Self::Document(sink) => sink.rescue(),
-        }
-    }
-
-    fn put_in_place(&mut self) -> anyhow::Result<()> {
-        match self {
-            Self::Csv(sink) => sink.put_in_place(),
-            Self::Document(_) => Ok(()),
-        }
-    }
-
-    fn remove(self) {
-        let _ = match self {
-            Self::Csv(sink) => sink.remove(),
-            Self::Document(sink) => sink.remove(),
-        };
     }
 }
 
@@ -259,21 +211,15 @@ fn default_path(
     Ok(directory.join(format!("{time}-{board}.{extension}")))
 }
 
-/// A file that is to take the place of the one at `path`.
-fn replace(path: &Path) -> Result<LineFile, UsageError> {
-    LineFile::replace(path).map_err(|error| {
-        let part = LineFile::part(path);
-        if part.exists() {
-            let problem = "a run that was killed left it; remove it, and say the same again";
-            refused("--output", &part, problem)
-        } else {
-            cannot_create("--output", path, &error)
-        }
-    })
-}
-
-fn create(flag: &'static str, path: &Path) -> Result<LineFile, UsageError> {
-    LineFile::create(path).map_err(|error| cannot_create(flag, path, &error))
+/// A file of the run that is gone on with: see [`OutputFile::resume`].
+fn resume(
+    flag: &'static str,
+    path: &Path,
+    read: u64,
+    whole: u64,
+) -> Result<OutputFile, UsageError> {
+    OutputFile::resume(path, read, whole)
+        .map_err(|error| refused(flag, path, &format!("cannot go on with it: {error}")))
 }
 
 fn refused(flag: &'static str, path: &Path, problem: &str) -> UsageError {

@@ -6,8 +6,15 @@
 //! the number, so ours has to be registered there, as the library's own one was. `/proc/self/fdinfo` says how
 //! that was (proc_pid_fdinfo(5)).
 //!
-//! Roads not taken: to let the library bind to the address once more, since its socket would have buffers
-//! of another size, and nobody would know which flows end there; and a changed copy of the library.
+//! Roads not taken, of message-io 0.19:
+//! - An adapter of our own that holds our socket. The library mounts the adapters of its enum `Transport` and
+//!   no others: `DriverLoader` and `PollEvent` cannot be named from outside, `NetworkController::new` and
+//!   `NetworkProcessor::new` are private. And its own adapter, with the loop that receives, is what is to be
+//!   measured.
+//! - To let the library bind to the address itself. `UdpConnectConfig` and `UdpListenConfig` take no sizes of
+//!   buffers, and no call gives the descriptor, of which we need a duplicate; where several sockets share an
+//!   address, it does not say which of them is the library's, nor which flows end there.
+//! - A changed copy of the library.
 
 use std::fs;
 use std::io;

@@ -1,0 +1,74 @@
+//! What a loop does around a readiness event: the decisions that the engines over poll(2), epoll(7), mio and
+//! tokio share. They are constants of a type, so that each engine compiles to a loop of its own.
+
+use std::io;
+
+use crate::engine::About;
+
+/// What a loop does around a readiness event.
+#[derive(Clone, Copy)]
+pub(super) struct ReadinessPolicy {
+    /// Go on without a new event until the socket says `WouldBlock`.
+    pub(super) drain: bool,
+    /// Try the socket before the first event.
+    pub(super) try_first: bool,
+    /// Register again after each operation, which makes epoll look at the socket afresh (`EPOLL_CTL_MOD`,
+    /// epoll_ctl(2)). For edge-triggered events that are not drained.
+    pub(super) rearm: bool,
+}
+
+impl ReadinessPolicy {
+    /// One operation per event.
+    pub(super) const ONE: Self = Self {
+        drain: false,
+        try_first: false,
+        rearm: false,
+    };
+    /// Operations until `WouldBlock` after each event.
+    pub(super) const DRAIN: Self = Self {
+        drain: true,
+        ..Self::ONE
+    };
+
+    /// Whether the next operation needs no new event.
+    #[inline]
+    pub(super) fn is_still_ready<T>(self, outcome: &io::Result<T>) -> bool {
+        let exhausted = matches!(outcome, Err(error) if error.kind() == io::ErrorKind::WouldBlock);
+        self.drain && !exhausted
+    }
+
+    /// [`About::one_thread`] of an engine that does so.
+    pub(super) const fn one_thread(self) -> Result<(), &'static str> {
+        if self.drain {
+            Err("starves in one thread: sending until WouldBlock leaves the receiver no turn")
+        } else {
+            Ok(())
+        }
+    }
+}
+
+/// One of several engines that differ in their policy.
+pub(super) trait Variant: Send + 'static {
+    /// [`About::one_thread`] follows from the policy.
+    const ABOUT: About;
+    const POLICY: ReadinessPolicy;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_drained_socket_is_ready_until_it_would_block() {
+        let would_block: io::Result<()> = Err(io::ErrorKind::WouldBlock.into());
+        let refused: io::Result<()> = Err(io::ErrorKind::ConnectionRefused.into());
+        assert!(ReadinessPolicy::DRAIN.is_still_ready(&Ok(())));
+        assert!(ReadinessPolicy::DRAIN.is_still_ready(&refused));
+        assert!(!ReadinessPolicy::DRAIN.is_still_ready(&would_block));
+    }
+
+    #[test]
+    fn one_operation_uses_up_an_event_that_is_not_drained() {
+        assert!(!ReadinessPolicy::ONE.is_still_ready(&Ok(())));
+    }
+}
