@@ -43,11 +43,11 @@ pub struct RunArgs {
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = engine, help_heading = "Axes")]
     pub engine: Option<Vec<EngineArg>>,
 
-    /// Engines of the senders; each meets every receiver
+    /// Engines of the senders, each combined with every receiver
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = engine, help_heading = "Axes")]
     pub sender: Option<Vec<EngineArg>>,
 
-    /// Engines of the receivers; each meets every sender
+    /// Engines of the receivers, each combined with every sender
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = engine, help_heading = "Axes")]
     pub receiver: Option<Vec<EngineArg>>,
 
@@ -81,8 +81,8 @@ pub struct RunArgs {
     )]
     pub batch: Option<Vec<Batch>>,
 
-    /// Worker threads, up to 256, of one tokio runtime that all lanes of a case share, of the engines tokio
-    /// and tokio-exhaustive [default: 0, a current-thread runtime for each lane]
+    /// For the engines tokio and tokio-exhaustive: worker threads, up to 256, of one runtime for the whole case
+    /// [default: 0, a current-thread runtime per thread]
     #[arg(
         long,
         value_name = "LIST",
@@ -104,8 +104,8 @@ pub struct RunArgs {
     )]
     pub sharing: Option<Vec<SharingKind>>,
 
-    /// How reuseport spreads flows: even (the same number for each, verified), hash (left to the kernel), bpf
-    /// (a program in the kernel steers them) [default: even]
+    /// How reuseport assigns flows to receivers: even (the same number each, verified), hash (by the kernel), bpf
+    /// (by a BPF program) [default: even]
     #[arg(
         long,
         value_name = "LIST",
@@ -115,7 +115,7 @@ pub struct RunArgs {
     )]
     pub spread: Option<Vec<Spread>>,
 
-    /// What receivers ask for as SO_RCVBUF, in bytes; what was granted is in every row [default: 4194304]
+    /// SO_RCVBUF that receivers ask for, in bytes; the size granted is in every row [default: 4194304]
     #[arg(
         long,
         value_name = "LIST",
@@ -125,7 +125,7 @@ pub struct RunArgs {
     )]
     pub rcvbuf: Option<Vec<Buffer>>,
 
-    /// What senders ask for as SO_SNDBUF, in bytes [default: nothing, they take what the kernel gives]
+    /// SO_SNDBUF that senders ask for, in bytes [default: none, the kernel's default size]
     #[arg(
         long,
         value_name = "LIST",
@@ -143,12 +143,11 @@ pub struct RunArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(5..=10_000), help_heading = "Measuring", allow_negative_numbers = true)]
     pub rounds: Option<u32>,
 
-    /// More rounds than --rounds, until half of every 95 % interval of a block is at most this part of its median,
-    /// like 1%
+    /// Adds rounds until every 95 % interval of a block is at most +-PCT of its median, such as 1%
     #[arg(long, value_name = "PCT", value_parser = percent::parse, help_heading = "Measuring")]
     pub until: Option<f64>,
 
-    /// The time after which --until gives up, for all cases together [default: 10m]
+    /// Time limit of --until, for all cases together [default: 10m]
     #[arg(long, value_name = "TIME", value_parser = duration::parse, requires = "until", help_heading = "Measuring")]
     pub max_time: Option<Duration>,
 
@@ -160,16 +159,16 @@ pub struct RunArgs {
     #[arg(long, value_name = "TIME", value_parser = duration::parse, help_heading = "Measuring")]
     pub soak: Option<Duration>,
 
-    /// Do not measure std on connected sockets in every block: no ratio_to_std then
+    /// Leaves out the reference, std on connected sockets, that every block has: no ratio_to_std
     #[arg(long, help_heading = "Measuring")]
     pub no_reference: bool,
 
-    /// Looks at the datagrams of each case for 20 ms before it is measured, and counts those that came twice,
-    /// out of order, cut, or changed
+    /// Checks the datagrams of each case for 20 ms before it is measured: counts those duplicated, reordered,
+    /// truncated or corrupted
     #[arg(long, help_heading = "Measuring")]
     pub verify: bool,
 
-    /// Repeats the order of an earlier run [default: random; it is in every row]
+    /// Seed of the shuffled order, to repeat that of an earlier run [default: random; in every row]
     #[arg(
         long,
         value_name = "N",
@@ -179,7 +178,7 @@ pub struct RunArgs {
     pub seed: Option<u32>,
 
     /// Connected sockets and IPv4 only, 300ms per case, short warm-up and soak, no cool-down: a useful answer in
-    /// under 20 s; the other options go before it
+    /// under 20 s; other options override it
     #[arg(long, help_heading = "Measuring")]
     pub quick: bool,
 
@@ -201,7 +200,7 @@ pub struct RunArgs {
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     pub output: Option<PathBuf>,
 
-    /// csv, json, markdown, xlsx [default: as the name of the output says, else csv]
+    /// csv, json, markdown, xlsx [default: by the name of the output, else csv]
     #[arg(
         long,
         value_name = "FORMAT",
@@ -210,12 +209,11 @@ pub struct RunArgs {
     )]
     pub format: Option<Format>,
 
-    /// The raw samples, one line for each thing that happened [default: as the results, but .jsonl; none with -o -]
+    /// The raw samples, one line per event [default: as the results, but .jsonl; none with -o -]
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub samples: Option<PathBuf>,
 
-    /// Goes on with the sweep that left these raw samples: the same cases, order and settings; what it has is
-    /// not measured again
+    /// Resumes the sweep that wrote these raw samples: same cases, order and settings; its windows are kept
     #[arg(
         long,
         value_name = "FILE",
@@ -229,7 +227,7 @@ pub struct RunArgs {
     )]
     pub resume: Option<PathBuf>,
 
-    /// Goes on even if the host, the program or the plan is not what it was; rows say so
+    /// Resumes even if the host, the program or the plan differs; the rows say so
     #[arg(long, requires = "resume", help_heading = "Output")]
     pub force: bool,
 
