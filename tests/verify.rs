@@ -162,7 +162,7 @@ fn rows_say_what_was_found() {
             assert_eq!(faults, [Some(0); 3], "{row:?}");
         } else {
             assert_eq!(faults, [None; 3], "{row:?}");
-            let why = "not verified: 11 B cannot tell a datagram from another, 12 B can";
+            let why = "not verified: 11 B are too few to tell datagrams apart, 12 B are enough";
             assert!(row.warnings.contains(&why.to_owned()), "{row:?}");
         }
     }

@@ -50,10 +50,7 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
 fn refuse_nothing(comparison: &Comparison) -> Result<(), UsageError> {
     for file in &comparison.files {
         if let Some(why) = file.obstacle() {
-            let problem = format!(
-                "nothing of it can be compared with {}: {why}",
-                comparison.base
-            );
+            let problem = format!("no case can be compared with {}: {why}", comparison.base);
             return Err(UsageError::flag("compare", &file.name, problem));
         }
     }

@@ -45,7 +45,7 @@ pub(super) fn pooled(cases: &[(&CaseChange, Difference)], drift: &Drift) -> Vec<
             verdict: match change {
                 Some(_) => Verdict::Unclear,
                 None => Verdict::NotComparable(format!(
-                    "{} of the {FEWEST_BLOCKS} blocks that it takes",
+                    "{} of the {FEWEST_BLOCKS} blocks needed",
                     means.len()
                 )),
             },

@@ -75,7 +75,7 @@ fn pair<'a>(base: &[&'a Row], new: &[&'a Row]) -> Result<Pair<'a>, String> {
             } else {
                 ("NEW", new.len())
             };
-            let why = format!("{rows} rows of this case in {file}: take one run at a time");
+            let why = format!("{rows} rows of this case in {file}: compare one run at a time");
             return Ok(Pair::Several(first, why));
         }
     };

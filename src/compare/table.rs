@@ -237,9 +237,9 @@ pub(crate) fn legend(text: &mut String, comparison: &Comparison) {
     let _ = write!(
         text,
         "\
-change %: {what}, by {base}. Each interval, taken alone, holds it at 95 %.
-{better}, {worse}: by {threshold} % or more, and no accident; of what is called so, {accidents} % may be one.
-same: within {threshold} %, at 95 %; an engine also at each thread count alone. unclear: too wide to say.
+change %: {what}, by {base}, with a 95 % interval for each change alone.
+{better}, {worse}: by {threshold} % or more, and significant; {accidents} % of these verdicts may be false alarms.
+same: within {threshold} % at 95 %, of an engine also at each thread count. unclear: interval too wide.
 "
     );
 }

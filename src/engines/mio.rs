@@ -125,7 +125,7 @@ impl<D: Discipline> Engine for Mio<D> {
     fn probe() -> Result<(), String> {
         Poll::new()
             .map(drop)
-            .map_err(|error| format!("no epoll instance to be had: {error}"))
+            .map_err(|error| format!("no epoll instance: {error}"))
     }
 }
 

@@ -83,7 +83,7 @@ pub static NOT_BUILT: &[(&str, &str)] = &[
 
 /// Why an engine that drains its socket cannot run in one thread.
 const EXHAUSTIVE_STARVES_ALONE: &str =
-    "starves in one thread: sending until WouldBlock leaves the receiver no turn";
+    "starves with 1 thread: it sends until WouldBlock and never receives";
 
 /// The senders' and the receivers'.
 pub type Engines = (&'static Entry, &'static Entry);

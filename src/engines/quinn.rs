@@ -134,7 +134,7 @@ impl Transmit for QuinnSender {
 
     fn remark(&self) -> Remark {
         self.fell_back
-            .then_some("quinn-udp: the card cannot cut: one datagram per call")
+            .then_some("quinn-udp: no segmentation offload in the NIC: one datagram per call")
     }
 }
 

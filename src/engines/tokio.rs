@@ -48,7 +48,7 @@ const ABOUT: About = About {
 impl Habit for EachOne {
     const ABOUT: About = About {
         name: "tokio",
-        summary: "tokio, a current-thread runtime per lane, every send and recv awaited",
+        summary: "tokio, a current-thread runtime per thread, every send and recv awaited",
         ..ABOUT
     };
     const EXHAUST: bool = false;

@@ -113,7 +113,7 @@ impl LineFile {
         let lock = lock(&file)?;
         if file.metadata()?.len() != read {
             return Err(io::Error::other(
-                "another udpbench wrote to it meanwhile; say the same again",
+                "another udpbench wrote to it meanwhile; try again",
             ));
         }
         file.set_len(whole)?;
@@ -176,7 +176,7 @@ impl LineFile {
                 let cut = self.cut_back();
                 let shown = self.path.display();
                 let error = anyhow!(error).context(match cut {
-                    Ok(()) => format!("cannot write to {shown}; what it held is whole"),
+                    Ok(()) => format!("cannot write to {shown}; its earlier lines are complete"),
                     Err(_) => format!("cannot write to {shown}; its last line is cut off"),
                 });
                 Err(error)

@@ -50,7 +50,7 @@ impl WholeFile {
         let file = new_file(&part).with_context(|| {
             let shown = part.display();
             if part.exists() {
-                format!("cannot write {shown}: a run that was killed left it; remove it")
+                format!("cannot write {shown}: a killed run left it; remove it")
             } else {
                 format!("cannot write {shown}")
             }
@@ -61,7 +61,8 @@ impl WholeFile {
             let _ = fs::remove_file(&part);
         }
         let shown = self.path.display();
-        let put = written.with_context(|| format!("cannot write {shown}; it is as it was"))?;
+        let put =
+            written.with_context(|| format!("cannot write {shown}; the file is unchanged"))?;
         self.put = Some(put);
         // The new name is the directory's to keep. Not every file system can be asked; the file is whole
         // either way.
@@ -153,7 +154,7 @@ mod tests {
         let path = place.path().join("a.json");
         fs::write(&path, "mine").expect("there is space");
         let refused = WholeFile::create(&path).expect_err("it is there");
-        assert!(refused.to_string().contains("nothing is overwritten"));
+        assert!(refused.to_string().contains("is not overwritten"));
         assert_eq!(fs::read(&path).expect("it is there"), b"mine");
     }
 }

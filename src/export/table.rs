@@ -51,9 +51,9 @@ pub(super) const WORDS: usize = 2;
 
 /// What the columns are.
 pub(super) const LEGEND: &str = "
-Mb/s: UDP payload received, median of the windows; +-%: half of its 95 % interval. CPU time per
-datagram: tx ns of the senders, per sent one; rx ns of the receivers and cpu ns of all, per received
-one. vs std: received, against std on connected sockets in the same round, and +-% of that ratio.
+Mb/s: UDP payload received, median of the windows; +-%: half of its 95 % interval. CPU time: tx ns
+of the senders per datagram sent, rx ns of the receivers and cpu ns of all threads per datagram
+received. vs std: datagrams received, relative to std on connected sockets in the same round, +-%.
 ";
 
 fn blocks(text: &mut String, rows: &[&Row]) {

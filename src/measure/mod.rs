@@ -187,7 +187,7 @@ fn pass(
         let left = end.saturating_duration_since(Instant::now());
         if interrupt.sleep_unless(left.min(LOOK), threads.ended.as_fd())? {
             threads.finish()?;
-            return Err(anyhow!("a thread ended before it was told to").into());
+            return Err(anyhow!("a benchmark thread ended too early").into());
         }
         if left <= LOOK {
             return Ok(());

@@ -60,7 +60,8 @@ impl LaneThreads {
         jobs: Vec<Job>,
         placement: &Placement,
     ) -> anyhow::Result<Self> {
-        wakeup::install().context("cannot install the signal handler that wakes lanes")?;
+        wakeup::install()
+            .context("cannot install the signal handler that wakes benchmark threads")?;
         let ended = EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK);
         let mut threads = Self {
             control: Arc::default(),
@@ -76,7 +77,7 @@ impl LaneThreads {
         }
         if !threads.control.gate.wait_for(threads.lanes.len()) {
             threads.finish()?;
-            bail!("a lane failed before the start");
+            bail!("a benchmark thread failed before the start");
         }
         if let Some(Workers { meters, remark, .. }) = workers {
             let as_lane = |meter| Lane::worker(meter, remark);

@@ -10,7 +10,7 @@ use crate::platform::board::{self, Defaults};
 /// What varies.
 ///
 /// # Errors
-/// A value that stands twice in a list, or that cannot be where it was put.
+/// A value that is listed twice, or that the flag does not take.
 pub(super) fn of(args: &RunArgs, defaults: &Defaults) -> Result<Axes, UsageError> {
     // A quick sweep takes the first.
     let kinds = if args.quick { 1 } else { 2 };
@@ -60,7 +60,7 @@ fn sharings(args: &RunArgs) -> Result<Vec<Sharing>, UsageError> {
         return Err(UsageError::flag(
             "--spread",
             spread,
-            "only receivers that share by reuseport are spread: leave it out, or add it to --sharing",
+            "needs --sharing reuseport: leave --spread out, or add reuseport to --sharing",
         ));
     }
     let of_kind = |kind: SharingKind| match kind {
@@ -111,10 +111,11 @@ fn side(
     });
     if let Some(entry) = named.into_iter().find(|entry| !can(entry)) {
         let (sender, receiver) = entry.pair();
+        let only = if entry.sends() { "sends" } else { "receives" };
         return Err(UsageError::flag(
             flag,
             entry,
-            format!("{entry} is half an engine: --sender {sender} --receiver {receiver}"),
+            format!("{entry} only {only}: use --sender {sender} --receiver {receiver}"),
         ));
     }
     let entries = given.iter().flat_map(|arg| arg.entries());
@@ -136,11 +137,7 @@ fn distinct<T: PartialEq + ToString>(
     values: Vec<T>,
 ) -> Result<Vec<T>, UsageError> {
     match board::repeated(&values) {
-        Some(value) => Err(UsageError::flag(
-            flag,
-            value,
-            "stands twice in the list; name it once",
-        )),
+        Some(value) => Err(UsageError::flag(flag, value, "listed twice")),
         None => Ok(values),
     }
 }

@@ -47,7 +47,7 @@ impl Request {
     /// Reads the host, chooses the profile, and makes the plan.
     ///
     /// # Errors
-    /// What was asked for and cannot be, with the cure.
+    /// What was asked for and cannot be, with the fix.
     pub fn new(args: &RunArgs) -> Result<Self, UsageError> {
         let root = Root::new(&args.root);
         let host = Host::read(&root);
@@ -137,7 +137,7 @@ fn window(args: &RunArgs, rounds: u32) -> Result<Duration, UsageError> {
         return Err(UsageError::flag(
             "--duration",
             &humantime::format_duration(duration),
-            format!("{rounds} rounds need windows of at least 1 ms each: {least} or more"),
+            format!("{rounds} rounds need windows of at least 1 ms each: use {least} or more"),
         ));
     }
     Ok(window)

@@ -68,9 +68,9 @@ impl Again {
             (then, now) if then == now => {}
             (Verdict::Run(..), Verdict::Skip(reason)) => {
                 self.unlike
-                    .push(format!("{key} ran, and cannot now: {reason}"));
+                    .push(format!("{key} ran, and cannot run now: {reason}"));
                 self.unable
-                    .insert(key, format!("it cannot run any more: {reason}"));
+                    .insert(key, format!("cannot run any more: {reason}"));
             }
             (Verdict::Skip(_), Verdict::Run(..)) => {
                 self.unlike
@@ -101,7 +101,7 @@ fn differences(then: &Environment, now: &Environment) -> Vec<String> {
             &then.isolated_cpus,
             &now.isolated_cpus,
         ),
-        ("list of CPUs of RPS on lo", &then.rps_cpus, &now.rps_cpus),
+        ("list of RPS CPUs of lo", &then.rps_cpus, &now.rps_cpus),
         ("target", &then.target, &now.target),
         ("version of udpbench", &then.version, &now.version),
     ];

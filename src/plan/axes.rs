@@ -75,8 +75,8 @@ impl Axes {
         });
         let (sender, _) = ranked.filter(|_| self.threads.iter().any(|count| !count.is_alone()))?;
         Some(format!(
-            "to rank receivers, use --sender gso: on loopback {sender} does most of their work, too, and \
-             is the limit"
+            "to rank receivers, use --sender gso: on loopback {sender} does most of the receiving work, \
+             too, and limits all of them"
         ))
     }
 

@@ -157,7 +157,7 @@ impl Replay {
                         block.warn(Some(IN_TWO_PARTS.to_owned()));
                     }
                     for what in unlike {
-                        let warning = format!("the sweep was resumed although {what}");
+                        let warning = format!("resumed with a difference: {what}");
                         block.warn(Some(warning));
                     }
                 }

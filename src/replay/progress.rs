@@ -6,7 +6,8 @@ use crate::data::{Sample, Verified};
 use crate::plan::Schedule;
 use crate::row::EndedBy;
 
-pub(super) const IN_TWO_PARTS: &str = "the sweep was interrupted and resumed within this block: one round may have its windows far apart";
+pub(super) const IN_TWO_PARTS: &str =
+    "interrupted and resumed within this block: the windows of one round may lie far apart";
 
 /// What is known of a block.
 #[derive(Clone, Debug, Default)]
@@ -128,7 +129,8 @@ impl Progress {
             return Ok(());
         }
         Err(format!(
-            "it ends by {}, but its cases have {least} to {most} windows and the schedule has {rounds} rounds{}",
+            "it ends by {}, but its cases have {least} to {most} windows and the schedule has {rounds} \
+             rounds{}",
             by.name(),
             if schedule.until.is_some() {
                 " or more"

@@ -133,7 +133,7 @@ fn whole_lines(text: &[u8]) -> &[u8] {
     end.map_or(text, |end| &text[..=end])
 }
 
-const NO_RESULTS: &str = "these are no results of udpbench: the first line names no column `case`";
+const NO_RESULTS: &str = "not results of udpbench: the first line has no column `case`";
 
 fn line_of(position: Option<&Position>) -> usize {
     let line = position.map_or(1, Position::line);
@@ -154,7 +154,7 @@ fn no_number(columns: &StringRecord, fields: &StringRecord, row: &Row) -> Option
         json.get(column).is_some_and(serde_json::Value::is_null)
     })?;
     Some(format!(
-        "{column}: {field} is no number; leave the field empty where none was measured"
+        "{column}: {field} is not a number; leave the field empty if there is none"
     ))
 }
 
@@ -209,8 +209,8 @@ mod tests {
             assert_eq!(
                 error.to_string(),
                 format!(
-                    "x.csv, line 2: cv_pct: {shown} is no number; leave the field empty where none was \
-                     measured"
+                    "x.csv, line 2: cv_pct: {shown} is not a number; leave the field empty if there \
+                     is none"
                 )
             );
         }

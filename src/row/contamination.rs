@@ -107,14 +107,13 @@ impl<'a> Selection<'a> {
     pub(super) fn warnings(&self) -> Vec<String> {
         let mut warnings = Vec::new();
         if self.some_switched_out {
-            warnings.push("a lane was switched out although it wanted to run".to_owned());
+            warnings.push("a benchmark thread was preempted".to_owned());
         }
         if self.left_out > 0 {
             warnings.push("contaminated windows are left out (left_out_windows)".to_owned());
         } else if self.contaminated > 0 {
-            let why = "too few are clean to leave the others out";
             warnings.push(format!(
-                "contaminated windows (contaminated_windows) are kept: {why}"
+                "fewer than {LEAST_CLEAN} clean windows: all kept (contaminated_windows)"
             ));
         }
         if !self.pairs_are_clean && self.contaminated == self.left_out {

@@ -109,7 +109,7 @@ fn possible(measured: Result<Sample, NoSample>, expected: Expected) -> Result<Sa
     match expected.contradiction(&sample) {
         None => Ok(sample),
         Some(contradiction) => Err(NoSample::Failed(anyhow!(
-            "what was counted cannot be: {contradiction}"
+            "impossible counts: {contradiction}"
         ))),
     }
 }
@@ -252,7 +252,7 @@ impl Sweep<'_> {
         let is_second = self.replay.is_repeated(case, round);
         if let Some(reason) = fault(engines.receiver, &measured).filter(|_| !is_second) {
             self.journal
-                .doing(&format!("once more: {} ({reason})", case.label()));
+                .doing(&format!("measured again: {} ({reason})", case.label()));
             self.tell(&Event::Repeated {
                 case: case.key(),
                 round,

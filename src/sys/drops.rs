@@ -79,7 +79,7 @@ fn proc_drops(socket: &UdpSocket) -> io::Result<u32> {
             return Ok(drops);
         }
     }
-    let missing = format!("{table} does not list the socket, or not its drops");
+    let missing = format!("{table} does not list the socket or its drops");
     Err(io::Error::new(io::ErrorKind::Unsupported, missing))
 }
 

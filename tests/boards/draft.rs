@@ -126,7 +126,7 @@ fn a_board_that_has_a_profile_is_drafted_all_the_same() {
     let said = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
     assert_eq!(
         said,
-        "there is a profile for this board, rpi-4b: the device tree is compatible with \
+        "this board has a profile, rpi-4b: the device tree is compatible with \
          raspberrypi,4-model-b\n"
     );
     let drafted = String::from_utf8_lossy(&output.get_output().stdout).into_owned();

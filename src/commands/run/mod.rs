@@ -120,12 +120,12 @@ fn exit_code(rows: &[Row]) -> ExitCode {
         .count();
     if failed > 0 {
         say(&format!(
-            "{failed} of {} cases failed: the column `reason` says why",
+            "{failed} of {} cases failed: see the column `reason`",
             rows.len()
         ));
         ExitCode::FAILURE
     } else if rows.iter().all(|row| row.status == Status::Skipped) {
-        say("nothing could run: the column `reason` says why");
+        say("nothing could run: see the column `reason`");
         ExitCode::FAILURE
     } else {
         ExitCode::SUCCESS
@@ -135,8 +135,8 @@ fn exit_code(rows: &[Row]) -> ExitCode {
 fn environment(request: &Request, findings: &[Finding]) -> Environment {
     let board = &request.detected.board;
     let cpus: Vec<usize> = request.host.cpus.iter().map(|cpu| cpu.id).collect();
-    let spoils = |finding: &&Finding| finding.gravity == Gravity::Spoils;
-    let unfit = findings.iter().filter(spoils);
+    let is_invalid = |finding: &&Finding| finding.gravity == Gravity::Invalid;
+    let unfit = findings.iter().filter(is_invalid);
     Environment {
         board: board.name.clone(),
         warmup_ms: milliseconds(request.schedule.settings.warmup),
@@ -174,11 +174,11 @@ fn introduce(request: &Request, outputs: &Outputs, findings: &[Finding]) {
     if let Some(advice) = &request.advice {
         say(&format!("advice: {advice}"));
     }
-    let spoils = |finding: &&Finding| finding.gravity == Gravity::Spoils;
-    for finding in findings.iter().filter(spoils) {
+    let is_invalid = |finding: &&Finding| finding.gravity == Gravity::Invalid;
+    for finding in findings.iter().filter(is_invalid) {
         say(&format!("warning: {}", finding.seen));
-        for line in finding.cure.lines() {
-            say(&format!("   cure: {line}"));
+        for line in finding.fix.lines() {
+            say(&format!("   fix: {line}"));
         }
     }
 }

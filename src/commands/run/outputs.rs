@@ -42,7 +42,7 @@ impl Outputs {
             None => Some(output.with_extension("jsonl")),
         };
         if samples_path.as_ref() == Some(&output) {
-            let problem = "the rows go to that file; choose another name";
+            let problem = "that file is for the rows; choose another name";
             return Err(refused("--samples", &output, problem).into());
         }
         let rows = RowSink::create(format, &output)?;
@@ -72,7 +72,7 @@ impl Outputs {
         unfinished: &[Row],
     ) -> anyhow::Result<Self> {
         let samples = LineFile::resume(raw, log.bytes, log.whole_bytes)
-            .map_err(|error| refused("--resume", raw, &format!("cannot go on with it: {error}")))?;
+            .map_err(|error| refused("--resume", raw, &format!("cannot resume it: {error}")))?;
         let output = args.output.clone();
         let extension = args.format.unwrap_or(Format::Csv).extension();
         let output = output.unwrap_or_else(|| raw.with_extension(extension));
@@ -84,7 +84,7 @@ impl Outputs {
             let csv = csv.map_err(|error| other(&format!("cannot read it: {error}")))?;
             if !is_of_run(&csv, &known, log) {
                 let problem =
-                    "it holds something else than results of this sweep; choose another name";
+                    "it has other contents than results of this sweep; choose another name";
                 return Err(other(problem).into());
             }
             RowSink::Csv(CsvSink::new(Lines::File(replace(&output)?)))
@@ -157,7 +157,7 @@ impl Outputs {
     pub(super) fn how_to_go_on(&self) -> Option<String> {
         let samples = self.samples_path.as_ref()?;
         Some(format!(
-            "go on with: udpbench --resume {}",
+            "resume with: udpbench --resume {}",
             samples.display()
         ))
     }
@@ -264,7 +264,7 @@ fn replace(path: &Path) -> Result<LineFile, UsageError> {
     LineFile::replace(path).map_err(|error| {
         let part = LineFile::part(path);
         if part.exists() {
-            let problem = "a run that was killed left it; remove it, and say the same again";
+            let problem = "a killed run left it; remove it and try again";
             refused("--output", &part, problem)
         } else {
             cannot_create("--output", path, &error)

@@ -75,11 +75,11 @@ fn check_cpus(cpus: &Cpus) -> Result<(), Fault> {
         return Err(Fault::new([&"cpus", &"big", &at], message));
     }
     if let Some(at) = position_of_repeated(&cpus.big) {
-        let message = format!("CPU {} stands twice in big", cpus.big[at]);
+        let message = format!("CPU {} is listed twice in big", cpus.big[at]);
         return Err(Fault::new([&"cpus", &"big", &at], message));
     }
     if cpus.big.len() == count {
-        let message = "all CPUs are big: leave big out where they are alike";
+        let message = "all CPUs are big: leave big out if all are alike";
         return Err(Fault::new([&"cpus", &"big"], message));
     }
     Ok(())
@@ -105,7 +105,7 @@ fn check_temperatures(board: &Board) -> Result<(), Fault> {
 
 fn check_distinct(table: &'static str, threads: &[Threads]) -> Result<(), Fault> {
     position_of_repeated(threads).map_or(Ok(()), |at| {
-        let message = format!("threads = {} stands twice", threads[at]);
+        let message = format!("threads = {} is listed twice", threads[at]);
         Err(Fault::new([&table, &at, &"threads"], message))
     })
 }
@@ -173,7 +173,7 @@ fn check_alone(
     match repeated(list).filter(|_| enough) {
         Some(cpu) => Err(Fault::new(
             [&table, &n, &key],
-            format!("CPU {cpu} has two threads: there are enough for one each"),
+            format!("CPU {cpu} has two threads, but there is a CPU for each"),
         )),
         None => Ok(()),
     }
@@ -185,7 +185,7 @@ fn cpus(count: usize) -> String {
 
 fn out_of_range(cpu: usize, count: usize) -> String {
     format!(
-        "there is no CPU {cpu}: [cpus] counts {count}, from 0 to {}",
+        "no CPU {cpu}: [cpus] has count = {count}, CPUs 0 to {}",
         count - 1
     )
 }

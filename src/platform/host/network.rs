@@ -123,8 +123,7 @@ fn irq_cpus(root: &Root, irq: u32) -> Vec<usize> {
     parse_cpu_list(&list).unwrap_or_default()
 }
 
-/// The CPUs in the RPS masks of all receive queues (kernel doc networking/scaling). `None`: not to be
-/// read.
+/// The CPUs in the RPS masks of all receive queues (kernel doc networking/scaling). `None`: unknown.
 pub(super) fn rps_cpus(root: &Root, interface: &str) -> Option<Vec<usize>> {
     let directory = format!("sys/class/net/{interface}/queues");
     let queues = root.names(&directory, "rx-");

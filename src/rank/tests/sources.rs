@@ -77,6 +77,6 @@ fn rows_of_older_versions_have_the_uncertainty_of_their_intervals() {
         board
             .remarks
             .iter()
-            .any(|remark| remark.contains("1 of 2 rows without the scatter"))
+            .any(|remark| remark.contains("1 of 2 rows without a scatter"))
     );
 }

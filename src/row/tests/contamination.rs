@@ -32,7 +32,7 @@ fn a_contaminated_window_is_left_out_where_five_clean_ones_remain() {
     assert_eq!(row.received_pps_high, Some(2_000_000.0));
     let warned = |text: &str| row.warnings.iter().any(|warning| warning.contains(text));
     assert!(
-        warned("too few are clean") && warned("switched out"),
+        warned("fewer than 5 clean windows") && warned("preempted"),
         "{row:?}"
     );
 }

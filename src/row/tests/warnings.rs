@@ -71,7 +71,7 @@ fn heat_and_slower_clocks_are_named() {
     );
     assert!(!warned(&row, "2 % slower"), "{row:?}");
     let row = row_of(&|samples| samples[3].climate.hottest_millic = Some(80_000));
-    assert!(warned(&row, "reached the 80 C"), "{row:?}");
+    assert!(warned(&row, "reached 80 C"), "{row:?}");
     // Seen during one window, and gone again.
     let row = row_of(&|samples| samples[3].climate.throttle_bits = Some(0x4_0001));
     assert_eq!(row.throttled, "under-voltage+throttled");
