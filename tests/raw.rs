@@ -122,7 +122,7 @@ fn a_sweep_goes_on_in_the_order_in_which_it_would_have_gone_on() {
 }
 
 #[test]
-fn the_rows_are_reckoned_again_to_the_last_byte() {
+fn the_rows_are_computed_again_to_the_last_byte() {
     for arguments in [
         SWEEP,
         "--engine all --threads 1,2 --payload 300 --ip v4 --connection connected --duration 6ms --soak 0s \

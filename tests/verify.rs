@@ -117,8 +117,8 @@ fn received_by(entry: &'static Entry, stream: &[Vec<u8>]) -> Verified {
     let meter = Arc::new(Meter::default());
     let context = LaneContext::new(Arc::clone(&control), Arc::clone(&meter));
     let lane = thread::spawn(move || (entry.lane)(job, &context).map(drop));
-    control.gate.wait_for(1);
-    control.gate.open();
+    control.start_barrier.wait_for(1);
+    control.start_barrier.open();
 
     for datagram in stream {
         // So slowly that no queue overflows.

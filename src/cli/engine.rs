@@ -15,7 +15,7 @@ pub enum EngineArg {
 }
 
 impl EngineArg {
-    /// The engines that it stands for.
+    /// The engines that it names.
     pub fn entries(self) -> impl Iterator<Item = &'static Entry> {
         engines::ALL.iter().filter(move |entry| match self {
             Self::All => entry.about.is_fair(),

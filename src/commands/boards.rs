@@ -65,7 +65,7 @@ fn list(out: &mut impl Write, boards: &[Board]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What stands before the first dash of each target.
+/// The part of each target before its first dash.
 fn architectures(board: &Board) -> String {
     let parts = board.targets.iter().map(|target| target.split('-').next());
     parts.flatten().collect::<Vec<_>>().join(" ")

@@ -46,7 +46,7 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
     }))
 }
 
-/// What compares nothing shall not look as if nothing were slower.
+/// A comparison of nothing must not look as if nothing were slower.
 fn refuse_nothing(comparison: &Comparison) -> Result<(), UsageError> {
     for file in &comparison.files {
         if let Some(why) = file.obstacle() {
@@ -58,7 +58,7 @@ fn refuse_nothing(comparison: &Comparison) -> Result<(), UsageError> {
 }
 
 /// Like [`super::show`], in colours: that is why the text was made safe when it was read. What is slower is so
-/// even where nobody reads on.
+/// even if the output is closed early.
 fn show(text: &str) -> anyhow::Result<()> {
     let mut out = AutoStream::auto(io::stdout());
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {

@@ -109,7 +109,7 @@ mod writing {
         read.is_ok() && start == report::MARK.as_bytes()
     }
 
-    /// Under another name first: who opens the page sees the old one or the new one, never half of it.
+    /// Under another name first: a reader sees the old page or the new one, never half of it.
     fn write(path: &Path, page: &[u8]) -> io::Result<()> {
         // A link stays one.
         let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());

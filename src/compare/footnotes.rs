@@ -1,4 +1,4 @@
-//! What stands below the table: what its numbers cannot say.
+//! The remarks below the table: what its numbers cannot say.
 
 use std::collections::BTreeMap;
 

@@ -19,7 +19,7 @@ pub(super) enum Pair<'a> {
     Measured(&'a Row, &'a Row),
     /// Measured in the base, failed now: why.
     Broken(&'a Row, &'a Row, String),
-    /// Several rows of one case: nobody knows which is meant. The first, and why not.
+    /// Several rows of one case: ambiguous. The first, and the reason.
     Several(&'a Row, String),
 }
 

@@ -20,7 +20,7 @@ pub enum Detail {
     All,
 }
 
-/// Draws it, with escape sequences for colours: whoever shows it takes them away where they do not belong.
+/// Draws it, with escape sequences for colours, which the caller removes where they do not belong.
 pub fn draw(comparison: &Comparison, detail: Detail) -> String {
     let mut text = String::new();
     for file in &comparison.files {
@@ -140,7 +140,7 @@ struct Line<'a> {
 const MAX_LABEL: usize = 18;
 const MAX_BLOCK: usize = 14;
 
-/// Columns from number `numbers` on are right-aligned. The verdict stands last, where colour moves nothing.
+/// Columns from number `numbers` on are right-aligned. The verdict is last, where colour moves nothing.
 fn lines_below(text: &mut String, by: By, header: &[&str], numbers: usize, lines: &[Line]) {
     if lines.is_empty() {
         return;

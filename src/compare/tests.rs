@@ -31,7 +31,7 @@ pub(super) fn case_of(engine: &str, connection: Connection, payload: u32, ratio:
         kernel: "6.12.0".to_owned(),
         version: "0.1.0".to_owned(),
         throttled: "no".to_owned(),
-        ..crate::row::tests::record()
+        ..crate::row::tests::ordinary_row()
     }
 }
 

@@ -17,7 +17,7 @@ impl Threshold {
 
     /// In percent.
     pub fn percent(self) -> f64 {
-        // What was read as 0.7 shall not be shown as 0.7000000000000001.
+        // What was read as 0.7 must not be shown as 0.7000000000000001.
         (self.0 * 1e8).round() / 1e6
     }
 }

@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Where every datagram of a run ended: counts from the gate on, taken twice.
+/// Where every datagram of a run ended: counts from the start of the threads on, taken twice.
 ///
 /// Warm-up and window are one uninterrupted run, so some datagrams are in flight when the window opens.
 /// Queues are first in, first out: they are the first that are received afterwards. That is how the
-/// fates of the window's own datagrams are told from those of the warm-up ([`Books::of_window`]).
+/// datagrams of the window are told from those of the warm-up ([`Books::of_window`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Books {
     /// When the window opened.
@@ -50,7 +50,7 @@ pub struct Counts {
     pub dropped_socket: u64,
 }
 
-/// The fates of the datagrams that were sent in one window, or in several.
+/// Where the datagrams that were sent in one window, or in several, ended.
 ///
 /// `sent = received + unread + dropped_socket + dropped_kernel + unaccounted`, always.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -84,9 +84,9 @@ impl Books {
         self.in_flight(self.at_closing, self.kernel_discards_at_closing) - at_opening
     }
 
-    /// Datagrams in flight when the counts were `fates` and the kernel's discards `discards`.
-    fn in_flight(&self, fates: Counts, discards: u64) -> i64 {
-        let under_way = self.in_datagrams(fates).in_flight();
+    /// Datagrams in flight when the counts were `counts` and the kernel's discards `discards`.
+    fn in_flight(&self, counts: Counts, discards: u64) -> i64 {
+        let under_way = self.in_datagrams(counts).in_flight();
         under_way - signed(self.lost_by(discards)).min(under_way.max(0))
     }
 
@@ -113,8 +113,8 @@ impl Books {
 
     /// Counts in which every drop is a datagram. Where pieces were dropped, all were of one size, as a sender
     /// makes them: what is missing at the end, over the number of drops. If that does not come out even,
-    /// something else is missing, and the books shall not close.
-    fn in_datagrams(&self, fates: Counts) -> Counts {
+    /// something else is missing, and the books must not close.
+    fn in_datagrams(&self, counts: Counts) -> Counts {
         let dropped = self.at_end.dropped_socket;
         let missing = signed(self.at_end.sent) - signed(self.at_end.received) - signed(self.unread);
         let missing = u64::try_from(missing).unwrap_or(0);
@@ -125,8 +125,8 @@ impl Books {
             1
         };
         Counts {
-            dropped_socket: fates.dropped_socket * datagrams_each,
-            ..fates
+            dropped_socket: counts.dropped_socket * datagrams_each,
+            ..counts
         }
     }
 

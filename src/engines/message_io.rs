@@ -38,7 +38,6 @@ use crate::sys::wakeup;
 /// `SAMPLING_TIMEOUT` in the library's `node.rs`: how soon its own loop sees that it is to stop.
 const GLANCE: Duration = Duration::from_millis(50);
 
-/// See the module's words.
 pub(super) struct MessageIo(Arc<Meter>);
 
 impl Engine for MessageIo {

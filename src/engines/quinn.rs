@@ -20,7 +20,6 @@ use crate::engine::{
 };
 use crate::engines::linux::gso;
 
-/// See the module's words.
 pub(super) struct QuinnUdp {
     runtime: Runtime,
     wakeups: Arc<Wakeups>,

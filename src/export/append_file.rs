@@ -46,7 +46,7 @@ impl Lines {
     /// Takes the file away again, if it is one.
     ///
     /// # Errors
-    /// What the system said.
+    /// The error of the system call.
     pub fn remove(self) -> io::Result<()> {
         match self {
             Self::File(file) => file.remove(),
@@ -152,7 +152,7 @@ impl LineFile {
     /// Takes the file away again.
     ///
     /// # Errors
-    /// What the system said.
+    /// The error of the system call.
     pub fn remove(self) -> io::Result<()> {
         std::fs::remove_file(&self.path)
     }
@@ -252,7 +252,7 @@ mod tests {
         let refused = LineFile::resume(&path, read, 5).expect_err("it has grown");
         assert!(refused.to_string().contains("meanwhile"), "{refused}");
         let length = std::fs::metadata(&path).expect("it is there").len();
-        LineFile::resume(&path, length, 5).expect("nobody else has it");
+        LineFile::resume(&path, length, 5).expect("it is not locked");
         assert_eq!(std::fs::read(&path).expect("it is there"), b"read\n");
     }
 }

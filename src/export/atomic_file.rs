@@ -86,7 +86,7 @@ impl WholeFile {
     /// Takes the file away again.
     ///
     /// # Errors
-    /// What the system said.
+    /// The error of the system call.
     pub fn remove(self) -> io::Result<()> {
         fs::remove_file(self.path)
     }

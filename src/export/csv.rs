@@ -27,12 +27,12 @@ pub fn read(fields: &StringRecord) -> StringRecord {
 
 /// Appends rows to a CSV file.
 #[derive(Debug)]
-pub struct CsvSink {
+pub struct CsvWriter {
     lines: Lines,
     begun: bool,
 }
 
-impl CsvSink {
+impl CsvWriter {
     /// The rows go to `lines`.
     pub fn new(lines: Lines) -> Self {
         Self {
@@ -59,7 +59,7 @@ impl CsvSink {
     /// Takes the file away again, if it is one.
     ///
     /// # Errors
-    /// What the system said.
+    /// The error of the system call.
     pub fn remove(self) -> std::io::Result<()> {
         self.lines.remove()
     }
@@ -115,7 +115,7 @@ fn is_taken_for_more(first: char) -> bool {
 mod tests {
     use super::*;
     use crate::results::Results;
-    use crate::row::tests::record;
+    use crate::row::tests::ordinary_row;
 
     #[test]
     fn no_text_is_a_formula_and_each_is_read_as_it_was() {
@@ -127,7 +127,7 @@ mod tests {
                 warnings: vec![text.to_owned(), "=1".to_owned()],
                 queue_growth_packets: Some(-3),
                 temp_c_start: Some(-1.5),
-                ..record()
+                ..ordinary_row()
             };
             let bytes = shape(&[&row]).expect("it has a shape");
             let mut reader = csv::Reader::from_reader(&bytes[..]);

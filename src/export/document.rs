@@ -69,7 +69,7 @@ impl Document {
     /// Takes the file away again.
     ///
     /// # Errors
-    /// What the system said.
+    /// The error of the system call.
     pub fn remove(self) -> io::Result<()> {
         self.file.map_or(Ok(()), WholeFile::remove)
     }
@@ -81,7 +81,7 @@ mod tests {
 
     use super::*;
     use crate::export::json;
-    use crate::row::tests::record;
+    use crate::row::tests::ordinary_row;
 
     #[test]
     fn the_file_is_whole_after_every_block() {
@@ -91,12 +91,12 @@ mod tests {
         let mut document = Document::create(Format::Json, &path).expect("the name is free");
         assert_eq!(on_disk().len(), 0);
         document
-            .rows(&[record(), record()])
+            .rows(&[ordinary_row(), ordinary_row()])
             .expect("there is space");
         assert_eq!(on_disk().len(), 2);
-        document.rows(&[record()]).expect("there is space");
+        document.rows(&[ordinary_row()]).expect("there is space");
         document.finish().expect("there is nothing left to write");
-        assert_eq!(on_disk(), [record(), record(), record()]);
+        assert_eq!(on_disk(), [ordinary_row(), ordinary_row(), ordinary_row()]);
     }
 
     #[test]

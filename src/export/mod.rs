@@ -123,8 +123,8 @@ pub fn is_stdout(output: &Path) -> bool {
     output == Path::new("-")
 }
 
-/// Writes results to standard output. Whoever closed it has only some of them, so that is an error, too; for
-/// text that nobody computes with see [`crate::commands::show`].
+/// Writes results to standard output. A pipe that was closed has only some of them, so that is an error, too; for
+/// text for people see [`crate::commands::show`].
 ///
 /// # Errors
 /// When they cannot be written whole.

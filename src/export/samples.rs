@@ -6,11 +6,11 @@ use crate::log::Event;
 
 /// Appends what happens to a JSON Lines file.
 #[derive(Debug)]
-pub struct SampleSink {
+pub struct SampleWriter {
     lines: Lines,
 }
 
-impl SampleSink {
+impl SampleWriter {
     /// What happens goes to `lines`.
     pub fn new(lines: Lines) -> Self {
         Self { lines }
@@ -34,7 +34,7 @@ impl SampleSink {
     /// Takes the file away again, if it is one.
     ///
     /// # Errors
-    /// What the system said.
+    /// The error of the system call.
     pub fn remove(self) -> std::io::Result<()> {
         self.lines.remove()
     }

@@ -41,7 +41,7 @@ pub(super) fn measured(rows: &[Row]) -> Vec<&Row> {
     measured
 }
 
-/// What stands above the cells.
+/// The headings of the columns.
 pub(super) const COLUMNS: [&str; 11] = [
     "engine", "conn", "Mb/s", "+-%", "kpps", "loss %", "tx ns", "rx ns", "cpu ns", "vs std", "+-%",
 ];
@@ -228,7 +228,7 @@ fn below(text: &mut String, rows: &[Row]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::row::tests::record;
+    use crate::row::tests::ordinary_row;
 
     #[test]
     fn the_widest_row_there_is_fits_the_terminal() {
@@ -249,7 +249,7 @@ mod tests {
                 ratio_to_std: huge,
                 ratio_to_std_low: Some(0.0),
                 ratio_to_std_high: huge,
-                ..record()
+                ..ordinary_row()
             };
             for line in draw(&[row]).lines() {
                 assert!(line.chars().count() <= usize::from(WIDTH), "{line}");

@@ -177,12 +177,12 @@ fn wrong_sums(sample: &Sample) -> Option<String> {
     let sent = (
         "sent",
         sum(|lane| lane.sent_packets),
-        moved(|fates| fates.sent),
+        moved(|counts| counts.sent),
     );
     let received = (
         "received",
         sum(|lane| lane.received_packets),
-        moved(|fates| fates.received),
+        moved(|counts| counts.received),
     );
     let (what, lanes, books) = [sent, received]
         .into_iter()

@@ -30,7 +30,7 @@ const PROBE_PATIENCE: Duration = Duration::from_secs(3);
 /// After so long a probe is sent once more, as a firewall or a queueing discipline may have dropped it.
 const PROBE_AGAIN: Duration = Duration::from_millis(500);
 
-/// How often a wait for a probe looks whether somebody pressed Ctrl-C.
+/// How often a wait for a probe looks for Ctrl-C.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// Makes the senders, finds out where each one's datagrams end, and connects the receivers where every

@@ -32,7 +32,7 @@ use crate::sys::sensors::Watch;
 /// Why there is no sample.
 #[derive(Debug)]
 pub enum NoSample {
-    /// Somebody asked the program to end.
+    /// The program was asked to end.
     Interrupted,
     /// The case could not be run, or broke.
     Failed(anyhow::Error),
@@ -64,7 +64,7 @@ const VERIFYING: Duration = Duration::from_millis(20);
 /// The same where nothing came in less.
 const VERIFYING_LONGEST: Duration = Duration::from_millis(64 * 20);
 
-/// Runs `case` once: endpoints, threads, gate, warm-up, window, drain, closed books.
+/// Runs `case` once: sockets, threads, start, warm-up, window, drain, closed books.
 ///
 /// # Errors
 /// [`NoSample::Interrupted`] as soon as `interrupt` says so, else what could not be built or broke.
@@ -137,9 +137,10 @@ fn run(
     watch.look();
     let unread = taps.take_unread();
     // What a send was refused was never sent, but the kernel counts it (OutDiscards).
-    let discarded = |edge: &Snapshot| {
-        edge.discards_since(&discards_before)
-            .saturating_sub(edge.failed_sends)
+    let discarded = |snapshot: &Snapshot| {
+        snapshot
+            .discards_since(&discards_before)
+            .saturating_sub(snapshot.failed_sends)
     };
     let sent_in_pieces = sender.about.group == Group::Offload;
     Ok(Sample {
@@ -151,11 +152,11 @@ fn run(
         lanes: opening.until(&closing, &threads),
         other_cpu_ns: opening.other_cpu_ns(&closing, &threads),
         books: Books {
-            at_opening: opening.fates,
-            at_closing: closing.fates,
-            at_end: fates(&threads, &taps)?,
+            at_opening: opening.counts,
+            at_closing: closing.counts,
+            at_end: counts(&threads, &taps)?,
             unread,
-            // Without offload nobody makes pieces: loopback has no GRO of its own.
+            // Without offload there are no pieces: loopback itself has no GRO.
             dropped_in_pieces: receiver.about.joins && sent_in_pieces,
             discarded_in_pieces: sent_in_pieces,
             kernel_discards_at_opening: discarded(&opening),
@@ -210,11 +211,11 @@ fn drain(
 ) -> Result<(), NoSample> {
     let are_empty = || taps.are_empty() && kernel::backlog_is_empty() == Some(true);
     let cpu_clocks = || threads.lanes.iter().map(Lane::cpu_ns).collect::<Vec<_>>();
-    let mut last = fates(threads, taps)?;
+    let mut last = counts(threads, taps)?;
     let (mut moved_at, mut cpu_then) = (Instant::now(), cpu_clocks());
     while last.in_flight() > 0 {
         interrupt.sleep(GLANCE)?;
-        let now = fates(threads, taps)?;
+        let now = counts(threads, taps)?;
         let by_pieces = receiver.about.joins && now.dropped_socket > 0;
         if now != last {
             (last, moved_at, cpu_then) = (now, Instant::now(), cpu_clocks());
@@ -230,7 +231,7 @@ fn drain(
     Ok(())
 }
 
-fn fates(threads: &LaneThreads, taps: &Taps) -> anyhow::Result<Counts> {
+fn counts(threads: &LaneThreads, taps: &Taps) -> anyhow::Result<Counts> {
     let meters = || threads.lanes.iter().map(|lane| &lane.meter);
     Ok(Counts {
         received: meters().map(|meter| meter.received.read().packets).sum(),

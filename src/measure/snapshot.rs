@@ -1,4 +1,4 @@
-//! One edge of a window: everything that is read when it opens, and again when it closes.
+//! One snapshot of a window: everything that is read when it opens, and again when it closes.
 
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -10,10 +10,10 @@ use crate::engine::Tally;
 use crate::sys::clock::{self, Switches};
 use crate::sys::kernel::Discards;
 
-/// The readings at one edge.
+/// The readings at one snapshot.
 pub(super) struct Snapshot {
     pub(super) at: Instant,
-    pub(super) fates: Counts,
+    pub(super) counts: Counts,
     /// The kernel's discards just before and just after the counts: to read them takes longer than a datagram.
     discards: [Discards; 2],
     /// How long it took to read all this.
@@ -39,30 +39,30 @@ impl Snapshot {
     /// Opens the window: what is slow to read comes first, so that it lies outside.
     pub(super) fn opening(threads: &LaneThreads, taps: &Taps) -> anyhow::Result<Self> {
         let switches: Vec<_> = threads.lanes.iter().map(Lane::switches).collect();
-        let mut edge = Self::counters(threads, taps)?;
-        edge.set_switches(switches);
-        Ok(edge)
+        let mut snapshot = Self::counters(threads, taps)?;
+        snapshot.set_switches(switches);
+        Ok(snapshot)
     }
 
     /// Closes the window: what is slow to read comes last.
     pub(super) fn closing(threads: &LaneThreads, taps: &Taps) -> anyhow::Result<Self> {
-        let mut edge = Self::counters(threads, taps)?;
-        edge.set_switches(threads.lanes.iter().map(Lane::switches).collect());
-        Ok(edge)
+        let mut snapshot = Self::counters(threads, taps)?;
+        snapshot.set_switches(threads.lanes.iter().map(Lane::switches).collect());
+        Ok(snapshot)
     }
 
     /// Reads everything at about the same time: anew, if the coordinator was held up in between.
     fn counters(threads: &LaneThreads, taps: &Taps) -> anyhow::Result<Self> {
         const HELD_UP: Duration = Duration::from_millis(1);
         const TRIES: usize = 4;
-        let mut edge = Self::read(threads, taps)?;
+        let mut snapshot = Self::read(threads, taps)?;
         for _ in 1..TRIES {
-            if edge.took < HELD_UP {
+            if snapshot.took < HELD_UP {
                 break;
             }
-            edge = Self::read(threads, taps)?;
+            snapshot = Self::read(threads, taps)?;
         }
-        Ok(edge)
+        Ok(snapshot)
     }
 
     fn read(threads: &LaneThreads, taps: &Taps) -> anyhow::Result<Self> {
@@ -88,7 +88,7 @@ impl Snapshot {
         let cpu_ns = clock::process_cpu_ns().zip(clock::own_cpu_ns());
         Ok(Self {
             at,
-            fates: Counts {
+            counts: Counts {
                 sent: lanes.iter().map(|lane| lane.sent.packets).sum(),
                 received: lanes.iter().map(|lane| lane.received.packets).sum(),
                 dropped_socket,
@@ -101,7 +101,7 @@ impl Snapshot {
         })
     }
 
-    /// The kernel's discards from `start` until this edge.
+    /// The kernel's discards from `start` until this snapshot.
     pub(super) fn discards_since(&self, start: &Discards) -> u64 {
         let [before, after] = &self.discards;
         u64::midpoint(before.since(start), after.since(start))
@@ -113,7 +113,7 @@ impl Snapshot {
         }
     }
 
-    /// CPU time of threads that are neither lanes nor the coordinator, between this edge and `closing`: a
+    /// CPU time of threads that are neither lanes nor the coordinator, between this snapshot and `closing`: a
     /// library's helpers, the kernel's workers for io_uring, and what draws the screen.
     pub(super) fn other_cpu_ns(&self, closing: &Self, threads: &LaneThreads) -> Option<u64> {
         let lanes = threads
@@ -131,7 +131,7 @@ impl Snapshot {
         Some(of_all.saturating_sub(of_lanes))
     }
 
-    /// What each lane did between this edge and `closing`.
+    /// What each lane did between this snapshot and `closing`.
     pub(super) fn until(&self, closing: &Self, threads: &LaneThreads) -> Vec<LaneSample> {
         let edges = self.lanes.iter().zip(&closing.lanes);
         threads

@@ -26,7 +26,7 @@ pub struct Again {
 /// Holds the host that is found below `root`, this program and the plan that they give against `then`.
 ///
 /// # Errors
-/// When the board's profile is not to be had any more.
+/// When the board's profile does not exist any more.
 pub fn again(then: &Header, root: &Root) -> Result<Again, UsageError> {
     let host = Host::read(root);
     let detected = board::choose(&then.board_asked, &host)?;

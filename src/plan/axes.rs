@@ -66,7 +66,7 @@ impl Axes {
         traits
     }
 
-    /// What to ask instead, where the answer cannot be what somebody wants to know.
+    /// A better command line, where this one cannot answer the likely question.
     pub fn advice(&self) -> Option<String> {
         let is_limit = |sender: &Entry| sender.about.group != Group::Offload;
         let ranked = self.engines.iter().find(|(sender, receiver)| {
@@ -80,7 +80,7 @@ impl Axes {
         ))
     }
 
-    /// One receiver has nobody to share with.
+    /// A single receiver shares with no other.
     pub(super) fn sharings_of(&self, threads: Threads) -> Vec<Option<Sharing>> {
         if threads.receivers() > 1 {
             self.sharings.iter().copied().map(Some).collect()

@@ -22,7 +22,7 @@ pub struct Placement {
 }
 
 impl Placement {
-    /// Nobody is pinned.
+    /// No thread is pinned.
     pub fn unpinned(threads: Threads) -> Self {
         Self {
             senders: vec![None; threads.senders()],
@@ -106,7 +106,7 @@ fn receiver_lanes(threads: Threads) -> usize {
 fn preferred_order(cpus: &[Cpu]) -> Vec<usize> {
     let mut order: Vec<&Cpu> = cpus.iter().collect();
     let is_sibling = |cpu: &Cpu| {
-        // The first of a core's CPUs that we may use stands for the core.
+        // The first usable CPU of a core represents the core.
         cpus.iter()
             .any(|other| other.core == cpu.core && other.id < cpu.id)
     };

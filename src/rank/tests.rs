@@ -3,7 +3,7 @@
 use super::table::View;
 use super::*;
 use crate::row::Status;
-use crate::row::tests::record;
+use crate::row::tests::ordinary_row;
 
 /// A row of `engine` in `threads` threads, with ratios of the speed and of the CPU time that scatter by 2 %.
 fn row(engine: &str, threads: u16, ratio: f64, cpu_ratio: f64) -> Row {
@@ -20,7 +20,7 @@ fn row(engine: &str, threads: u16, ratio: f64, cpu_ratio: f64) -> Row {
         cpu_ratio_sd_pct: Some(deviation_pct),
         loss_pct: Some(0.0),
         board: "made-up".to_owned(),
-        ..record()
+        ..ordinary_row()
     }
 }
 

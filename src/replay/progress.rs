@@ -71,7 +71,7 @@ impl Measured {
 
 impl Progress {
     /// Goes on to a window: rounds follow each other, and each has one window at each position.
-    pub(super) fn go_on(&mut self, sample: &Sample, most_rounds: u32) -> Result<(), String> {
+    pub(super) fn add_window(&mut self, sample: &Sample, most_rounds: u32) -> Result<(), String> {
         let Sample {
             case,
             round,
@@ -107,7 +107,7 @@ impl Progress {
         Ok(())
     }
 
-    /// On another machine, where somebody insisted, the order may be another one.
+    /// With `--force` on another machine the order may be another one.
     pub(super) fn forget_positions(&mut self) {
         self.positions.clear();
     }

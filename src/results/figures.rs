@@ -132,10 +132,10 @@ fn more_than_there_are(row: &Row) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::row::tests::record;
+    use crate::row::tests::ordinary_row;
 
     fn refusal(change: impl FnOnce(&mut Row)) -> String {
-        let mut row = record();
+        let mut row = ordinary_row();
         assert_eq!(contradiction(&row), None);
         change(&mut row);
         contradiction(&row).unwrap_or_default()
@@ -143,7 +143,8 @@ mod tests {
 
     #[test]
     fn every_numeric_column_has_its_limits() {
-        let Value::Object(columns) = serde_json::to_value(record()).expect("an object") else {
+        let Value::Object(columns) = serde_json::to_value(ordinary_row()).expect("an object")
+        else {
             panic!("no object")
         };
         let numbers = columns.iter().filter(|(_, value)| value.is_number());

@@ -1,4 +1,4 @@
-//! Results from a file: the rows of a CSV, or of raw samples, which are reckoned again.
+//! Results from a file: the rows of a CSV, or of raw samples, which are computed again.
 
 mod figures;
 
@@ -49,7 +49,7 @@ impl Results {
         Self::from_csv(&name, &bytes[..])
     }
 
-    /// Reckons the rows of raw samples.
+    /// Computes the rows of raw samples.
     ///
     /// # Errors
     /// As for [`Results::open`].
@@ -141,7 +141,7 @@ fn line_of(position: Option<&Position>) -> usize {
 }
 
 /// What stands where a number should and is none, like `NaN` or `1e999`: nothing that is measured is, and
-/// whoever compares numbers need not think of it.
+/// numbers can be compared without a thought of it.
 fn no_number(columns: &StringRecord, fields: &StringRecord, row: &Row) -> Option<String> {
     let is_endless = |field: &str| field.parse().is_ok_and(|number: f64| !number.is_finite());
     let mut suspects = columns
@@ -161,7 +161,7 @@ fn no_number(columns: &StringRecord, fields: &StringRecord, row: &Row) -> Option
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::row::tests::record;
+    use crate::row::tests::ordinary_row;
 
     fn csv_of(row: &Row) -> String {
         let mut writer = csv::Writer::from_writer(Vec::new());
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn a_line_without_its_end_is_left_out_whatever_it_says() {
-        let rows = [record(), record()];
+        let rows = [ordinary_row(), ordinary_row()];
         let whole = crate::export::csv::shape(&rows).expect("rows have a shape");
         for cut in 1..40 {
             let torn = &whole[..whole.len() - cut];
@@ -186,9 +186,9 @@ mod tests {
     fn the_rows_of_several_machines_are_told_apart() {
         let emulated = Row {
             virtualization: "qemu/tcg".to_owned(),
-            ..record()
+            ..ordinary_row()
         };
-        let rows = [record(), emulated.clone(), record()];
+        let rows = [ordinary_row(), emulated.clone(), ordinary_row()];
         let csv = crate::export::csv::shape(&rows).expect("rows have a shape");
         let results = Results::from_csv("x.csv", &csv[..]).expect("rows");
         let machines = results.by_machine();
@@ -203,7 +203,7 @@ mod tests {
         for (number, shown) in [(f64::NAN, "NaN"), (f64::NEG_INFINITY, "-inf")] {
             let row = Row {
                 cv_pct: Some(number),
-                ..record()
+                ..ordinary_row()
             };
             let error = Results::from_csv("x.csv", csv_of(&row).as_bytes()).expect_err("refused");
             assert_eq!(
@@ -216,7 +216,7 @@ mod tests {
         }
         let row = Row {
             model: "Infinity".to_owned(),
-            ..record()
+            ..ordinary_row()
         };
         let results = Results::from_csv("x.csv", csv_of(&row).as_bytes()).expect("a text is one");
         assert_eq!(results.rows, [row]);

@@ -8,7 +8,7 @@ use crate::plan::Settings;
 use crate::sys::sensors;
 
 impl Sweep<'_> {
-    /// Traffic that nobody counts: clocks come up, the board leaves its idle state. If the case breaks, its
+    /// Traffic that is not counted: clocks come up, the board leaves its idle state. If the case breaks, its
     /// block will say so.
     pub(super) fn soak(&mut self, block: usize) -> Result<(), End> {
         let schedule = &self.header.schedule;

@@ -78,7 +78,7 @@ pub enum Kind {
     FileOrPipe,
 }
 
-/// Reads all of a file that somebody named.
+/// Reads all of a file that the user named.
 ///
 /// # Errors
 /// When it cannot be read, is of another kind (a directory, a device), or larger than 1 GiB.

@@ -63,9 +63,9 @@ fn a_draft_that_is_added_is_what_its_board_is_recognised_as() {
 fn a_draft_takes_the_temperatures_from_the_trip_points() {
     let drafted = |name: &str| {
         let board = parsed(&host(name), name);
-        let gate = board.cooldown.map(|cooldown| cooldown.below_c);
+        let below_c = board.cooldown.map(|cooldown| cooldown.below_c);
         (
-            gate,
+            below_c,
             board
                 .throttle
                 .map(|throttle| (throttle.from_c, throttle.critical_c)),

@@ -7,10 +7,10 @@ use anyhow::bail;
 use crate::cli::RunArgs;
 use crate::error::UsageError;
 use crate::export::append_file::{LineFile, Lines};
-use crate::export::csv::{self, CsvSink};
+use crate::export::csv::{self, CsvWriter};
 use crate::export::document::Document;
 use crate::export::place::Displaced;
-use crate::export::samples::SampleSink;
+use crate::export::samples::SampleWriter;
 use crate::export::{Format, cannot_create, is_stdout};
 use crate::log::{Event, Log};
 use crate::results::Results;
@@ -19,8 +19,8 @@ use crate::sys::files::{self, Kind};
 
 /// The files of a run, created before anything is measured.
 pub(super) struct Outputs {
-    rows: RowSink,
-    samples: Option<SampleSink>,
+    rows: RowWriter,
+    samples: Option<SampleWriter>,
     pub(super) to_stdout: bool,
     /// Where the raw samples go.
     pub(super) samples_path: Option<PathBuf>,
@@ -45,7 +45,7 @@ impl Outputs {
             let problem = "that file is for the rows; choose another name";
             return Err(refused("--samples", &output, problem).into());
         }
-        let rows = RowSink::create(format, &output)?;
+        let rows = RowWriter::create(format, &output)?;
         let flag = if args.samples.is_some() {
             "--samples"
         } else {
@@ -77,7 +77,7 @@ impl Outputs {
         let extension = args.format.unwrap_or(Format::Csv).extension();
         let output = output.unwrap_or_else(|| raw.with_extension(extension));
         let format = Format::choose(args.format, &output)?;
-        let sink = if format == Format::Csv && output.exists() {
+        let writer = if format == Format::Csv && output.exists() {
             let known = [rows, unfinished].concat();
             let other = |problem: &str| refused("--output", &output, problem);
             let csv = files::read_whole(&output, Kind::File);
@@ -87,18 +87,18 @@ impl Outputs {
                     "it has other contents than results of this sweep; choose another name";
                 return Err(other(problem).into());
             }
-            RowSink::Csv(CsvSink::new(Lines::File(replace(&output)?)))
+            RowWriter::Csv(CsvWriter::new(Lines::File(replace(&output)?)))
         } else {
-            RowSink::create(format, &output)?
+            RowWriter::create(format, &output)?
         };
-        let mut outputs = Self::new(sink, &output, Some(samples), Some(raw.to_owned()));
+        let mut outputs = Self::new(writer, &output, Some(samples), Some(raw.to_owned()));
         outputs.rows.rows(rows)?;
         outputs.rows.put_in_place()?;
         Ok(outputs)
     }
 
     fn new(
-        rows: RowSink,
+        rows: RowWriter,
         output: &Path,
         samples: Option<LineFile>,
         samples_path: Option<PathBuf>,
@@ -115,7 +115,7 @@ impl Outputs {
         };
         Self {
             rows,
-            samples: samples.map(|file| SampleSink::new(Lines::File(file))),
+            samples: samples.map(|file| SampleWriter::new(Lines::File(file))),
             to_stdout,
             samples_path,
             shown,
@@ -125,7 +125,7 @@ impl Outputs {
     /// Takes the files away again.
     pub(super) fn remove(self) {
         self.rows.remove();
-        let _ = self.samples.map(SampleSink::remove);
+        let _ = self.samples.map(SampleWriter::remove);
     }
 
     /// Keeps what happened.
@@ -138,7 +138,7 @@ impl Outputs {
 
     /// Writes what was kept for the end, and saves what is not where it was put any more.
     pub(super) fn finish(&mut self) -> anyhow::Result<()> {
-        let samples = self.samples.as_ref().and_then(SampleSink::rescue);
+        let samples = self.samples.as_ref().and_then(SampleWriter::rescue);
         if let Some(displaced) = &samples {
             self.samples_path = displaced.is_now_at().map(Path::to_owned);
         }
@@ -153,8 +153,8 @@ impl Outputs {
         }
     }
 
-    /// What to type to go on with the sweep.
-    pub(super) fn how_to_go_on(&self) -> Option<String> {
+    /// The command that resumes the sweep.
+    pub(super) fn resume_command(&self) -> Option<String> {
         let samples = self.samples_path.as_ref()?;
         Some(format!(
             "resume with: udpbench --resume {}",
@@ -165,25 +165,25 @@ impl Outputs {
     /// Keeps the rows of a block, and makes its windows safe against a power cut.
     pub(super) fn rows(&mut self, rows: &[Row]) -> anyhow::Result<()> {
         // First what the rows follow from. If that cannot be kept, the rows can all the same.
-        let synced = self.samples.as_ref().map_or(Ok(()), SampleSink::sync);
+        let synced = self.samples.as_ref().map_or(Ok(()), SampleWriter::sync);
         let written = self.rows.rows(rows);
         synced.and(written)
     }
 }
 
 /// Where rows go: a CSV grows, other formats are written whole after each block.
-enum RowSink {
-    Csv(CsvSink),
+enum RowWriter {
+    Csv(CsvWriter),
     Document(Document),
 }
 
-impl RowSink {
+impl RowWriter {
     fn create(format: Format, output: &Path) -> anyhow::Result<Self> {
         Ok(match format {
-            Format::Csv if is_stdout(output) => Self::Csv(CsvSink::new(Lines::Stdout)),
+            Format::Csv if is_stdout(output) => Self::Csv(CsvWriter::new(Lines::Stdout)),
             Format::Csv => {
                 let file = create("--output", output)?;
-                Self::Csv(CsvSink::new(Lines::File(file)))
+                Self::Csv(CsvWriter::new(Lines::File(file)))
             }
             _ => Self::Document(Document::create(format, output)?),
         })
@@ -191,36 +191,36 @@ impl RowSink {
 
     fn rows(&mut self, rows: &[Row]) -> anyhow::Result<()> {
         match self {
-            Self::Csv(sink) => sink.rows(rows),
-            Self::Document(sink) => sink.rows(rows),
+            Self::Csv(writer) => writer.rows(rows),
+            Self::Document(writer) => writer.rows(rows),
         }
     }
 
     fn finish(&self) -> anyhow::Result<()> {
         match self {
             Self::Csv(_) => Ok(()),
-            Self::Document(sink) => sink.finish(),
+            Self::Document(writer) => writer.finish(),
         }
     }
 
     fn rescue(&self) -> Option<Displaced> {
         match self {
-            Self::Csv(sink) => sink.rescue(),
-            Self::Document(sink) => sink.rescue(),
+            Self::Csv(writer) => writer.rescue(),
+            Self::Document(writer) => writer.rescue(),
         }
     }
 
     fn put_in_place(&mut self) -> anyhow::Result<()> {
         match self {
-            Self::Csv(sink) => sink.put_in_place(),
+            Self::Csv(writer) => writer.put_in_place(),
             Self::Document(_) => Ok(()),
         }
     }
 
     fn remove(self) {
         let _ = match self {
-            Self::Csv(sink) => sink.remove(),
-            Self::Document(sink) => sink.remove(),
+            Self::Csv(writer) => writer.remove(),
+            Self::Document(writer) => writer.remove(),
         };
     }
 }
@@ -229,7 +229,7 @@ impl RowSink {
 /// the raw samples what a row was made of.
 fn is_of_run(csv: &[u8], known: &[Row], log: &Log) -> bool {
     if !csv.contains(&b'\n') {
-        // The beginning of a header that was cut off, or nothing yet; anything else is somebody's.
+        // The beginning of a header that was cut off, or nothing yet; anything else is another file.
         return csv::shape(known).is_ok_and(|whole| whole.starts_with(csv));
     }
     let Ok(found) = Results::from_csv("", csv) else {

@@ -13,7 +13,7 @@ use crate::sweep::{Journal, Unable};
 use crate::sys::files::{self, Kind, Root};
 
 /// Reads what a sweep left, and opens its files again.
-pub(super) fn go_on(args: &RunArgs, raw: &Path) -> anyhow::Result<Begun> {
+pub(super) fn resume(args: &RunArgs, raw: &Path) -> anyhow::Result<Begun> {
     let bytes = files::read_whole(raw, Kind::File).map_err(|error| {
         UsageError::flag(
             "--resume",

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn fates(sent: u64, received: u64, dropped_socket: u64) -> Counts {
+fn counts(sent: u64, received: u64, dropped_socket: u64) -> Counts {
     Counts {
         sent,
         received,
@@ -15,8 +15,8 @@ fn fates(sent: u64, received: u64, dropped_socket: u64) -> Counts {
 #[test]
 fn what_was_in_flight_at_the_opening_is_not_counted_as_received_in_the_window() {
     let books = Books {
-        at_opening: fates(100, 60, 10), // 30 in flight
-        at_end: fates(1100, 1050, 50),  // all accounted for
+        at_opening: counts(100, 60, 10), // 30 in flight
+        at_end: counts(1100, 1050, 50),  // all accounted for
         ..Books::default()
     };
     let window = books.of_window();
@@ -27,7 +27,7 @@ fn what_was_in_flight_at_the_opening_is_not_counted_as_received_in_the_window() 
 #[test]
 fn a_shortfall_is_the_kernels_only_as_far_as_the_kernel_admits_it() {
     let books = Books {
-        at_end: fates(100, 90, 0),
+        at_end: counts(100, 90, 0),
         kernel_discards: 7,
         ..Books::default()
     };
@@ -45,9 +45,9 @@ fn a_shortfall_is_the_kernels_only_as_far_as_the_kernel_admits_it() {
 fn what_the_kernel_discarded_before_the_window_is_no_queue_that_the_window_empties() {
     // One in twenty gets through; 10 are in flight at each edge.
     let books = Books {
-        at_opening: fates(1000, 50, 0),
-        at_closing: fates(3000, 150, 0),
-        at_end: fates(3000, 160, 0),
+        at_opening: counts(1000, 50, 0),
+        at_closing: counts(3000, 150, 0),
+        at_end: counts(3000, 160, 0),
         kernel_discards: 2840,
         kernel_discards_at_opening: 940,
         kernel_discards_at_closing: 2840,
@@ -77,7 +77,7 @@ fn what_the_kernel_discarded_before_the_window_is_no_queue_that_the_window_empti
 #[test]
 fn a_discard_explains_a_piece_only_where_pieces_were_sent() {
     let books = Books {
-        at_end: fates(440, 352, 0),
+        at_end: counts(440, 352, 0),
         kernel_discards: 2,
         discarded_in_pieces: true,
         ..Books::default()
@@ -94,7 +94,7 @@ fn a_discard_explains_a_piece_only_where_pieces_were_sent() {
 #[test]
 fn datagrams_from_strangers_show_as_negative() {
     let books = Books {
-        at_end: fates(100, 102, 0),
+        at_end: counts(100, 102, 0),
         kernel_discards: 5,
         ..Books::default()
     };
@@ -105,8 +105,8 @@ fn datagrams_from_strangers_show_as_negative() {
 #[test]
 fn a_starved_receiver_leaves_its_queue_unread() {
     let books = Books {
-        at_opening: fates(500, 100, 144), // 256 in the queue, and there they stay
-        at_end: fates(1500, 100, 1144),
+        at_opening: counts(500, 100, 144), // 256 in the queue, and there they stay
+        at_end: counts(1500, 100, 1144),
         unread: 256,
         ..Books::default()
     };
@@ -118,9 +118,9 @@ fn a_starved_receiver_leaves_its_queue_unread() {
 #[test]
 fn dropped_pieces_are_counted_as_the_datagrams_in_them() {
     let books = Books {
-        at_opening: fates(500, 100, 2), // 80 dropped as 2 pieces, 320 in flight
-        at_closing: fates(1300, 700, 7),
-        at_end: fates(1300, 1020, 7), // 280 dropped as 7 pieces
+        at_opening: counts(500, 100, 2), // 80 dropped as 2 pieces, 320 in flight
+        at_closing: counts(1300, 700, 7),
+        at_end: counts(1300, 1020, 7), // 280 dropped as 7 pieces
         dropped_in_pieces: true,
         ..Books::default()
     };
@@ -147,11 +147,11 @@ proptest! {
         skew in 0_u64..5,
     ) {
         let skew = skew.min(window.1);
-        let at_opening = fates(warm.0 + warm.1 + warm.2 + skew, warm.0, warm.1);
+        let at_opening = counts(warm.0 + warm.1 + warm.2 + skew, warm.0, warm.1);
         // The window drains what the warm-up left in flight, and leaves `unread` behind.
         let drained = (warm.2 + window.0).saturating_sub(unread);
         let unread = warm.2 + window.0 - drained;
-        let at_end = fates(
+        let at_end = counts(
             at_opening.sent - skew + window.0 + window.1,
             at_opening.received + drained,
             at_opening.dropped_socket + window.1,

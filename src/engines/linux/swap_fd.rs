@@ -7,7 +7,7 @@
 //! that was (proc_pid_fdinfo(5)).
 //!
 //! Roads not taken: to let the library bind to the address once more, since its socket would have buffers
-//! of another size, and nobody would know which flows end there; and a changed copy of the library.
+//! of another size, and the flows that end there would be unknown; and a changed copy of the library.
 
 use std::fs;
 use std::io;

@@ -101,11 +101,11 @@ fn remarks(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::row::tests::record;
+    use crate::row::tests::ordinary_row;
 
     #[test]
     fn every_fact_is_a_column_of_the_rows() {
-        let fields = serde_json::to_value(record()).expect("it has a shape");
+        let fields = serde_json::to_value(ordinary_row()).expect("it has a shape");
         for name in SHARED {
             assert!(fields.get(name).is_some(), "{name}");
         }

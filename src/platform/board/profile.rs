@@ -20,7 +20,7 @@ pub struct Board {
     /// For people.
     #[serde(deserialize_with = "text")]
     pub title: String,
-    /// Where and when someone has run it on hardware. Empty: nobody has.
+    /// Where and when it was run on hardware. Empty: never.
     #[serde(deserialize_with = "texts")]
     pub verified_on: Vec<String>,
     /// Rust's target triples that run on it, the best first. At least one.

@@ -94,10 +94,11 @@ fn check_temperatures(board: &Board) -> Result<(), Fault> {
         let message = format!("critical_c = {critical} must be above from_c = {from}");
         return Err(Fault::new([&"throttle", &"critical_c"], message));
     }
-    let gate = board.cooldown.map(|cooldown| cooldown.below_c);
-    if let Some(gate) = gate.filter(|&gate| gate >= from) {
-        let message =
-            format!("below_c = {gate} lets a throttled board run: write less than from_c = {from}");
+    let below_c = board.cooldown.map(|cooldown| cooldown.below_c);
+    if let Some(below_c) = below_c.filter(|&below_c| below_c >= from) {
+        let message = format!(
+            "below_c = {below_c} lets a throttled board run: write less than from_c = {from}"
+        );
         return Err(Fault::new([&"cooldown", &"below_c"], message));
     }
     Ok(())

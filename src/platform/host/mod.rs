@@ -47,7 +47,7 @@ pub struct Host {
     pub kernel_version: Option<String>,
     /// The kernel's own name for its architecture (`uname -m`).
     pub machine: Option<String>,
-    /// Preemption flavour, such as `PREEMPT_RT`; `none` stands for no or voluntary preemption.
+    /// Preemption flavour, such as `PREEMPT_RT`; `none`: no or voluntary preemption.
     pub preemption: Option<String>,
     /// Size of a memory page, in bytes.
     pub page_bytes: Option<u64>,

@@ -30,7 +30,7 @@ pub struct Nic {
     pub rps_cpus: Vec<usize>,
 }
 
-/// Tries it out; on a made-up machine nobody may.
+/// Tries it out, but not on a made-up machine.
 pub(super) fn exceeds_rmem_max(root: &Root) -> bool {
     let socket = UdpSocket::bind("127.0.0.1:0").or_else(|_| UdpSocket::bind("[::1]:0"));
     root.is_real()

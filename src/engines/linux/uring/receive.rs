@@ -36,7 +36,7 @@ impl ReceiveRing {
     /// With the address of each sender, if `with_sources`. Waits no longer than `recv_timeout`, if there is one.
     ///
     /// # Errors
-    /// When there is no ring, or no memory for its buffers, to be had.
+    /// When no ring can be made, or there is no memory for its buffers.
     pub(crate) fn new(
         socket: UdpSocket,
         payload_bytes: usize,

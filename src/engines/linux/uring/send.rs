@@ -27,7 +27,7 @@ impl SendRing {
     /// All of `batch` per call, to where it says, or to where the socket is connected.
     ///
     /// # Errors
-    /// When there is no ring to be had.
+    /// When no ring can be made.
     pub(crate) fn new(socket: UdpSocket, batch: SendBatch) -> io::Result<Self> {
         let ring = ring(batch.count(), batch.count())?;
         ring.submitter().register_files(&[socket.as_raw_fd()])?;
@@ -153,7 +153,7 @@ mod tests {
         let (tell, told) = channel();
         let lane = thread::spawn(move || {
             let tid = nix::unistd::gettid().as_raw();
-            tell.send(tid).expect("somebody listens");
+            tell.send(tid).expect("the receiver exists");
             let (mut ring, far) = blocking_ring();
             let mut counts = Vec::new();
             for _ in 0..2 {
