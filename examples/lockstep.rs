@@ -63,7 +63,7 @@ fn list() {
 }
 
 fn move_datagrams(entry: &'static Entry) -> anyhow::Result<()> {
-    // Who only sends or only receives does so with its partner.
+    // An engine that only sends or only receives runs with its partner.
     let (sender, receiver) = entry.pair();
     let entry = engines::together(sender, receiver).unwrap_or(entry);
     for connection in [Connection::Connected, Connection::Unconnected] {
@@ -88,8 +88,8 @@ fn move_at_least(
 ) -> anyhow::Result<u64> {
     let (control, meter) = (Arc::new(Control::default()), Arc::new(Meter::default()));
     let role = role(connection).context("cannot make two sockets on 127.0.0.1")?;
-    // Nobody else is to come.
-    control.gate.open();
+    // All are here.
+    control.start_barrier.open();
     let thread = thread::spawn({
         let context = LaneContext::new(Arc::clone(&control), Arc::clone(&meter));
         move || lane(entry, Job { role, connection }, &context)

@@ -8,7 +8,7 @@ const MAX: Duration = Duration::from_secs(24 * 60 * 60);
 /// Reads a duration.
 ///
 /// # Errors
-/// What is wrong with it, and the cure.
+/// What is wrong with it, and the fix.
 pub fn parse(text: &str) -> Result<Duration, String> {
     if text
         .bytes()
@@ -52,13 +52,10 @@ mod tests {
     fn a_duration_has_a_unit_and_an_end() {
         assert_eq!(parse("200ms"), Ok(Duration::from_millis(200)));
         assert_eq!(parse("24h"), Ok(MAX));
-        let cure = |text: &str| parse(text).expect_err("refused");
-        assert_eq!(cure("200"), "\"200\" has no unit: write 200ms or 200s");
-        assert_eq!(cure("25h"), "\"25h\" is more than a day: write less");
-        assert_eq!(
-            cure("soon"),
-            "\"soon\" is not a duration: write 200ms or 1s"
-        );
-        assert_eq!(cure(""), "\"\" is not a duration: write 200ms or 1s");
+        let fix = |text: &str| parse(text).expect_err("refused");
+        assert_eq!(fix("200"), "\"200\" has no unit: write 200ms or 200s");
+        assert_eq!(fix("25h"), "\"25h\" is more than a day: write less");
+        assert_eq!(fix("soon"), "\"soon\" is not a duration: write 200ms or 1s");
+        assert_eq!(fix(""), "\"\" is not a duration: write 200ms or 1s");
     }
 }

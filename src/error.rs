@@ -1,4 +1,4 @@
-//! What the user got wrong: exit code 2, and a message that names the place, the value and the cure.
+//! What the user got wrong: exit code 2, and a message that names the place, the value and the fix.
 
 use thiserror::Error;
 

@@ -1,5 +1,5 @@
-//! udpbench: how fast this board, this kernel and this way of writing the socket loop move UDP
-//! datagrams, where the lost ones died, and what each cost in CPU.
+//! udpbench: measures which UDP socket API or event loop is fastest on a board, where datagrams are lost, and
+//! the CPU time that each costs.
 //!
 //! Layers, from top to bottom: each module uses only those below it, and no two files use each other. A test
 //! (`tests/layers.rs`) reads this table and every `use`.

@@ -3,7 +3,7 @@
 /// Reads a percentage above 0 and up to 100.
 ///
 /// # Errors
-/// What is wrong with it, and the cure.
+/// What is wrong with it, and the fix.
 pub fn parse(text: &str) -> Result<f64, String> {
     let Some(number) = text.strip_suffix('%') else {
         return Err(format!("{text:?} has no unit: write {text}%"));

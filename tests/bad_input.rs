@@ -1,4 +1,4 @@
-//! Bad input: exit code 2, one message with the place, the value and the cure; nothing sent, nothing written.
+//! Bad input: exit code 2, one message with the place, the value and the fix; nothing sent, nothing written.
 
 mod common;
 
@@ -23,7 +23,7 @@ fn refusal(arguments: &str) -> String {
 }
 
 #[test]
-fn each_is_refused_with_its_place_its_value_and_its_cure() {
+fn each_is_refused_with_its_place_its_value_and_its_fix() {
     let all = [
         "--engine stdd",
         "--sender std,stdd",
@@ -70,7 +70,7 @@ fn each_is_refused_with_its_place_its_value_and_its_cure() {
         "frobnicate",
     ];
     // The CPUs of this machine are its own; on 32 bits there is no engine `uring`.
-    let filters = vec![(r"usable are .*", "usable are (CPUS)"), ("uring, ", "")];
+    let filters = vec![(r"usable: .*", "usable: (CPUS)"), ("uring, ", "")];
     insta::with_settings!({filters => filters}, {
         let messages = all.map(|arguments| format!("$ udpbench {arguments}\n{}", refusal(arguments)));
         insta::assert_snapshot!(messages.join("\n\n"));

@@ -41,14 +41,14 @@ fn board(place: &Place, changes: &[(&str, &str)]) {
 fn check(place: &Place) -> (String, i32) {
     let output = place.run("check --root root");
     let text = stdout(&output);
-    let spoiling = text
+    let invalid = text
         .lines()
-        .filter(|line| line.starts_with("SPOILS") && !line.contains("debug build"))
+        .filter(|line| line.starts_with("INVALID") && !line.contains("debug build"))
         .count();
     let code = output.status.code().expect("it ends by itself");
     let debug = i32::from(cfg!(debug_assertions));
-    assert_eq!(code, debug.max(i32::from(spoiling > 0)), "{text}");
-    (text, i32::from(spoiling > 0))
+    assert_eq!(code, debug.max(i32::from(invalid > 0)), "{text}");
+    (text, i32::from(invalid > 0))
 }
 
 #[test]
@@ -62,19 +62,19 @@ fn a_fit_board_passes() {
 }
 
 #[test]
-fn each_finding_says_what_why_and_how_to_cure_it() {
+fn each_finding_says_what_why_and_how_to_fix_it() {
     let place = Place::new();
     let governor = "sys/devices/system/cpu/cpufreq/policy0/scaling_governor";
     let throttled = "sys/devices/platform/soc/soc:firmware/get_throttled";
     board(&place, &[(governor, "ondemand\n"), (throttled, "50005\n")]);
     let (text, code) = check(&place);
     assert_eq!(code, 1, "{text}");
-    let cure = "  cure  echo performance | sudo tee /sys/devices/system/cpu/cpufreq/policy*/scaling_governor";
+    let fix = "  fix   echo performance | sudo tee /sys/devices/system/cpu/cpufreq/policy*/scaling_governor";
     assert!(
-        text.contains("SPOILS  the cpufreq governor is ondemand\n  why   "),
+        text.contains("INVALID the cpufreq governor is ondemand\n  why   "),
         "{text}"
     );
-    assert!(text.contains(cure), "{text}");
+    assert!(text.contains(fix), "{text}");
     assert!(
         text.contains("the firmware reports under-voltage, throttled"),
         "{text}"
@@ -94,7 +94,7 @@ fn the_sweep_warns_once_and_marks_its_rows() {
     let said = stderr(&output);
     let warning = "RPS hands packets of lo to CPUs 0,1";
     assert_eq!(said.matches(warning).count(), 1, "{said}");
-    assert!(said.contains("cure: echo 0 | sudo tee"), "{said}");
+    assert!(said.contains("fix: echo 0 | sudo tee"), "{said}");
     let rows = rows(&place.path("out.csv"));
     assert_eq!(rows.len(), 4, "{said}");
     for row in rows {
@@ -113,7 +113,7 @@ fn an_unknown_board_is_refused_with_the_way_to_those_that_there_are() {
     let output = Place::new().run("check --board nope");
     assert_eq!(output.status.code(), Some(2));
     assert!(
-        stderr(&output).contains("udpbench boards lists them"),
+        stderr(&output).contains("udpbench boards lists"),
         "{}",
         stderr(&output)
     );

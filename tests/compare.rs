@@ -200,7 +200,7 @@ fn nothing_to_compare_is_2_with_the_reason() {
     assert_eq!((code, text.as_str()), (Some(2), ""));
     assert_eq!(
         errors,
-        "error: compare other.csv: nothing of it can be compared with base.csv: other board: \
+        "error: compare other.csv: no case can be compared with base.csv: other board: \
          generic, now rpi-4b\n"
     );
     let strange = base.replace("null:", "nix:").replace(":null", ":nix");
@@ -216,7 +216,7 @@ fn nothing_to_compare_is_2_with_the_reason() {
 }
 
 #[test]
-fn a_threshold_without_its_sign_is_2_with_the_cure() {
+fn a_threshold_without_its_sign_is_2_with_the_fix() {
     let (code, _, errors) = code_of(&Place::new(), "compare a.csv b.csv --threshold 2");
     assert_eq!(code, Some(2));
     assert!(errors.contains("write 2%"), "{errors}");

@@ -210,15 +210,15 @@ fn bad_input_is_refused_and_nothing_is_written() {
         ),
         (
             "run.csv --format json -o a.csv",
-            "--format json: the name a.csv says another format",
+            "--format json: the name a.csv is of another format",
         ),
         (
             "run.csv --format table -o a.md",
-            "--format table: the name a.md says another format",
+            "--format table: the name a.md is of another format",
         ),
         (
             "run.csv --format csv -o a.xlsx",
-            "--format csv: the name a.xlsx says another format",
+            "--format csv: the name a.xlsx is of another format",
         ),
         (
             "run.csv -o a.jsonl",

@@ -187,9 +187,12 @@ fn a_disk_that_fills_up_ends_the_sweep_with_whole_lines() {
     assert_eq!(output.status.code(), Some(1));
     let message = stderr(&output);
     assert!(message.contains("cannot write to out."), "{message}");
-    assert!(message.contains("what it held is whole"), "{message}");
     assert!(
-        message.contains("go on with: udpbench --resume out.jsonl"),
+        message.contains("its earlier lines are complete"),
+        "{message}"
+    );
+    assert!(
+        message.contains("resume with: udpbench --resume out.jsonl"),
         "{message}"
     );
     for name in ["out.csv", "out.jsonl"] {

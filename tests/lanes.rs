@@ -29,7 +29,7 @@ impl Lane {
     fn start(entry: &'static Entry, role: Role, connection: Connection) -> Self {
         wakeup::install().expect("sigaction works");
         let (control, meter) = (Arc::new(Control::default()), Arc::new(Meter::default()));
-        control.gate.open();
+        control.start_barrier.open();
         let context = LaneContext::new(Arc::clone(&control), Arc::clone(&meter));
         let job = Job { role, connection };
         let thread = thread::spawn(move || (entry.lane)(job, &context).map(drop));

@@ -47,12 +47,10 @@ fn paths(file: &Path, text: &str) -> BTreeSet<Vec<String>> {
     let mut found = BTreeSet::new();
     let mut rest = text;
     while let Some(at) = rest.find("use ") {
-        let is_start = rest[..at]
-            .chars()
-            .next_back()
-            .is_none_or(|c| "\n )".contains(c));
-        let line = &rest[..at][rest[..at].rfind('\n').map_or(0, |end| end + 1)..];
-        let is_handed_on = line.trim_start().starts_with("pub");
+        let line = rest[..at][rest[..at].rfind('\n').map_or(0, |end| end + 1)..].trim();
+        let is_handed_on = line == "pub" || (line.starts_with("pub(") && line.ends_with(')'));
+        // Not a word of a message or a comment.
+        let is_start = line.is_empty() || is_handed_on;
         rest = &rest[at + "use ".len()..];
         let Some(end) = rest.find(';').filter(|_| is_start) else {
             continue;

@@ -122,7 +122,7 @@ fn a_sweep_goes_on_in_the_order_in_which_it_would_have_gone_on() {
 }
 
 #[test]
-fn the_rows_are_reckoned_again_to_the_last_byte() {
+fn the_rows_are_computed_again_to_the_last_byte() {
     for arguments in [
         SWEEP,
         "--engine all --threads 1,2 --payload 300 --ip v4 --connection connected --duration 6ms --soak 0s \
@@ -190,7 +190,7 @@ fn another_host_is_refused_unless_somebody_insists_and_then_the_rows_say_so() {
     let warned = |row: &&Row| {
         row.warnings
             .iter()
-            .any(|text| text.contains("although the machine was"))
+            .any(|text| text.contains("with a difference: the machine was"))
     };
     let rows = rows(&place.path("out.csv"));
     let warned = rows.iter().filter(warned).count();
@@ -200,7 +200,7 @@ fn another_host_is_refused_unless_somebody_insists_and_then_the_rows_say_so() {
     );
 }
 
-/// The cure for a small limit is printed; who applies it in the midst of a sweep has other buffers from then on.
+/// The fix for a small limit is printed; who applies it in the midst of a sweep has other buffers from then on.
 #[test]
 fn other_buffers_than_were_granted_are_another_host() {
     let place = Place::new();
@@ -256,7 +256,7 @@ fn a_case_that_cannot_run_any_more_fails_and_the_others_go_on() {
     let status: Vec<Status> = rows.iter().map(|row| row.status).collect();
     assert_eq!(status, [Status::Ok, Status::Failed]);
     assert!(
-        rows[1].reason.starts_with("it cannot run any more"),
+        rows[1].reason.starts_with("cannot run any more"),
         "{}",
         rows[1].reason
     );
@@ -279,7 +279,7 @@ fn results_of_another_sweep_are_not_replaced() {
     for foreign in [others.as_str(), "precious", "a,b\n1,2\n"] {
         fs::write(place.path("out.csv"), foreign).expect("there is space");
         let refused = stderr(&refused(&place, "--resume out.jsonl"));
-        assert!(refused.contains("something else"), "{refused}");
+        assert!(refused.contains("other contents"), "{refused}");
         assert_eq!(read(&place.path("out.csv")), foreign);
     }
     fs::write(place.path("out.csv"), own).expect("there is space");
@@ -347,7 +347,7 @@ fn what_cannot_have_happened_is_refused_with_its_line() {
             "no block 99",
         ),
         (with(2, lines[0]), 2, "a second header"),
-        (with(1, window), 1, "there is no header"),
+        (with(1, window), 1, "no header"),
         (
             with(1, &lines[0].replace(r#""format":3"#, r#""format":1"#)),
             1,

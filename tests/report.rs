@@ -137,9 +137,15 @@ fn a_report_is_replaced_and_nothing_else_is() {
         assert_eq!(place.run("report run.csv").status.code(), Some(0));
     }
     for (name, problem) in [
-        ("mine.html", "no report; choose another name, or --force"),
-        ("empty.html", "no report; choose another name, or --force"),
-        ("run.csv", "one of the files it is made from"),
+        (
+            "mine.html",
+            "not a report; choose another name, or overwrite it with --force",
+        ),
+        (
+            "empty.html",
+            "not a report; choose another name, or overwrite it with --force",
+        ),
+        ("run.csv", "one of the input files"),
     ] {
         if name != "run.csv" {
             fs::write(
@@ -177,15 +183,15 @@ fn a_report_is_replaced_and_nothing_else_is() {
 }
 
 #[test]
-fn bad_names_are_refused_with_their_cure_and_leave_nothing() {
+fn bad_names_are_refused_with_their_fix_and_leave_nothing() {
     let place = measured();
     let before = place.files();
     for (arguments, problem) in [
         (
             "report run.csv -o nowhere/r.html",
-            "no directory nowhere; make it first",
+            "no directory nowhere; create it first",
         ),
-        ("report run.csv -o .", "it exists and is no file"),
+        ("report run.csv -o .", "it exists and is not a file"),
         ("report missing.csv", "missing.csv"),
         ("report", "<FILE>"),
     ] {

@@ -92,7 +92,7 @@ fn every_log_gives_the_rows_beside_it() {
         let output = output.expect("the program starts");
         let error = String::from_utf8_lossy(&output.stderr);
         if error.contains("raw samples of format 1") {
-            assert!(error.contains("the CSV beside them is readable"), "{error}");
+            assert!(error.contains("use the CSV beside them"), "{error}");
             continue;
         }
         assert!(output.status.success(), "{}: {error}", log.display());

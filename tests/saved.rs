@@ -36,7 +36,7 @@ fn what_was_measured_is_saved_when_its_folder_or_its_files_go() {
             messages.contains("moved, removed or changed it"),
             "{mishap}: {messages}"
         );
-        let resume = format!("go on with: udpbench --resume {log}");
+        let resume = format!("resume with: udpbench --resume {log}");
         assert!(messages.contains(&resume), "{mishap}: {messages}");
         assert!(windows(&place.path(log)) >= 10, "{mishap}: {messages}");
         let output = place.run(&format!("summarize {log} -o again.csv"));

@@ -258,16 +258,16 @@ fn a_line_that_lacks_a_field_or_has_one_of_another_type_is_none() {
 
 /// The JSON pointers of everything in a value.
 fn below(value: &Value, at: &str, pointers: &mut Vec<String>) {
-    let mut go_on = |key: &str, part: &Value| {
+    let mut descend = |key: &str, part: &Value| {
         let at = format!("{at}/{key}");
         below(part, &at, pointers);
         pointers.push(at);
     };
     match value {
-        Value::Object(fields) => fields.iter().for_each(|(key, part)| go_on(key, part)),
+        Value::Object(fields) => fields.iter().for_each(|(key, part)| descend(key, part)),
         Value::Array(parts) => {
             let parts = parts.iter().enumerate();
-            parts.for_each(|(place, part)| go_on(&place.to_string(), part));
+            parts.for_each(|(place, part)| descend(&place.to_string(), part));
         }
         _ => {}
     }

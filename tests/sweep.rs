@@ -93,7 +93,7 @@ fn a_hot_board_is_given_time_to_cool_down_before_each_block_but_not_for_ever() {
         let warned = row
             .warnings
             .iter()
-            .any(|text| text.starts_with("it was not below 1 C"));
+            .any(|text| text.starts_with("still not below 1 C"));
         assert!(warned, "{row:?}");
     }
     let cooling = told.iter().filter(|told| told.contains("C, want 1"));
@@ -122,7 +122,7 @@ fn the_soak_comes_once_and_counts_nothing() {
 
 #[test]
 fn cpu_time_that_is_no_lanes_is_counted_and_named() {
-    let warning = "threads besides the benchmark's own used";
+    let warning = "other threads of the program used";
     let is_named = |row: &Row| row.warnings.iter().any(|text| text.starts_with(warning));
     let over = AtomicBool::new(false);
     thread::scope(|scope| {

@@ -117,8 +117,8 @@ fn received_by(entry: &'static Entry, stream: &[Vec<u8>]) -> Verified {
     let meter = Arc::new(Meter::default());
     let context = LaneContext::new(Arc::clone(&control), Arc::clone(&meter));
     let lane = thread::spawn(move || (entry.lane)(job, &context).map(drop));
-    control.gate.wait_for(1);
-    control.gate.open();
+    control.start_barrier.wait_for(1);
+    control.start_barrier.open();
 
     for datagram in stream {
         // So slowly that no queue overflows.
@@ -162,7 +162,7 @@ fn rows_say_what_was_found() {
             assert_eq!(faults, [Some(0); 3], "{row:?}");
         } else {
             assert_eq!(faults, [None; 3], "{row:?}");
-            let why = "not verified: 11 B cannot tell a datagram from another, 12 B can";
+            let why = "not verified: 11 B are too few to tell datagrams apart, 12 B are enough";
             assert!(row.warnings.contains(&why.to_owned()), "{row:?}");
         }
     }

@@ -46,7 +46,7 @@ def cost_of_one(trial, sweep_count, engine, sweeps):
         plain, delayed = f"pilot-plain{trial}-{number}", f"pilot-delay{trial}-{number}"
         progress = f"pilot, {number} of {sweep_count}"
         both = [(plain, None), (delayed, f"{engine}:{trial}")]
-        # Now the one first, now the other: drift shall not look like a delay.
+        # Each goes first in turn: drift must not look like a delay.
         for name, delay in both if number % 2 else reversed(both):
             sweeps.run(name, delay, progress)
         changes.append(change(engine, sweeps.rows(plain), sweeps.rows(delayed)))

@@ -83,8 +83,8 @@ def output_of(command, stderr=subprocess.PIPE, reason=lambda stdout: "", skip=No
     try:
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=stderr, text=True, **options)
     except OSError as error:
-        cure = "install it, or name another with CC or --udpbench"
-        sys.exit(f"error: cannot run {command[0]}: {error.strerror}; {cure}")
+        fix = "install it, or name another with CC or --udpbench"
+        sys.exit(f"error: cannot run {command[0]}: {error.strerror}; {fix}")
     if done.returncode == skip:
         raise CannotRun(done.stderr.strip())
     if done.returncode != 0:

@@ -10,7 +10,7 @@ TEXT = {"encoding": "utf-8", "errors": "surrogateescape"}
 
 
 class Failure(Exception):
-    """Something that a person has to cure; the message says how. Exit code 3."""
+    """Something that the user has to fix; the message says how. Exit code 3."""
 
 
 class Link:

@@ -101,7 +101,7 @@ MACHINES = [
     ),
     Machine(
         name="unknown",
-        about="QEMU's virt as it is: a board that no profile knows",
+        about="QEMU's virt as it is: a board without a profile",
         board="generic",
     ),
     Machine(

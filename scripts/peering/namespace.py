@@ -18,7 +18,7 @@ from pathlib import Path
 SCRATCH = "UDPBENCH_PEERS_SCRATCH"
 # How long a program may take to start, or to end once it was asked to.
 PATIENCE_S = 15
-# How long a report may take once it is called off.
+# How long a report may take once it is interrupted.
 LAST_WORDS_S = 3
 LIBC = ctypes.CDLL(None, use_errno=True)
 

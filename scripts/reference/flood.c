@@ -6,7 +6,7 @@
 //     gcc -O3 -pthread -DSENDER='"sendmmsg.h"' -DRECEIVER='"recvmmsg.h"' flood.c -o flood   # uring*: -luring
 //     ./flood --payload 300 --sender-cpu 1 --receiver-cpu 0
 //
-// The method is udpbench's (src/runner/mod.rs), so that only the loops differ: every window is a run of
+// The method is udpbench's (src/measure/mod.rs), so that only the loops differ: every window is a run of
 // its own with new sockets and threads; the threads count for themselves, and the main thread reads the
 // counts and the threads' CPU clocks at both edges of the window.
 //
@@ -346,8 +346,8 @@ int main(int argc, char **argv)
         .windows = 6,
     };
     parse(argc, argv, &settings);
-    struct sigaction nudge = { .sa_handler = do_nothing }; // no SA_RESTART: the system call shall end
-    sigaction(SIGUSR1, &nudge, NULL);
+    struct sigaction wakeup = { .sa_handler = do_nothing }; // no SA_RESTART: the system call must end
+    sigaction(SIGUSR1, &wakeup, NULL);
     static struct costs costs;
     struct totals totals = { 0 };
     for (long n = 0; n < settings.windows; n++)

@@ -15,7 +15,7 @@ pub enum EngineArg {
 }
 
 impl EngineArg {
-    /// The engines that it stands for.
+    /// The engines that it names.
     pub fn entries(self) -> impl Iterator<Item = &'static Entry> {
         engines::ALL.iter().filter(move |entry| match self {
             Self::All => entry.about.is_fair(),
@@ -45,7 +45,7 @@ pub(super) fn engine(name: &str) -> Result<EngineArg, String> {
         let groups = Group::NAMED.map(|group| group.to_string());
         let names: Vec<&str> = engines::ALL.iter().map(|entry| entry.about.name).collect();
         format!(
-            "there are all, the groups {}, and {}; see udpbench engines",
+            "no such engine; use all, a group ({}) or an engine ({}); see udpbench engines",
             groups.join(", "),
             names.join(", ")
         )

@@ -24,8 +24,8 @@ pub use self::results::{
 };
 pub use self::run::{MeasuringArgs, OutputArgs, PlacementArgs, RunArgs};
 
-/// How fast this board, this kernel and this way of writing the socket loop move UDP datagrams, where
-/// the lost ones died, and what each cost in CPU.
+/// Measures which UDP socket API or event loop is fastest on this board: datagrams per second, loss, and
+/// CPU time per datagram.
 #[derive(Debug, Parser)]
 #[command(version = crate::VERSION, args_conflicts_with_subcommands = true, after_help = AFTER_HELP)]
 pub struct Cli {
@@ -45,14 +45,14 @@ Examples:
   udpbench --sender gso --receiver all        ranks receivers: a plain sender would be the limit
   udpbench --threads 2 --pin 2:3 -o here.csv  the sender on CPU 2, the receiver on CPU 3
   udpbench plan --threads 1,2,3               what would run, what is skipped and why
-  udpbench check                              what would spoil a run here, and the cure
+  udpbench check                              what would invalidate a run here, and the fix
 
 Values:
-  Lists take commas. Durations take a unit: 200ms, 1s.
+  Lists are separated by commas. Durations have a unit: 200ms, 1s.
 
 Files:
   results/TIME-BOARD.csv    the results, one row per case
-  results/TIME-BOARD.jsonl  the raw samples, one line for each thing that happened
+  results/TIME-BOARD.jsonl  the raw samples, one line per event
 
 Exit codes:
   0    done
@@ -67,15 +67,15 @@ pub enum Command {
     Run(Box<RunArgs>),
     /// What would run, what is skipped and why, and how long it takes; measures nothing
     Plan(Box<RunArgs>),
-    /// Is this host fit to measure on: each finding with its cure; exit code 1 if one would spoil a run
+    /// Is this host fit to measure on: each problem with its fix; exit code 1 if one would invalidate a run
     Check(CheckArgs),
-    /// Each engine: can it run here, and if not, why
+    /// The engines, and which of them can run here
     Engines,
-    /// The board profiles; or one of them; which board this is; or a draft for a new one
+    /// Board profiles: lists them, shows one, detects this board, or drafts a new one
     Boards(BoardsArgs),
     /// The results of a run in another format, or computed again from its raw samples
     Summarize(SummarizeArgs),
-    /// Did it change: results against earlier ones, case by case and engine by engine
+    /// Results against earlier ones: faster, slower or the same, by case and by engine
     Compare(CompareArgs),
     /// Which engines are the fastest and the cheapest, and how sure that is
     Rank(RankArgs),
@@ -96,7 +96,7 @@ pub struct CheckArgs {
     /// auto, the NAME of a profile, or a path to a TOML file
     #[arg(long, value_name = "BOARD", default_value = "auto")]
     pub board: String,
-    /// What is to be asked for as SO_RCVBUF
+    /// SO_RCVBUF that receivers will ask for, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = Buffer::DEFAULT, allow_negative_numbers = true)]
     pub rcvbuf: Buffer,
     /// Where /proc and /sys are found, for tests
@@ -109,7 +109,7 @@ pub struct CheckArgs {
 pub struct BoardsArgs {
     /// Show this profile
     pub name: Option<String>,
-    /// Say which board this is and why
+    /// Detect this board and give the reason
     #[arg(long, conflicts_with = "name")]
     pub detect: bool,
     /// Write a draft of a profile for this board, to standard output
@@ -120,7 +120,7 @@ pub struct BoardsArgs {
     pub root: PathBuf,
 }
 
-/// The shells that are to be met on a board.
+/// The shells that boards have.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 pub enum Shell {
     /// bash(1)
@@ -149,7 +149,7 @@ Examples:
 #[derive(Args, Debug)]
 #[command(after_help = MANUAL_AFTER_HELP)]
 pub struct ManualArgs {
-    /// Where the pages go; it is made if it is not there, and older pages in it are replaced
+    /// Directory for the pages; created if missing, older pages in it are replaced
     #[arg(value_name = "DIR")]
     pub directory: PathBuf,
 }

@@ -29,11 +29,11 @@ macro_rules! define {
             #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = engine, conflicts_with = "resume")]
             pub engine: Option<Vec<EngineArg>>,
 
-            /// Engines of the senders; each meets every receiver
+            /// Engines of the senders, each combined with every receiver
             #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = engine, conflicts_with = "resume")]
             pub sender: Option<Vec<EngineArg>>,
 
-            /// Engines of the receivers; each meets every sender
+            /// Engines of the receivers, each combined with every sender
             #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = engine, conflicts_with = "resume")]
             pub receiver: Option<Vec<EngineArg>>,
 
@@ -55,8 +55,8 @@ macro_rules! define {
             #[arg(long, value_name = "LIST", value_delimiter = ',', hide_possible_values = true, conflicts_with = "resume")]
             pub sharing: Option<Vec<SharingKind>>,
 
-            /// How reuseport spreads flows: even (the same number for each, verified), hash (left to the kernel), bpf
-            /// (a program in the kernel steers them) [default: even]
+            /// How reuseport assigns flows to receivers: even (the same number each, verified), hash (by the kernel),
+            /// bpf (by a BPF program) [default: even]
             #[arg(long, value_name = "LIST", value_delimiter = ',', hide_possible_values = true, conflicts_with = "resume")]
             pub spread: Option<Vec<Spread>>,
         }

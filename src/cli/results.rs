@@ -15,7 +15,7 @@ pub struct SummarizeArgs {
     /// Results (.csv) or raw samples (.jsonl)
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// The shape of what is written [default: what the name of --output says, or csv]
+    /// Output format [default: by the name of --output, else csv]
     #[arg(long, value_name = "FORMAT")]
     pub format: Option<Shape>,
     /// A new file, or - for standard output
@@ -23,12 +23,12 @@ pub struct SummarizeArgs {
     pub output: PathBuf,
 }
 
-/// What `summarize` can make of rows.
+/// Output formats of `summarize`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// The table that a run prints.
     Table,
-    /// What a file of rows may be.
+    /// A format of row files.
     File(Format),
 }
 
@@ -55,13 +55,13 @@ impl ValueEnum for Shape {
 #[derive(Args, Debug)]
 #[command(after_help = COMPARE_AFTER_HELP)]
 pub struct CompareArgs {
-    /// What is compared against: results (.csv) or raw samples (.jsonl)
+    /// The baseline: results (.csv) or raw samples (.jsonl)
     #[arg(value_name = "BASE")]
     pub base: PathBuf,
-    /// What is compared, each against BASE
+    /// Results or raw samples, each compared with BASE
     #[arg(value_name = "NEW", required = true)]
     pub new: Vec<PathBuf>,
-    /// What matters: smaller changes are not reported, however sure they are
+    /// Smallest change worth reporting; smaller ones are ignored, even if certain
     #[arg(
         long,
         value_name = "PCT",
@@ -75,12 +75,12 @@ pub struct CompareArgs {
     /// Show every case, not only those that changed
     #[arg(long)]
     pub all: bool,
-    /// How the answers are printed; csv and json have one row per engine and case
+    /// Output format; csv and json have one row per engine and case
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     pub format: ComparisonFormat,
 }
 
-/// How the answers of `compare` are printed.
+/// Output formats of `compare`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum ComparisonFormat {
     /// For people
@@ -100,9 +100,9 @@ Examples:
   udpbench compare a.csv b.csv c.csv --format csv       b and c, each against a, as rows
 
 Verdicts:
-  faster, slower     by the threshold or more, and no accident (--by cpu: cheaper, dearer)
-  same               whatever changed is less than the threshold, at 95 %
-  unclear            it may have changed or not; more --rounds would tell
+  faster, slower     by the threshold or more, and significant (--by cpu: cheaper, dearer)
+  same               any change is below the threshold, at 95 % confidence
+  unclear            the interval is too wide to say; more --rounds narrow it
   not comparable     another board, other buffers, throttled, ...; the reason is below the table
   broken             it worked in BASE and failed in NEW
 
@@ -116,7 +116,7 @@ Exit codes:
 #[derive(Args, Debug)]
 #[command(after_help = RANK_AFTER_HELP)]
 pub struct RankArgs {
-    /// Results (.csv) or raw samples (.jsonl); what several files measured on one machine is averaged
+    /// Results (.csv) or raw samples (.jsonl); cases that several files of one machine have are averaged
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
     /// speed (datagrams received), cpu (CPU time per datagram), or both
@@ -127,14 +127,14 @@ pub struct RankArgs {
         hide_possible_values = true
     )]
     pub by: rank::By,
-    /// How many engines to show of each setting; over all, it is all of them
+    /// Engines shown of each setting; over all settings, all are shown
     #[arg(long, value_name = "N", default_value = "3", value_parser = clap::value_parser!(u16).range(1..), allow_negative_numbers = true)]
     pub top: u16,
 }
 
 const RANK_AFTER_HELP: &str = "\
 Examples:
-  udpbench rank results/*.csv           all that was measured, each machine apart
+  udpbench rank results/*.csv           everything measured, each machine by itself
   udpbench rank --by cpu run.csv        the cheapest engines, for a board with other things to do
   udpbench rank --top 1 run.csv | tail  the leaders over all, and what to use
 
@@ -145,13 +145,13 @@ Exit codes:
 /// The options of `report`.
 #[derive(Args, Debug)]
 pub struct ReportArgs {
-    /// Results (.csv) or raw samples (.jsonl); with several, the first is what the others are compared against
+    /// Results (.csv) or raw samples (.jsonl); with several, the first is the baseline of the others
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
     /// The page, or - for standard output
     #[arg(short, long, value_name = "FILE", default_value = "report.html")]
     pub output: PathBuf,
-    /// Overwrites FILE even if it is no earlier report
+    /// Overwrites FILE even if it is not a report
     #[arg(long)]
     pub force: bool,
 }

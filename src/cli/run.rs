@@ -44,12 +44,11 @@ pub struct MeasuringArgs {
     #[arg(long, conflicts_with = "resume", value_name = "N", value_parser = clap::value_parser!(u32).range(5..=10_000), allow_negative_numbers = true)]
     pub rounds: Option<u32>,
 
-    /// More rounds than --rounds, until half of every 95 % interval of a block is at most this part of its median,
-    /// like 1%
+    /// Adds rounds until every 95 % interval of a block is at most +-PCT of its median, such as 1%
     #[arg(long, conflicts_with = "resume", value_name = "PCT", value_parser = percent::parse)]
     pub until: Option<f64>,
 
-    /// The time after which --until gives up, for all cases together [default: 10m]
+    /// Time limit of --until, for all cases together [default: 10m]
     #[arg(long, conflicts_with = "resume", value_name = "TIME", value_parser = duration::parse, requires = "until")]
     pub max_time: Option<Duration>,
 
@@ -61,16 +60,16 @@ pub struct MeasuringArgs {
     #[arg(long, conflicts_with = "resume", value_name = "TIME", value_parser = duration::parse)]
     pub soak: Option<Duration>,
 
-    /// Do not measure std on connected sockets in every block: no ratio_to_std then
+    /// Leaves out the reference, std on connected sockets, that every block has: no ratio_to_std
     #[arg(long, conflicts_with = "resume")]
     pub no_reference: bool,
 
-    /// Looks at the datagrams of each case for 20 ms before it is measured, and counts those that came twice,
-    /// out of order, cut, or changed
+    /// Checks the datagrams of each case for 20 ms before it is measured: counts those duplicated, reordered,
+    /// truncated or corrupted
     #[arg(long, conflicts_with = "resume")]
     pub verify: bool,
 
-    /// Repeats the order of an earlier run [default: random; it is in every row]
+    /// Seed of the shuffled order, to repeat that of an earlier run [default: random; in every row]
     #[arg(
         long,
         conflicts_with = "resume",
@@ -80,7 +79,7 @@ pub struct MeasuringArgs {
     pub seed: Option<u32>,
 
     /// Connected sockets and IPv4 only, 300ms per case, short warm-up and soak, no cool-down: a useful answer in
-    /// under 20 s; the other options go before it
+    /// under 20 s; other options override it
     #[arg(long, conflicts_with = "resume")]
     pub quick: bool,
 
@@ -117,20 +116,19 @@ pub struct OutputArgs {
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 
-    /// csv, json, markdown, xlsx [default: as the name of the output says, else csv]
+    /// csv, json, markdown, xlsx [default: by the name of the output, else csv]
     #[arg(long, value_name = "FORMAT", hide_possible_values = true)]
     pub format: Option<Format>,
 
-    /// The raw samples, one line for each thing that happened [default: as the results, but .jsonl; none with -o -]
+    /// The raw samples, one line per event [default: as the results, but .jsonl; none with -o -]
     #[arg(long, value_name = "FILE")]
     pub samples: Option<PathBuf>,
 
-    /// Goes on with the sweep that left these raw samples: the same cases, order and settings; what it has is
-    /// not measured again
+    /// Resumes the sweep that wrote these raw samples: same cases, order and settings; its windows are kept
     #[arg(long, value_name = "FILE", conflicts_with = "samples")]
     pub resume: Option<PathBuf>,
 
-    /// Goes on even if the host, the program or the plan is not what it was; rows say so
+    /// Resumes even if the host, the program or the plan differs; the rows say so
     #[arg(long, requires = "resume")]
     pub force: bool,
 

@@ -35,9 +35,7 @@ fn draft(out: &mut impl Write, host: &Host, root: &Root) -> anyhow::Result<()> {
     let detected = board::detect(host)?;
     if detected.board.name != board::GENERIC {
         let Detected { board, because } = &detected;
-        say(&format!(
-            "there is a profile for this board, {board}: {because}"
-        ));
+        say(&format!("this board has a profile, {board}: {because}"));
     }
     write!(out, "{}", board::draft(host, root))?;
     Ok(())
@@ -67,7 +65,7 @@ fn list(out: &mut impl Write, boards: &[Board]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What stands before the first dash of each target.
+/// The part of each target before its first dash.
 fn architectures(board: &Board) -> String {
     let parts = board.targets.iter().map(|target| target.split('-').next());
     parts.flatten().collect::<Vec<_>>().join(" ")
@@ -75,8 +73,7 @@ fn architectures(board: &Board) -> String {
 
 fn detect(out: &mut impl Write, host: &Host) -> anyhow::Result<()> {
     let detected = board::detect(host)?;
-    let or_none =
-        |value: &Option<String>| value.clone().unwrap_or_else(|| "not to be read".to_owned());
+    let or_none = |value: &Option<String>| value.clone().unwrap_or_else(|| "unknown".to_owned());
     writeln!(
         out,
         "board       {}: {}",
@@ -84,7 +81,7 @@ fn detect(out: &mut impl Write, host: &Host) -> anyhow::Result<()> {
     )?;
     writeln!(out, "model       {}", or_none(&host.model))?;
     let compatible = if host.compatible.is_empty() {
-        "not to be read".to_owned()
+        "unknown".to_owned()
     } else {
         host.compatible.join(", ")
     };

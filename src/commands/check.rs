@@ -1,4 +1,4 @@
-//! `udpbench check`: is this host fit to measure on? Each finding with its reason and its cure.
+//! `udpbench check`: is this host fit to measure on? Each problem with its reason and its fix.
 
 use std::fmt::{self, Write};
 use std::process::ExitCode;
@@ -10,7 +10,7 @@ use crate::platform::check::{Finding, Gravity, Subject};
 use crate::platform::host::Host;
 use crate::sys::files::Root;
 
-/// Reads the host and prints what was found. Exit code 1: something would spoil a run.
+/// Reads the host and prints what was found. Exit code 1: something would invalidate a run.
 ///
 /// # Errors
 /// An unusable `--board`, or standard output that is gone.
@@ -33,11 +33,11 @@ pub fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
     for limit in &board.limits {
         writeln!(out, "limit   {limit}")?;
     }
-    let spoiling = count(&findings, Gravity::Spoils);
+    let invalid = count(&findings, Gravity::Invalid);
     let noted = count(&findings, Gravity::Note);
-    writeln!(out, "{spoiling} would spoil a run, {noted} to note")?;
+    writeln!(out, "{invalid} would invalidate a run, {noted} to note")?;
     super::show(&out)?;
-    Ok(ExitCode::from(u8::from(spoiling > 0)))
+    Ok(ExitCode::from(u8::from(invalid > 0)))
 }
 
 fn count(findings: &[Finding], gravity: Gravity) -> usize {
@@ -47,13 +47,13 @@ fn count(findings: &[Finding], gravity: Gravity) -> usize {
 
 fn print(out: &mut impl Write, finding: &Finding) -> fmt::Result {
     let label = match finding.gravity {
-        Gravity::Spoils => "SPOILS",
+        Gravity::Invalid => "INVALID",
         Gravity::Note => "note",
     };
     writeln!(out, "{label:<8}{}", finding.seen)?;
     writeln!(out, "  why   {}", finding.why)?;
-    for line in finding.cure.lines() {
-        writeln!(out, "  cure  {line}")?;
+    for line in finding.fix.lines() {
+        writeln!(out, "  fix   {line}")?;
     }
     Ok(())
 }

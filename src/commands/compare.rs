@@ -46,14 +46,11 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
     }))
 }
 
-/// What compares nothing shall not look as if nothing were slower.
+/// A comparison of nothing must not look as if nothing were slower.
 fn refuse_nothing(comparison: &Comparison) -> Result<(), UsageError> {
     for file in &comparison.files {
         if let Some(why) = file.obstacle() {
-            let problem = format!(
-                "nothing of it can be compared with {}: {why}",
-                comparison.base
-            );
+            let problem = format!("no case can be compared with {}: {why}", comparison.base);
             return Err(UsageError::flag("compare", &file.name, problem));
         }
     }
@@ -61,7 +58,7 @@ fn refuse_nothing(comparison: &Comparison) -> Result<(), UsageError> {
 }
 
 /// Like [`super::show`], in colours: that is why the text was made safe when it was read. What is slower is so
-/// even where nobody reads on.
+/// even if the output is closed early.
 fn show(text: &str) -> anyhow::Result<()> {
     let mut out = AutoStream::auto(io::stdout());
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {

@@ -43,12 +43,12 @@ fn write_all(directory: &Path) -> io::Result<()> {
 
 const DESCRIPTION: &str = "\
 Moves UDP datagrams over loopback in every combination of engine, thread count, payload, connected or \
-unconnected sockets, IPv4 or IPv6: the sweep. An engine is a socket API with its loop. All that is compared \
-is measured side by side, in short windows of shuffled order, next to a reference.
+unconnected sockets, IPv4 or IPv6: the sweep. An engine is a socket API with its loop. Cases that are compared \
+are measured side by side, in short windows of shuffled order, next to a reference.
 
 Every datagram is accounted for: received, left unread, dropped at the socket, or dropped elsewhere in the \
-kernel. Every number carries the interval that its own noise leaves it. What cannot run here is a row with \
-its reason. Nothing leaves the machine, and no privilege is needed.
+kernel. Every rate has a 95 % interval. A case that cannot run here is a row with the \
+reason. No traffic leaves the machine, and no privilege is needed.
 
 A table goes to standard output, the results to a CSV file.";
 

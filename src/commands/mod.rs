@@ -34,7 +34,7 @@ fn open_exact(path: &Path) -> Result<Results, UsageError> {
     let results = Results::open(path)?;
     if results.is_torn {
         let name = &results.name;
-        say(&format!("{name}: its last line has no end and is left out"));
+        say(&format!("{name}: the last line is cut off and left out"));
     }
     Ok(results)
 }

@@ -40,7 +40,6 @@ fn nothing_to_rank(results: &[Results], ranking: &Ranking) -> UsageError {
     } else {
         &reasons
     };
-    let problem =
-        format!("nothing to rank: {reasons}; give results in which engines were measured");
+    let problem = format!("nothing to rank: {reasons}; use results with measured engines");
     UsageError::flag("rank", &names.join(" "), problem)
 }

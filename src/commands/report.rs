@@ -24,8 +24,8 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
         .files
         .first()
         .map_or_else(String::new, |file| file.display().to_string());
-    let cure = "this udpbench was built without the feature report; use one that was built with it";
-    Err(crate::error::UsageError::flag("report", &file, cure).into())
+    let fix = "this udpbench was built without the feature report; use one that was built with it";
+    Err(crate::error::UsageError::flag("report", &file, fix).into())
 }
 
 #[cfg(feature = "report")]
@@ -69,18 +69,15 @@ mod writing {
         let refused = |problem: &str| UsageError::flag("--output", &path.display(), problem);
         let directory = directory_of(path);
         if !directory.is_dir() {
-            let cure = format!(
-                "there is no directory {}; make it first",
-                directory.display()
-            );
-            return Err(refused(&cure));
+            let fix = format!("no directory {}; create it first", directory.display());
+            return Err(refused(&fix));
         }
         let Ok(metadata) = fs::metadata(path) else {
             return Ok(());
         };
         if !metadata.is_file() {
             return Err(refused(
-                "it exists and is no file; choose another name, or - for standard output",
+                "it exists and is not a file; choose another name, or - for standard output",
             ));
         }
         let this = fs::canonicalize(path).ok();
@@ -89,13 +86,11 @@ mod writing {
             .iter()
             .any(|file| fs::canonicalize(file).ok() == this)
         {
-            return Err(refused(
-                "that is one of the files it is made from; choose another name",
-            ));
+            return Err(refused("it is one of the input files; choose another name"));
         }
         if !args.force && !is_report(path) {
             return Err(refused(
-                "it exists and is no report; choose another name, or --force overwrites it",
+                "it exists and is not a report; choose another name, or overwrite it with --force",
             ));
         }
         Ok(())
@@ -114,7 +109,7 @@ mod writing {
         read.is_ok() && start == report::MARK.as_bytes()
     }
 
-    /// Under another name first: who opens the page sees the old one or the new one, never half of it.
+    /// Under another name first: a reader sees the old page or the new one, never half of it.
     fn write(path: &Path, page: &[u8]) -> io::Result<()> {
         // A link stays one.
         let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());

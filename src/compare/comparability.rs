@@ -123,7 +123,7 @@ fn other_windows(pairs: &[(&Row, &Row)]) -> Option<String> {
     ))
 }
 
-/// On a busy machine a short window gets longer; nobody asks for one that is longer by so little.
+/// On a busy machine a short window gets longer by less than this.
 const SAME_WINDOW: f64 = 1.5;
 
 #[cfg(test)]

@@ -68,7 +68,7 @@ impl Difference {
         if difference.log.is_finite() && freedom.is_finite() && difference.error < MOST_ERROR {
             Ok(difference)
         } else {
-            Err("its scatter is too large to reckon with".to_owned())
+            Err("its scatter is too large".to_owned())
         }
     }
 }
@@ -101,8 +101,7 @@ fn middle_of_ratios(row: &Row, by: By) -> Result<Middle, String> {
     };
     let Some(pairs) = row.ratio_pairs else {
         return Err(
-            "the scatter of the ratios is missing (an older file: summarize it again \
-                    from its raw samples)"
+            "no scatter of the ratios (an older file: summarize it again from its raw samples)"
                 .to_owned(),
         );
     };
@@ -133,10 +132,10 @@ const SPEED_STEP: f64 = 1.0;
 impl Middle {
     fn new(value: f64, deviation_pct: f64, count: f64, step: f64) -> Result<Self, String> {
         if !(value.is_finite() && value > 0.0) {
-            return Err(format!("{value} is no speed to compare"));
+            return Err(format!("{value} is not a speed"));
         }
         if !(deviation_pct.is_finite() && deviation_pct >= 0.0) {
-            return Err(format!("{deviation_pct} is no scatter"));
+            return Err(format!("{deviation_pct} is not a scatter"));
         }
         let of_rounds = stats::error_of_median(deviation_pct / 100.0, count);
         let of_rounding = step / value / 12_f64.sqrt();
@@ -184,7 +183,7 @@ mod tests {
                 ratio_to_std: Some(value),
                 ..base.clone()
             };
-            assert!(refused(new).contains("no speed to compare"));
+            assert!(refused(new).contains("is not a speed"));
         }
         let wild = Row {
             ratio_sd_pct: Some(1e300),

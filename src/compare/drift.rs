@@ -51,8 +51,8 @@ impl Drift {
         );
         (moved > 0).then(|| {
             format!(
-                "in {moved} of {all} blocks the reference itself was more than 5 % faster or slower than before: \
-                 cases there count for less"
+                "in {moved} of {all} blocks the reference itself changed by more than 5 %: cases there \
+                 count for less"
             )
         })
     }

@@ -45,7 +45,7 @@ pub(super) fn pooled(cases: &[(&CaseChange, Difference)], drift: &Drift) -> Vec<
             verdict: match change {
                 Some(_) => Verdict::Unclear,
                 None => Verdict::NotComparable(format!(
-                    "{} of the {FEWEST_BLOCKS} blocks that it takes",
+                    "{} of the {FEWEST_BLOCKS} blocks needed",
                     means.len()
                 )),
             },
@@ -265,7 +265,7 @@ mod tests {
         let plain: f64 = of.iter().map(|(log, _)| log).sum::<f64>() / 8.0;
         let found = change(&of);
         assert!(plain > 0.01 && found.estimate.abs() < 0.003, "{found:?}");
-        // That all of them moved alike may be the engine's doing, or not: then nobody knows.
+        // That all of them moved alike may be due to the engine, or not: unclear.
         let alike = change(&[0.2; 8].map(|moved| (0.1 * moved, moved)));
         assert!(alike.low < 0.0, "{alike:?}");
     }

@@ -1,4 +1,4 @@
-//! What stands below the table: what its numbers cannot say.
+//! The remarks below the table: what its numbers cannot say.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ pub(crate) fn lines(file: &Against, threshold: Threshold) -> Vec<String> {
         let what = match (verdict, kind) {
             (Verdict::Broken(_), _) => "broken",
             (_, "cases") => "not comparable",
-            _ => "of the engines not judged",
+            _ => "engines not judged",
         };
         if let Some(reason) = verdict.reason() {
             *reasons.entry((what, reason)).or_default() += 1;
@@ -38,7 +38,7 @@ pub(crate) fn lines(file: &Against, threshold: Threshold) -> Vec<String> {
     lines.extend(file.engines.iter().filter_map(|engine| {
         let where_not = engine.unevenness(threshold)?;
         Some(format!(
-            "{} unclear: the same over all blocks, but not at each thread count alone; {where_not}",
+            "{} unclear: same over all blocks, but not at each thread count; {where_not}",
             engine.label
         ))
     }));
@@ -62,14 +62,13 @@ fn more_rounds(file: &Against, threshold: Threshold) -> Option<String> {
     let half = *widths.get(widths.len() / 2)?;
     let (unclear, half, matters) = (cases_word(widths.len()), 100.0 * half, threshold.percent());
     // Where anything matters, nothing can be the same.
-    let cure = if matters > 0.0 {
-        "; four times the --rounds, in both runs, would make them half as wide at best"
+    let fix = if matters > 0.0 {
+        "; four times the --rounds in both runs would at best halve that"
     } else {
         ""
     };
     Some(format!(
-        "{unclear} unclear: their intervals are +-{half:.1} % wide in the median, and {matters} % is what \
-         matters{cure}"
+        "{unclear} unclear: median interval +-{half:.1} %, threshold {matters} %{fix}"
     ))
 }
 

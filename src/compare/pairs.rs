@@ -19,7 +19,7 @@ pub(super) enum Pair<'a> {
     Measured(&'a Row, &'a Row),
     /// Measured in the base, failed now: why.
     Broken(&'a Row, &'a Row, String),
-    /// Several rows of one case: nobody knows which is meant. The first, and why not.
+    /// Several rows of one case: ambiguous. The first, and the reason.
     Several(&'a Row, String),
 }
 
@@ -75,7 +75,7 @@ fn pair<'a>(base: &[&'a Row], new: &[&'a Row]) -> Result<Pair<'a>, String> {
             } else {
                 ("NEW", new.len())
             };
-            let why = format!("{rows} rows of this case in {file}: take one run at a time");
+            let why = format!("{rows} rows of this case in {file}: compare one run at a time");
             return Ok(Pair::Several(first, why));
         }
     };

@@ -132,15 +132,16 @@ fn remarks(
     let absolute = compared.iter().filter(is_absolute).count();
     if absolute > 0 {
         remarks.push(format!(
-            "{} compared by datagrams per second, as there is no reference in both: drift of \
-             the machine does not cancel, and engines are not judged by them",
+            "{} compared by datagrams per second, without a reference in both: drift of the machine does \
+             not cancel, and they do \
+             not count for engines",
             cases_word(absolute)
         ));
     }
     if scales.common() > 1.0 {
         remarks.push(format!(
-            "from run to run the cases scatter {:.1} times as much as their rounds let expect; \
-             their intervals are that much wider",
+            "cases scatter {:.1} times as much between the runs as between their rounds; their intervals \
+             are widened by that",
             scales.common()
         ));
     }
@@ -163,8 +164,9 @@ fn reference(pairs: &Pairs, by: By) -> Option<String> {
     let median = 100.0 * Data::new(changes).median();
     median.is_finite().then(|| {
         format!(
-            "{count} of std on connected sockets, the reference, not judged; its own speed, drift of the \
-             machine included, changed by {median:+.1} % in the median"
+            "{count} of the reference, std on connected sockets, not judged; its speed, drift of the \
+             machine included, changed \
+         by {median:+.1} % in the median"
         )
     })
 }

@@ -20,7 +20,7 @@ pub enum Detail {
     All,
 }
 
-/// Draws it, with escape sequences for colours: whoever shows it takes them away where they do not belong.
+/// Draws it, with escape sequences for colours, which the caller removes where they do not belong.
 pub fn draw(comparison: &Comparison, detail: Detail) -> String {
     let mut text = String::new();
     for file in &comparison.files {
@@ -140,7 +140,7 @@ struct Line<'a> {
 const MAX_LABEL: usize = 18;
 const MAX_BLOCK: usize = 14;
 
-/// Columns from number `numbers` on are right-aligned. The verdict stands last, where colour moves nothing.
+/// Columns from number `numbers` on are right-aligned. The verdict is last, where colour moves nothing.
 fn lines_below(text: &mut String, by: By, header: &[&str], numbers: usize, lines: &[Line]) {
     if lines.is_empty() {
         return;
@@ -234,9 +234,9 @@ pub(crate) fn legend(text: &mut String, comparison: &Comparison) {
     let _ = write!(
         text,
         "\
-change %: {what}, by {base}. Each interval, taken alone, holds it at 95 %.
-{better}, {worse}: by {threshold} % or more, and no accident; of what is called so, {accidents} % may be one.
-same: within {threshold} %, at 95 %; an engine also at each thread count alone. unclear: too wide to say.
+change %: {what}, by {base}, with a 95 % interval for each change alone.
+{better}, {worse}: by {threshold} % or more, and significant; {accidents} % of these verdicts may be false alarms.
+same: within {threshold} % at 95 %, of an engine also at each thread count. unclear: interval too wide.
 "
     );
 }

@@ -17,7 +17,7 @@ impl Threshold {
 
     /// In percent.
     pub fn percent(self) -> f64 {
-        // What was read as 0.7 shall not be shown as 0.7000000000000001.
+        // What was read as 0.7 must not be shown as 0.7000000000000001.
         (self.0 * 1e8).round() / 1e6
     }
 }
@@ -44,7 +44,7 @@ impl FromStr for Threshold {
                 "{text:?} is out of range: write something from 0% to {}%",
                 Self::MAX_PCT
             )),
-            _ => Err(format!("{text:?} is no percentage: write 2% or 0.5%")),
+            _ => Err(format!("{text:?} is not a percentage: write 2% or 0.5%")),
         }
     }
 }
@@ -66,10 +66,10 @@ mod tests {
         for text in ["0%", "0.5%", "0.7%", "50%"] {
             assert_eq!(read(text).map(|read| read.to_string()), Ok(text.to_owned()));
         }
-        let cure = |text: &str| read(text).expect_err("refused");
-        assert_eq!(cure("2"), "\"2\" has no unit: write 2%");
+        let fix = |text: &str| read(text).expect_err("refused");
+        assert_eq!(fix("2"), "\"2\" has no unit: write 2%");
         for text in ["51%", "-1%", "inf%"] {
-            assert!(cure(text).ends_with("from 0% to 50%"), "{}", cure(text));
+            assert!(fix(text).ends_with("from 0% to 50%"), "{}", fix(text));
         }
         for text in ["", "%", "x%", "2%%", "two", "NaN%"] {
             assert!(read(text).is_err(), "{text}");

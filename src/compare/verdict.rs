@@ -47,13 +47,13 @@ impl Verdict {
         }
     }
 
-    /// Whether it answers the question, if only by "nobody knows".
+    /// Whether it answers the question, if only by "unclear".
     pub fn is_answer(&self) -> bool {
         !matches!(self, Self::Reference | Self::NotComparable(_))
     }
 }
 
-/// Gives each change its verdict. All files are judged together: who asks more has more chances to be wrong.
+/// Gives each change its verdict. All files are judged together: more comparisons have more chances to be wrong.
 pub(super) fn judge(files: &mut [Against], options: Options) {
     struct Question<'a> {
         kind: Kind,
@@ -87,7 +87,7 @@ pub(super) fn judge(files: &mut [Against], options: Options) {
     let asked: Vec<Asked> = questions
         .iter()
         .map(|Question { kind, change, .. }| Asked {
-            // What is of no interest shall not loosen the limit for what is.
+            // Changes below the threshold must not loosen the limit for the others.
             p_value: if change.matters(options.threshold) {
                 change.p_value
             } else {

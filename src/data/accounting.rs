@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Where every datagram of a run ended: counts from the gate on, taken twice.
+/// Where every datagram of a run ended: counts from the start of the threads on, taken twice.
 ///
 /// Warm-up and window are one uninterrupted run, so some datagrams are in flight when the window opens.
 /// Queues are first in, first out: they are the first that are received afterwards. That is how the

@@ -1,10 +1,10 @@
-//! Numbers with limits: what is beyond them is refused when it is parsed, with the cure.
+//! Numbers with limits: what is beyond them is refused when it is parsed, with the fix.
 
 /// A number from `least` to `most`, of a primitive type that serde is told by its name.
 macro_rules! bounded {
     (
         $(#[$doc:meta])*
-        $name:ident($number:ty, $number_name:literal), $least:expr, $most:expr, $cure:literal
+        $name:ident($number:ty, $number_name:literal), $least:expr, $most:expr, $fix:literal
     ) => {
         $(#[$doc])*
         #[derive(
@@ -14,9 +14,9 @@ macro_rules! bounded {
         pub struct $name($number);
 
         impl $name {
-            fn cure() -> String {
+            fn fix() -> String {
                 let (least, most): ($number, $number) = ($least, $most);
-                format!($cure, least, most)
+                format!($fix, least, most)
             }
         }
 
@@ -27,7 +27,7 @@ macro_rules! bounded {
                 if ($least..=$most).contains(&number) {
                     Ok(Self(number))
                 } else {
-                    Err(format!("{number}: {}", Self::cure()))
+                    Err(format!("{number}: {}", Self::fix()))
                 }
             }
         }
@@ -43,7 +43,7 @@ macro_rules! bounded {
 
             fn from_str(text: &str) -> Result<Self, String> {
                 let number = text.parse::<$number>().ok();
-                number.and_then(|number| Self::try_from(number).ok()).ok_or_else(Self::cure)
+                number.and_then(|number| Self::try_from(number).ok()).ok_or_else(Self::fix)
             }
         }
 

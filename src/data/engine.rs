@@ -28,7 +28,7 @@ impl EngineName {
     pub const fn new(name: &str) -> Self {
         match Self::parse(name.as_bytes()) {
             Some(name) => name,
-            None => panic!("no name of an engine"),
+            None => panic!("not the name of an engine"),
         }
     }
 

@@ -32,19 +32,19 @@ macro_rules! parameters {
                     default |_board, extent| extent.of(&[$crate::data::Ip::V4, $crate::data::Ip::V6]),
                     applies |_| true;
 
-                /// What receivers ask for as SO_RCVBUF, in bytes; what was granted is in every row
+                /// SO_RCVBUF that receivers ask for, in bytes; the size granted is in every row
                 /// [default: 4194304]
                 rcvbuf: one $crate::data::Buffer,
                     flag "--rcvbuf", key "rcvbuf{}", usual [$crate::data::Buffer::DEFAULT],
                     default |_board, _extent| vec![$crate::data::Buffer::DEFAULT], applies |_| true;
 
-                /// What senders ask for as SO_SNDBUF, in bytes [default: nothing, they take what the kernel gives]
+                /// SO_SNDBUF that senders ask for, in bytes [default: none, the kernel's default size]
                 sndbuf: some $crate::data::Buffer,
                     flag "--sndbuf", key "sndbuf{}", usual [],
                     default |_board, _extent| vec![], applies |_| true;
 
-                /// How senders mark their datagrams, as IPv4 TOS or IPv6 traffic class: a DSCP (cs0 to cs7, af11 to
-                /// af43, ef, va, le) or the whole byte, 0 to 255 [default: cs0]
+                /// IPv4 TOS or IPv6 traffic class of the senders: a DSCP (cs0 to cs7, af11 to af43, ef, va, le) or the
+                /// whole byte, 0 to 255 [default: cs0]
                 tos: some $crate::data::Tos,
                     flag "--tos", key "tos-{}", usual [],
                     default |_board, _extent| vec![], applies |value| value != $crate::data::Tos::DEFAULT;
@@ -65,16 +65,16 @@ macro_rules! parameters {
                     default |_board, _extent| vec![$crate::data::Batch::DEFAULT],
                     applies |_, (sender, receiver)| sender.sends_batches || receiver.receives_batches;
 
-                /// Worker threads, up to 256, of one tokio runtime that all lanes of a case share, of the engines
-                /// tokio and tokio-exhaustive [default: 0, a current-thread runtime for each lane]
+                /// For the engines tokio and tokio-exhaustive: worker threads, up to 256, of one runtime for the whole
+                /// case [default: 0, a current-thread runtime per thread]
                 tokio_workers: some $crate::data::Workers,
                     flag "--tokio-workers", key "workers{}", label ["w{}"],
                     default |_board, _extent| vec![$crate::data::Workers::NONE],
                     applies |value, (sender, receiver)| value != $crate::data::Workers::NONE
                         && (sender.shares_workers || receiver.shares_workers);
 
-                /// How receivers wait, of the engines std, mmsg, gro and uring: block (sleep), spin (call again and
-                /// again, which takes a whole CPU) [default: block]
+                /// How receivers of the engines std, mmsg, gro and uring wait: block (sleep), spin (busy loop, takes a
+                /// whole CPU) [default: block]
                 wait: some $crate::data::Wait,
                     flag "--wait", key "{}", label ["{}"],
                     default |_board, _extent| vec![],

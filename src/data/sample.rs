@@ -84,7 +84,7 @@ pub struct LaneSample {
     pub cpu_ns: Option<u64>,
     /// Times its thread waited.
     pub voluntary_switches: Option<u64>,
-    /// Times its thread was switched out although it wanted to run.
+    /// Times its thread was preempted: involuntary context switches.
     pub involuntary_switches: Option<u64>,
     /// How fast its CPU ran when it had just stopped. `None`: the thread was moved meanwhile.
     pub pace: Option<CpuSpeed>,

@@ -15,8 +15,9 @@ pub fn refusal(payload: Payload, sender: &Traits) -> Option<String> {
     if !sender.moves_datagrams {
         return Some(format!("{} moves no datagrams", sender.name));
     }
-    (payload.bytes() < LEAST_BYTES)
-        .then(|| format!("{payload} B cannot tell a datagram from another, {LEAST_BYTES} B can"))
+    (payload.bytes() < LEAST_BYTES).then(|| {
+        format!("{payload} B are too few to tell datagrams apart, {LEAST_BYTES} B are enough")
+    })
 }
 
 /// What was found in the datagrams of one run.
@@ -46,8 +47,8 @@ impl Verified {
         } = self;
         (duplicated + truncated + corrupted > 0).then(|| {
             format!(
-                "of {packets} datagrams verified, {duplicated} came twice, {truncated} were cut, \
-                 {corrupted} were not what was sent"
+                "of {packets} datagrams verified, {duplicated} duplicated, {truncated} truncated, \
+                 {corrupted} corrupted"
             )
         })
     }

@@ -78,7 +78,7 @@ impl About {
     }
 }
 
-/// What stands at the other end of an engine, where only the engine itself is named.
+/// The engine at the other end, where only one engine is named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Partner {
     /// It sends and receives.

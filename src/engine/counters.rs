@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 
 use super::{Burst, Wakeups};
 
-/// Datagrams and their payload bytes since the gate opened.
+/// Datagrams and their payload bytes since the threads started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Datagrams.

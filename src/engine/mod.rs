@@ -248,13 +248,13 @@ pub trait Engine: Sized + 'static {
     /// What the system said; the case becomes a `failed` row.
     fn start(brief: &LaneBrief) -> io::Result<Self>;
 
-    /// Builds the sending half, on the lane's own thread, before the gate opens.
+    /// Builds the sending half, on the lane's own thread, before the start.
     ///
     /// # Errors
     /// As for [`Engine::start`].
     fn sender<A: Addressing>(&self, end: SendEnd) -> io::Result<Self::Sender<A>>;
 
-    /// Builds the receiving half, on the lane's own thread, before the gate opens.
+    /// Builds the receiving half, on the lane's own thread, before the start.
     ///
     /// # Errors
     /// As for [`Engine::start`].

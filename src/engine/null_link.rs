@@ -1,4 +1,4 @@
-//! A null_link: stands in for the kernel between a `null` sender and its receiver.
+//! A null_link: replaces the kernel between a `null` sender and its receiver.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

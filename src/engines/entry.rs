@@ -36,7 +36,7 @@ impl Entry {
         EngineName::new(self.about.name)
     }
 
-    /// What `--engine` with its name stands for: the sender's engine and the receiver's.
+    /// What `--engine` with its name means: the sender's engine and the receiver's.
     ///
     /// # Panics
     /// Never: a test holds that partners are registered.

@@ -21,7 +21,7 @@ pub(super) struct Gso;
 impl Engine for Gso {
     const ABOUT: About = About {
         name: "gso",
-        summary: "sender: UDP_SEGMENT, up to 128 datagrams per call, cut by the kernel; mmsg receives",
+        summary: "sender: UDP_SEGMENT, the kernel segments up to 128 datagrams per call; mmsg receives",
         group: Group::Offload,
         partner: Partner::ReceivedBy("mmsg"),
         ..About::PLAIN
@@ -54,7 +54,7 @@ pub(super) struct Gro;
 impl Engine for Gro {
     const ABOUT: About = About {
         name: "gro",
-        summary: "receiver: UDP_GRO, all datagrams of one piece in one call; gso sends",
+        summary: "receiver: UDP_GRO, up to 64 kB of coalesced datagrams per call; gso sends",
         group: Group::Offload,
         partner: Partner::SentBy("gso"),
         joins: true,
@@ -149,7 +149,7 @@ impl<A: Addressing> Transmit for GsoSender<A> {
         let fell_back = self.segments == 1 && self.payload.len() == self.payload_bytes;
         let could_cut = 2 * self.payload_bytes <= 65_507 && self.payload_bytes > 0;
         (fell_back && could_cut)
-            .then_some("gso: the kernel or the card cannot cut: one datagram per call")
+            .then_some("gso: no segmentation offload in kernel or NIC: one datagram per call")
     }
 }
 

@@ -38,7 +38,6 @@ use crate::sys::wakeup;
 /// `SAMPLING_TIMEOUT` in the library's `node.rs`: how soon its own loop sees that it is to stop.
 const GLANCE: Duration = Duration::from_millis(50);
 
-/// See the module's words.
 pub(super) struct MessageIo(Arc<Meter>);
 
 impl Engine for MessageIo {
@@ -79,7 +78,7 @@ impl Engine for MessageIo {
 
     /// Whether its sockets can be replaced.
     fn probe() -> Result<(), String> {
-        mio::Poll::new().map_err(|error| format!("no epoll instance to be had: {error}"))?;
+        mio::Poll::new().map_err(|error| format!("no epoll instance: {error}"))?;
         let adopt = || {
             let socket = UdpSocket::bind("127.0.0.1:0")?;
             let peer = socket.local_addr()?;
@@ -87,7 +86,7 @@ impl Engine for MessageIo {
             Network::over::<Unconnected>(&socket, peer)
         };
         let adopted = adopt().map(drop);
-        adopted.map_err(|error| format!("no way to give the library a socket: {error}"))
+        adopted.map_err(|error| format!("cannot give the library a socket: {error}"))
     }
 }
 
@@ -136,7 +135,7 @@ impl Transmit for MessageIoSender {
         match self.network.controller.send(self.endpoint, &self.payload) {
             SendStatus::Sent => Ok(Burst::one(self.payload.len())),
             // The library keeps what the system said to itself.
-            refused => Err(io::Error::other(format!("message-io says {refused:?}"))),
+            refused => Err(io::Error::other(format!("message-io: {refused:?}"))),
         }
     }
 }

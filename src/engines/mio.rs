@@ -118,7 +118,7 @@ impl<V: Variant> Engine for Mio<V> {
     fn probe() -> Result<(), String> {
         Poll::new()
             .map(drop)
-            .map_err(|error| format!("no epoll instance to be had: {error}"))
+            .map_err(|error| format!("no epoll instance: {error}"))
     }
 }
 

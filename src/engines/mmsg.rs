@@ -11,7 +11,6 @@ use crate::engine::{
 };
 use crate::engines::linux::batch::{ReceiveBatch, SendBatch};
 
-/// See the module's words.
 pub(super) struct Mmsg(Arc<Meter>);
 
 impl Engine for Mmsg {

@@ -13,7 +13,6 @@ use crate::engine::{
     About, Addressing, Burst, Engine, LaneBrief, Receive, ReceiveEnd, Selection, SendEnd, Transmit,
 };
 
-/// See the module's words.
 pub(super) struct Nix;
 
 impl Engine for Nix {

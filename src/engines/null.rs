@@ -16,7 +16,6 @@ use crate::engine::{
     About, Addressing, Burst, Engine, LaneBrief, Receive, ReceiveEnd, Selection, SendEnd, Transmit,
 };
 
-/// See the module's words.
 pub(super) struct Null;
 
 impl Engine for Null {

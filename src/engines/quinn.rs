@@ -21,7 +21,6 @@ use crate::engine::{
 };
 use crate::engines::linux::gso;
 
-/// See the module's words.
 pub(super) struct QuinnUdp {
     runtime: Runtime,
     wakeups: Arc<Wakeups>,
@@ -135,7 +134,7 @@ impl Transmit for QuinnSender {
 
     fn remark(&self) -> Remark {
         self.fell_back
-            .then_some("quinn-udp: the card cannot cut: one datagram per call")
+            .then_some("quinn-udp: no segmentation offload in the NIC: one datagram per call")
     }
 }
 

@@ -17,7 +17,6 @@ use crate::engine::{
     About, Addressing, Burst, Engine, LaneBrief, Receive, ReceiveEnd, SendEnd, Transmit, Wakeups,
 };
 
-/// See the module's words.
 pub(super) struct Smol(Arc<Wakeups>);
 
 impl Engine for Smol {

@@ -1,4 +1,4 @@
-//! `socket2`: blocking, socket2's own calls. It receives into memory that nobody initialised, and keeps
+//! `socket2`: blocking, socket2's own calls. It receives into uninitialised memory, and keeps
 //! addresses as the kernel writes them.
 
 use std::io;
@@ -14,7 +14,6 @@ use crate::engine::{
     About, Addressing, Burst, Engine, LaneBrief, Receive, ReceiveEnd, Selection, SendEnd, Transmit,
 };
 
-/// See the module's words.
 pub(super) struct Socket2;
 
 impl Engine for Socket2 {

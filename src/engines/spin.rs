@@ -10,7 +10,6 @@ use crate::engine::{
     About, Addressing, Burst, Engine, LaneBrief, Receive, ReceiveEnd, Selection, SendEnd, Transmit,
 };
 
-/// See the module's words.
 pub(super) struct Spin;
 
 impl Engine for Spin {

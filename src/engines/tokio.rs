@@ -42,7 +42,7 @@ const ABOUT: About = About {
 impl Variant for EachOne {
     const ABOUT: About = About {
         name: "tokio",
-        summary: "tokio, a current-thread runtime per lane, every send and recv awaited",
+        summary: "tokio, a current-thread runtime per thread, every send and recv awaited",
         ..ABOUT
     };
     const POLICY: ReadinessPolicy = ReadinessPolicy::ONE;

@@ -12,7 +12,6 @@ use crate::engine::{
 use crate::engines::linux::batch::SendBatch;
 use crate::engines::linux::uring::{self, ReceiveRing, SendRing};
 
-/// See the module's words.
 pub(super) struct Uring(Arc<Meter>);
 
 impl Engine for Uring {

@@ -68,7 +68,7 @@ mod tests {
     use super::*;
     use crate::results::Results;
     use crate::row::Row;
-    use crate::row::tests::record;
+    use crate::row::tests::ordinary_row;
 
     #[test]
     fn no_text_is_a_formula_and_each_is_read_as_it_was() {
@@ -80,7 +80,7 @@ mod tests {
                 warnings: vec![text.to_owned(), "=1".to_owned()],
                 queue_growth_packets: Some(-3),
                 temp_c_start: Some(-1.5),
-                ..record()
+                ..ordinary_row()
             };
             let bytes = shape(&[&row]).expect("it has a shape");
             let mut reader = csv::Reader::from_reader(&bytes[..]);

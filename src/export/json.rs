@@ -43,19 +43,19 @@ fn row(mut fields: Map<String, Value>) -> Result<Row, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::row::tests::record;
+    use crate::row::tests::ordinary_row;
 
     #[test]
     fn rows_come_back_as_they_went() {
         let rows = [
-            record(),
+            ordinary_row(),
             Row {
                 reason: "a \"quote\"; a line\nand a \\".to_owned(),
                 received_pps: None,
                 cv_pct: Some(0.1 + 0.2),
                 unaccounted_packets: Some(-3),
                 warnings: vec!["one; not two".to_owned(), "µ|é".to_owned()],
-                ..record()
+                ..ordinary_row()
             },
         ];
         let text = shape(&rows).expect("it has a shape");
@@ -64,7 +64,8 @@ mod tests {
 
     #[test]
     fn each_row_is_a_line_with_the_fields_in_the_order_of_the_columns() {
-        let text = String::from_utf8(shape(&[record(), record()]).expect("it has a shape"));
+        let text =
+            String::from_utf8(shape(&[ordinary_row(), ordinary_row()]).expect("it has a shape"));
         let text = text.expect("UTF-8");
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!((lines[0], lines[3], lines.len()), ("[", "]", 4));

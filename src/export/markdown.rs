@@ -86,7 +86,7 @@ fn escaped(text: &str) -> String {
             '\\' | '|' | '*' | '_' | '`' | '[' | ']' | '<' | '~' | '&' => {
                 safe.extend(['\\', letter]);
             }
-            // GitHub would call somebody, or link to an issue, even from behind a backslash.
+            // GitHub would mention a user, or link to an issue, even from behind a backslash.
             '@' | '#' => safe.extend([letter, '\u{200b}']),
             _ => safe.push(letter),
         }
@@ -97,13 +97,13 @@ fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::row::tests::record;
+    use crate::row::tests::ordinary_row;
 
     #[test]
     fn what_markdown_would_take_for_more_stays_text() {
         let row = Row {
             reason: "a|b\n*c* `d` <e>".to_owned(),
-            ..record()
+            ..ordinary_row()
         };
         let text = shape(&[row]);
         assert!(text.contains(r"a\|b \*c\* \`d\` \<e>"), "{text}");
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn every_line_of_a_table_has_the_same_number_of_cells() {
-        let mut rows = [record(), record(), record()];
+        let mut rows = [ordinary_row(), ordinary_row(), ordinary_row()];
         rows[1].sender = "mmsg".to_owned();
         let text = shape(&rows);
         let lines: Vec<&str> = text.lines().filter(|line| line.starts_with('|')).collect();

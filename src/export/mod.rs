@@ -60,8 +60,8 @@ impl Format {
             Some("md" | "markdown") => Some(Self::Markdown),
             Some("xlsx") => Some(Self::Xlsx),
             Some("jsonl") => {
-                let cure = "names in .jsonl are for raw samples; use .csv, .json, .md or .xlsx";
-                return Err(UsageError::flag("--output", &path.display(), cure));
+                let fix = "names in .jsonl are for raw samples; use .csv, .json, .md or .xlsx";
+                return Err(UsageError::flag("--output", &path.display(), fix));
             }
             _ => None,
         })
@@ -109,8 +109,8 @@ impl Format {
             return Err(not_built());
         }
         if is_stdout(output) && io::stdout().is_terminal() {
-            let cure = "a workbook is not for a terminal; name a file with --output";
-            return Err(UsageError::flag("--format", "xlsx", cure));
+            let fix = "a workbook is not for a terminal; name a file with --output";
+            return Err(UsageError::flag("--format", "xlsx", fix));
         }
         Ok(())
     }
@@ -121,8 +121,8 @@ pub fn is_stdout(output: &Path) -> bool {
     output == Path::new("-")
 }
 
-/// Writes results to standard output. Whoever closed it has only some of them, so that is an error, too; for
-/// text that nobody computes with see [`crate::commands::show`].
+/// Writes results to standard output. A pipe that was closed has only some of them, so that is an error, too; for
+/// text for people see [`crate::commands::show`].
 ///
 /// # Errors
 /// When they cannot be written whole.
@@ -143,7 +143,7 @@ pub(crate) fn written_to_stdout(written: io::Result<()>) -> anyhow::Result<()> {
 pub fn cannot_create(flag: &'static str, path: &Path, error: &io::Error) -> UsageError {
     let problem = match error.kind() {
         io::ErrorKind::AlreadyExists => {
-            "it exists, and nothing is overwritten; choose another name".to_owned()
+            "it exists and is not overwritten; choose another name".to_owned()
         }
         _ => format!(
             "cannot create it: {error}; name a file in a directory that exists and that you may write to"
@@ -156,14 +156,14 @@ pub fn cannot_create(flag: &'static str, path: &Path, error: &io::Error) -> Usag
 pub fn contradiction(asked: &str, output: &Path) -> UsageError {
     let shown = output.display();
     let problem = format!(
-        "the name {shown} says another format; leave --format away, or choose another name"
+        "the name {shown} is of another format; leave --format out, or choose another name"
     );
     UsageError::flag("--format", asked, problem)
 }
 
 fn not_built() -> UsageError {
-    let cure = "built without the feature xlsx; choose another format, or a build that has it";
-    UsageError::flag("--format", "xlsx", cure)
+    let fix = "built without the feature xlsx; choose another format, or a build that has it";
+    UsageError::flag("--format", "xlsx", fix)
 }
 
 /// A text about each machine by itself, below its name; about a single one without.
@@ -233,11 +233,11 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_says_another_format_is_refused_with_the_cure() {
+    fn a_name_that_says_another_format_is_refused_with_the_fix() {
         assert_eq!(
             choose(Some(Format::Json), "a.csv"),
             Err(
-                "--format json: the name a.csv says another format; leave --format away, or choose \
+                "--format json: the name a.csv is of another format; leave --format out, or choose \
                  another name"
                     .to_owned()
             )

@@ -75,9 +75,9 @@ impl fmt::Display for Displaced {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = escape::name(&self.path);
         match &self.saved {
-            Ok(place) if *place == self.path => write!(f, "{path} was written anew"),
-            Ok(place) => write!(f, "what {path} held is now in {}", escape::name(place)),
-            Err(error) => write!(f, "what {path} held is lost: cannot save it: {error}"),
+            Ok(place) if *place == self.path => write!(f, "{path} was written again"),
+            Ok(place) => write!(f, "the content of {path} is now in {}", escape::name(place)),
+            Err(error) => write!(f, "the content of {path} is lost: cannot save it: {error}"),
         }
     }
 }

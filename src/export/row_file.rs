@@ -110,7 +110,7 @@ mod tests {
 
     use super::*;
     use crate::export::json;
-    use crate::row::tests::record;
+    use crate::row::tests::ordinary_row;
 
     #[test]
     fn a_document_is_whole_after_every_block() {
@@ -119,18 +119,19 @@ mod tests {
         let on_disk = || json::read(&fs::read(&path).expect("it is there")).expect("it is whole");
         let mut file = RowFile::create(Format::Json, &path).expect("the name is free");
         assert_eq!(on_disk().len(), 0);
-        file.rows(&[record(), record()]).expect("there is space");
+        file.rows(&[ordinary_row(), ordinary_row()])
+            .expect("there is space");
         assert_eq!(on_disk().len(), 2);
-        file.rows(&[record()]).expect("there is space");
+        file.rows(&[ordinary_row()]).expect("there is space");
         file.finish().expect("there is nothing left to write");
-        assert_eq!(on_disk(), [record(), record(), record()]);
+        assert_eq!(on_disk(), [ordinary_row(), ordinary_row(), ordinary_row()]);
     }
 
     #[test]
     fn csv_that_grows_is_csv_that_is_written_at_once() {
         let place = tempfile::tempdir().expect("a directory");
         let path = place.path().join("a.csv");
-        let rows = [record(), record(), record()];
+        let rows = [ordinary_row(), ordinary_row(), ordinary_row()];
         let mut file = RowFile::create(Format::Csv, &path).expect("the name is free");
         file.rows(&rows[..1]).expect("there is space");
         file.rows(&rows[1..]).expect("there is space");

@@ -41,7 +41,7 @@ pub(super) fn measured(rows: &[Row]) -> Vec<&Row> {
     measured
 }
 
-/// What stands above the cells.
+/// The headings of the columns.
 pub(super) const COLUMNS: [&str; 11] = [
     "engine", "conn", "Mb/s", "+-%", "kpps", "loss %", "tx ns", "rx ns", "cpu ns", "vs std", "+-%",
 ];
@@ -51,9 +51,9 @@ pub(super) const WORDS: usize = 2;
 
 /// What the columns are.
 pub(super) const LEGEND: &str = "
-Mb/s: UDP payload received, median of the windows; +-%: half of its 95 % interval. CPU time per
-datagram: tx ns of the senders, per sent one; rx ns of the receivers and cpu ns of all, per received
-one. vs std: received, against std on connected sockets in the same round, and +-% of that ratio.
+Mb/s: UDP payload received, median of the windows; +-%: half of its 95 % interval. CPU time: tx ns
+of the senders per datagram sent, rx ns of the receivers and cpu ns of all threads per datagram
+received. vs std: datagrams received, relative to std on connected sockets in the same round, +-%.
 ";
 
 fn blocks(text: &mut String, rows: &[&Row]) {
@@ -221,7 +221,7 @@ fn below(text: &mut String, rows: &[Row]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::row::tests::record;
+    use crate::row::tests::ordinary_row;
 
     #[test]
     fn the_widest_row_there_is_fits_the_terminal() {
@@ -242,7 +242,7 @@ mod tests {
                 ratio_to_std: huge,
                 ratio_to_std_low: Some(0.0),
                 ratio_to_std_high: huge,
-                ..record()
+                ..ordinary_row()
             };
             for line in draw(&[row]).lines() {
                 assert!(line.chars().count() <= usize::from(WIDTH), "{line}");

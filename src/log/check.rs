@@ -49,7 +49,7 @@ impl Expected<'_> {
         let is_split = sample.verified.is_some() && sides == self.sides(Alone::InTwo);
         if sides != self.sides(Alone::AsOne) && !is_split {
             return Some(
-                "its lanes are not those of its case: senders first, workers last".to_owned(),
+                "the lanes are not those of the case: senders first, workers last".to_owned(),
             );
         }
         let mut cpus = self.placement.cpus();
@@ -58,13 +58,16 @@ impl Expected<'_> {
                 return Some(format!("lane {number}, a {}, sent datagrams", lane.side));
             }
             if !lane.side.receives() && (lane.received_packets, lane.received_bytes) != (0, 0) {
-                return Some(format!("lane {number}, a {}, received some", lane.side));
+                return Some(format!(
+                    "lane {number}, a {}, received datagrams",
+                    lane.side
+                ));
             }
             let planned = cpus.next().flatten();
             let is_there = |cpu| usize::try_from(cpu).ok() == planned;
             if let Some(cpu) = lane.cpu.filter(|&cpu| !is_there(cpu)) {
                 return Some(format!(
-                    "lane {number} was pinned to CPU {cpu}, which is not where the plan has it"
+                    "lane {number} was pinned to CPU {cpu}, not to the CPU in the plan"
                 ));
             }
         }
@@ -185,7 +188,7 @@ fn wrong_sums(sample: &Sample) -> Option<String> {
         .into_iter()
         .find(|(_, lanes, books)| lanes != books)?;
     Some(format!(
-        "the lanes {what} {lanes} datagrams, the books say {books}"
+        "{lanes} datagrams {what} in lanes, but {books} in books"
     ))
 }
 
@@ -200,5 +203,5 @@ fn wrong_verification(sample: &Sample) -> Option<String> {
     }
     let faulty = found.duplicated + found.reordered + found.corrupted;
     (faulty > found.packets || found.truncated > found.packets)
-        .then(|| "more datagrams at fault than there were".to_owned())
+        .then(|| "more faulty datagrams than verified ones".to_owned())
 }

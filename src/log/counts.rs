@@ -30,12 +30,12 @@ impl Sample {
         }
         if !(follows(books.at_opening, books.at_closing) && follows(books.at_closing, books.at_end))
         {
-            return Some("books whose counts fall");
+            return Some("counts in books that decrease");
         }
         let mut paces = self.lanes.iter().filter_map(|lane| lane.pace);
         paces
             .any(|pace| pace.chain_ns == 0)
-            .then_some("a CPU that needed no time")
+            .then_some("a pace of 0 ns")
     }
 
     /// What the counters of a case come to with those of this window. `None`: more than there can be.

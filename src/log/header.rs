@@ -31,7 +31,7 @@ impl Header {
             ));
         }
         if let Some(name) = self.unknown_engine() {
-            return Some(format!("the plan says nothing of the engine {name}"));
+            return Some(format!("the plan does not list the engine {name}"));
         }
         let blocks = self.plan.blocks.iter().enumerate();
         blocks
@@ -60,7 +60,7 @@ fn wrong_block(block: &Block) -> Option<String> {
         let case = &planned.case;
         if case.block() != block.key {
             return Some(format!(
-                "its key is {}, but {} is of another one",
+                "its key is {}, but {} belongs to another block",
                 block.key,
                 case.key()
             ));
@@ -71,8 +71,12 @@ fn wrong_block(block: &Block) -> Option<String> {
                 case.key()
             ));
         }
-        (!is_placed(planned))
-            .then(|| format!("{}: its CPUs are not one for each of its lanes", case.key()))
+        (!is_placed(planned)).then(|| {
+            format!(
+                "{}: its placement does not have one CPU per thread",
+                case.key()
+            )
+        })
     })
 }
 

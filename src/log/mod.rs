@@ -73,7 +73,7 @@ pub enum Event {
     Resumed {
         /// When, UTC.
         at: String,
-        /// What is not as it was, where somebody insisted.
+        /// The differences that `--force` accepted.
         unlike: Vec<String>,
     },
 }

@@ -71,8 +71,7 @@ impl Log {
 }
 
 fn header(line: &[u8]) -> Result<Header, String> {
-    const NONE: &str =
-        "there is no header: these are no raw samples of udpbench, or they were cut off";
+    const NONE: &str = "no header: not raw samples of udpbench, or cut off";
     let value: Value = serde_json::from_slice(line).map_err(|_| NONE)?;
     // Format 1 had the header's fields in the line itself.
     let format = value.pointer("/header/format").or(value.get("format"));
@@ -80,8 +79,8 @@ fn header(line: &[u8]) -> Result<Header, String> {
         Some(format) if (u64::from(OLDEST_FORMAT)..=u64::from(FORMAT)).contains(&format) => {}
         Some(format) => {
             return Err(format!(
-                "these are raw samples of format {format}; this is udpbench {} and reads formats {OLDEST_FORMAT} \
-                 to {FORMAT}: the CSV beside them is readable, or take the udpbench that wrote them",
+                "raw samples of format {format}, but udpbench {} reads formats {OLDEST_FORMAT} to \
+                 {FORMAT}: use the CSV beside them, or the udpbench that wrote them",
                 crate::VERSION
             ));
         }

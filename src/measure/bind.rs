@@ -54,7 +54,7 @@ fn share(socket: &Socket, sharing: Sharing) -> anyhow::Result<()> {
 /// A sender's socket with a source port of its own.
 ///
 /// # Errors
-/// What the system said.
+/// The error of the system call.
 pub(super) fn sender(case: &Case, peer: SocketAddr) -> io::Result<UdpSocket> {
     let socket = socket(case.ip)?;
     if let Some(sndbuf) = case.sndbuf {

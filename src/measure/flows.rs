@@ -30,7 +30,7 @@ const PROBE_PATIENCE: Duration = Duration::from_secs(3);
 /// After so long a probe is sent once more, as a firewall or a queueing discipline may have dropped it.
 const PROBE_AGAIN: Duration = Duration::from_millis(500);
 
-/// How often a wait for a probe looks whether somebody pressed Ctrl-C.
+/// How often a wait for a probe looks for Ctrl-C.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// Makes the senders, finds out where each one's datagrams end, and connects the receivers where every
@@ -122,7 +122,7 @@ fn steered(
         let reached = probe(&flow.sender, flow.peer, receivers, interrupt)?;
         ensure!(
             reached == flow.receiver,
-            "this kernel does not follow the program of --spread bpf; --spread even does without"
+            "this kernel ignores the BPF program of --spread bpf; use --spread even"
         );
     }
     Ok(flows)
@@ -147,8 +147,8 @@ fn connect_receivers(
         let reached = probe(&flow.sender, flow.peer, receivers, interrupt)?;
         ensure!(
             reached == flow.receiver,
-            "this kernel delivers a connected flow to another socket of its SO_REUSEPORT group; \
-             --connection unconnected or --threads 2 avoids that"
+            "this kernel delivers a connected flow to another socket of its SO_REUSEPORT group; use \
+             --connection unconnected or --threads 2"
         );
     }
     Ok(())
@@ -189,8 +189,8 @@ fn probe(
         Some(error) => Err(error)
             .with_context(|| format!("cannot send a probe datagram from {source} to {peer}")),
         None => bail!(
-            "no probe datagram from {source} to {peer} arrived within 3 s: does a firewall drop loopback \
-             traffic (nft list ruleset)?"
+            "no probe datagram from {source} to {peer} arrived within 3 s: check for a firewall on \
+             loopback (nft list ruleset)"
         ),
     }
 }

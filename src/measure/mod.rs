@@ -32,7 +32,7 @@ use crate::sys::sensors::Watch;
 /// Why there is no sample.
 #[derive(Debug)]
 pub enum NoSample {
-    /// Somebody asked the program to end.
+    /// The program was asked to end.
     Interrupted,
     /// The case could not be run, or broke.
     Failed(anyhow::Error),
@@ -64,7 +64,7 @@ const VERIFYING: Duration = Duration::from_millis(20);
 /// The same where nothing came in less.
 const VERIFYING_LONGEST: Duration = Duration::from_millis(64 * 20);
 
-/// Runs `case` once: endpoints, threads, gate, warm-up, window, drain, closed books.
+/// Runs `case` once: sockets, threads, start, warm-up, window, drain, closed books.
 ///
 /// # Errors
 /// [`NoSample::Interrupted`] as soon as `interrupt` says so, else what could not be built or broke.
@@ -137,9 +137,10 @@ fn run(
     watch.look();
     let unread = taps.take_unread();
     // What a send was refused was never sent, but the kernel counts it (OutDiscards).
-    let discarded = |edge: &Snapshot| {
-        edge.discards_since(&discards_before)
-            .saturating_sub(edge.failed_sends)
+    let discarded = |snapshot: &Snapshot| {
+        snapshot
+            .discards_since(&discards_before)
+            .saturating_sub(snapshot.failed_sends)
     };
     let sent_in_pieces = sender.about.group == Group::Offload;
     Ok(Sample {
@@ -155,7 +156,7 @@ fn run(
             at_closing: closing.counts,
             at_end: counts(&threads, &taps)?,
             unread,
-            // Without offload nobody makes pieces: loopback has no GRO of its own.
+            // Without offload there are no pieces: loopback itself has no GRO.
             dropped_in_pieces: receiver.about.joins && sent_in_pieces,
             discarded_in_pieces: sent_in_pieces,
             kernel_discards_at_opening: discarded(&opening),
@@ -187,7 +188,7 @@ fn pass(
         let left = end.saturating_duration_since(Instant::now());
         if interrupt.sleep_unless(left.min(LOOK), threads.ended.as_fd())? {
             threads.finish()?;
-            return Err(anyhow!("a thread ended before it was told to").into());
+            return Err(anyhow!("a benchmark thread ended too early").into());
         }
         if left <= LOOK {
             return Ok(());

@@ -49,11 +49,11 @@ impl Snapshot {
         let switches: Vec<_> = threads.lanes.iter().map(Lane::switches).collect();
         let discards = Discards::read();
         let discards_move = discards != *start;
-        let mut edge = Self::counters(threads, taps, read_if(discards_move))?;
-        edge.discards_move = discards_move;
-        edge.set_switches(switches);
-        edge.set_resting_discards(discards);
-        Ok(edge)
+        let mut snapshot = Self::counters(threads, taps, read_if(discards_move))?;
+        snapshot.discards_move = discards_move;
+        snapshot.set_switches(switches);
+        snapshot.set_resting_discards(discards);
+        Ok(snapshot)
     }
 
     /// Closes the window: what is slow to read comes last.
@@ -62,11 +62,11 @@ impl Snapshot {
         taps: &Taps,
         opening: &Self,
     ) -> anyhow::Result<Self> {
-        let mut edge = Self::counters(threads, taps, read_if(opening.discards_move))?;
-        edge.discards_move = opening.discards_move;
-        edge.set_resting_discards(Discards::read());
-        edge.set_switches(threads.lanes.iter().map(Lane::switches).collect());
-        Ok(edge)
+        let mut snapshot = Self::counters(threads, taps, read_if(opening.discards_move))?;
+        snapshot.discards_move = opening.discards_move;
+        snapshot.set_resting_discards(Discards::read());
+        snapshot.set_switches(threads.lanes.iter().map(Lane::switches).collect());
+        Ok(snapshot)
     }
 
     /// Reads everything at about the same time: anew, if the coordinator was held up in between.
@@ -77,14 +77,14 @@ impl Snapshot {
     ) -> anyhow::Result<Self> {
         const HELD_UP: Duration = Duration::from_millis(1);
         const TRIES: usize = 4;
-        let mut edge = Self::read(threads, taps, discards)?;
+        let mut snapshot = Self::read(threads, taps, discards)?;
         for _ in 1..TRIES {
-            if edge.took < HELD_UP {
+            if snapshot.took < HELD_UP {
                 break;
             }
-            edge = Self::read(threads, taps, discards)?;
+            snapshot = Self::read(threads, taps, discards)?;
         }
-        Ok(edge)
+        Ok(snapshot)
     }
 
     fn read(
@@ -128,7 +128,7 @@ impl Snapshot {
         })
     }
 
-    /// The kernel's discards from `start` until this edge.
+    /// The kernel's discards from `start` until this snapshot.
     pub(super) fn discards_since(&self, start: &Discards) -> u64 {
         let [before, after] = &self.discards;
         u64::midpoint(before.since(start), after.since(start))
@@ -146,7 +146,7 @@ impl Snapshot {
         }
     }
 
-    /// CPU time of threads that are neither lanes nor the coordinator, between this edge and `closing`: a
+    /// CPU time of threads that are neither lanes nor the coordinator, between this snapshot and `closing`: a
     /// library's helpers, the kernel's workers for io_uring, and what draws the screen.
     pub(super) fn other_cpu_ns(&self, closing: &Self, threads: &LaneThreads) -> Option<u64> {
         let lanes = threads
@@ -164,7 +164,7 @@ impl Snapshot {
         Some(of_all.saturating_sub(of_lanes))
     }
 
-    /// What each lane did between this edge and `closing`.
+    /// What each lane did between this snapshot and `closing`.
     pub(super) fn until(&self, closing: &Self, threads: &LaneThreads) -> Vec<LaneSample> {
         let edges = self.lanes.iter().zip(&closing.lanes);
         threads
@@ -228,8 +228,8 @@ mod tests {
         let threads =
             LaneThreads::assemble(&case, engines, jobs, &placement).expect("threads start");
         let discards = |discards_move| {
-            let edge = Snapshot::counters(&threads, &taps, read_if(discards_move));
-            edge.expect("the kernel says its drops").discards
+            let snapshot = Snapshot::counters(&threads, &taps, read_if(discards_move));
+            snapshot.expect("the kernel says its drops").discards
         };
         assert_eq!(discards(false), [Discards::default(), Discards::default()]);
         assert!(discards(true).iter().all(|it| *it != Discards::default()));

@@ -42,7 +42,7 @@ pub(super) fn build(
     taps.take_unread();
 
     let payload_bytes = case.payload.bytes();
-    // Whoever looks at datagrams wants to see those that are too long, too.
+    // Verification has to see datagrams that are too long, too.
     let room = payload_bytes + usize::from(tracker.is_some());
     let batch = case.batch.map_or(1, Batch::count);
     let null_links: Vec<Arc<NullLink>> = flows.iter().map(|_| Arc::default()).collect();

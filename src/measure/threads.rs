@@ -1,4 +1,4 @@
-//! The threads: the threads of one run, from the gate to the last join.
+//! The threads of one run, from the start to the last join.
 
 use std::io;
 use std::sync::Arc;
@@ -50,17 +50,18 @@ pub(super) struct Lane {
 type ThreadOutcome = (Remark, Option<CpuSpeed>);
 
 impl LaneThreads {
-    /// Starts a thread for each job and waits until all of them stand at the gate.
+    /// Starts a thread for each job and waits until all of them are at the start barrier.
     ///
     /// # Errors
-    /// When a thread cannot be started, or an engine cannot build its half. Nobody is left waiting.
+    /// When a thread cannot be started, or an engine cannot build its half. No thread is left waiting.
     pub(super) fn assemble(
         case: &Case,
         engines: Engines,
         jobs: Vec<Job>,
         placement: &Placement,
     ) -> anyhow::Result<Self> {
-        wakeup::install().context("cannot install the signal handler that wakes lanes")?;
+        wakeup::install()
+            .context("cannot install the signal handler that wakes benchmark threads")?;
         let ended = EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK);
         let mut threads = Self {
             control: Arc::default(),
@@ -74,9 +75,9 @@ impl LaneThreads {
         for job in jobs {
             threads.start(case, engines, job, cpus.next().flatten())?;
         }
-        if !threads.control.gate.wait_for(threads.lanes.len()) {
+        if !threads.control.start_barrier.wait_for(threads.lanes.len()) {
             threads.finish()?;
-            bail!("a lane failed before the start");
+            bail!("a benchmark thread failed before the start");
         }
         if let Some(Workers { meters, remark, .. }) = workers {
             let as_lane = |meter| Lane::worker(meter, remark);
@@ -131,7 +132,7 @@ impl LaneThreads {
 
     /// Lets the lanes go.
     pub(super) fn open_start(&self) {
-        self.control.gate.open();
+        self.control.start_barrier.open();
     }
 
     /// Makes the senders do so many operations more for each datagram.
@@ -181,7 +182,7 @@ impl LaneThreads {
             };
             outcome = outcome.and(ended);
         }
-        // Ends the workers: nobody else has it any more.
+        // Ends the workers: this was the last reference.
         self.pool = None;
         outcome
     }
@@ -199,8 +200,8 @@ impl Drop for Ended {
 
 impl Drop for LaneThreads {
     fn drop(&mut self) {
-        // Nobody is at the gate any more, or everybody is to leave it.
-        self.control.gate.fail();
+        // No thread waits at the start barrier any more, or all are to leave it.
+        self.control.start_barrier.fail();
         let _ = self.finish();
     }
 }
@@ -283,11 +284,11 @@ fn live(
     control: &Control,
     context: &LaneContext,
 ) -> io::Result<ThreadOutcome> {
-    /// Also when the lane panics: nobody may wait for it at the gate.
+    /// Also when the lane panics: no thread may wait for it at the start barrier.
     struct OpenToFailure<'a>(&'a Control);
     impl Drop for OpenToFailure<'_> {
         fn drop(&mut self) {
-            self.0.gate.fail();
+            self.0.start_barrier.fail();
         }
     }
 

@@ -1,4 +1,4 @@
-//! The worker threads of `--tokio-workers`: they run lanes, and are on nobody's side.
+//! The worker threads of `--tokio-workers`: they run lanes of both sides.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -54,7 +54,7 @@ pub(super) fn start(
                 cpus.is_some_and(|cpus| sched_setaffinity(Pid::from_raw(0), &cpus).is_ok());
             meter.pinned.store(pinned, Ordering::Relaxed);
             meter.tid.store(gettid().as_raw(), Ordering::Relaxed);
-            // Nobody waits any more only if a worker could not be started.
+            // The receiver is gone only if a worker could not be started.
             let _ = arrive.send(());
         }
     };
@@ -65,7 +65,7 @@ pub(super) fn start(
     };
     let pool = (entry.pool)(brief)
         .with_context(|| format!("cannot start the {count} workers that {entry} shares"))?;
-    // They start one by one, and shall all have a clock when the window opens.
+    // They start one by one, and all need a clock when the window opens.
     for _ in &meters {
         arrivals.recv().context("a worker did not start")?;
     }

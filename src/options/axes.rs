@@ -69,7 +69,7 @@ fn sharings(args: &ParameterArgs) -> Result<Vec<Sharing>, UsageError> {
         return Err(UsageError::flag(
             "--spread",
             spread,
-            "only receivers that share by reuseport are spread: leave it out, or add it to --sharing",
+            "needs --sharing reuseport: leave --spread out, or add reuseport to --sharing",
         ));
     }
     let of_kind = |kind: SharingKind| match kind {
@@ -120,10 +120,11 @@ fn side(
     });
     if let Some(entry) = named.into_iter().find(|entry| !can(entry)) {
         let (sender, receiver) = entry.pair();
+        let only = if entry.sends() { "sends" } else { "receives" };
         return Err(UsageError::flag(
             flag,
             entry,
-            format!("{entry} is half an engine: --sender {sender} --receiver {receiver}"),
+            format!("{entry} only {only}: use --sender {sender} --receiver {receiver}"),
         ));
     }
     let entries = given.iter().flat_map(|arg| arg.entries());
@@ -145,11 +146,7 @@ fn distinct<T: PartialEq + ToString>(
     values: Vec<T>,
 ) -> Result<Vec<T>, UsageError> {
     match board::repeated(&values) {
-        Some(value) => Err(UsageError::flag(
-            flag,
-            value,
-            "stands twice in the list; name it once",
-        )),
+        Some(value) => Err(UsageError::flag(flag, value, "listed twice")),
         None => Ok(values),
     }
 }

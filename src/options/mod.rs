@@ -26,7 +26,7 @@ pub struct Request {
     pub detected: Detected,
     /// What runs and what does not.
     pub plan: Plan,
-    /// What to ask instead, where the answer cannot be what somebody wants to know.
+    /// A better command line, where this one cannot answer the likely question.
     pub advice: Option<String>,
     /// How it is gone through.
     pub schedule: Schedule,
@@ -47,7 +47,7 @@ impl Request {
     /// Reads the host, chooses the profile, and makes the plan.
     ///
     /// # Errors
-    /// What was asked for and cannot be, with the cure.
+    /// What was asked for and is impossible, with the fix.
     pub fn new(args: &RunArgs) -> Result<Self, UsageError> {
         let root = Root::new(&args.root);
         let host = Host::read(&root);
@@ -147,7 +147,7 @@ fn window(args: &RunArgs, rounds: u32) -> Result<Duration, UsageError> {
         return Err(UsageError::flag(
             "--duration",
             &humantime::format_duration(duration),
-            format!("{rounds} rounds need windows of at least 1 ms each: {least} or more"),
+            format!("{rounds} rounds need windows of at least 1 ms each: use {least} or more"),
         ));
     }
     Ok(window)

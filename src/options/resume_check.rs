@@ -26,7 +26,7 @@ pub struct Again {
 /// Holds the host that is found below `root`, this program and the plan that they give against `then`.
 ///
 /// # Errors
-/// When the board's profile is not to be had any more.
+/// When the board's profile does not exist any more.
 pub fn again(then: &Header, root: &Root) -> Result<Again, UsageError> {
     let host = Host::read(root);
     let detected = board::choose(&then.board_asked, &host)?;
@@ -68,9 +68,9 @@ impl Again {
             (then, now) if then == now => {}
             (Verdict::Run(..), Verdict::Skip(reason)) => {
                 self.unlike
-                    .push(format!("{key} ran, and cannot now: {reason}"));
+                    .push(format!("{key} ran, and cannot run now: {reason}"));
                 self.unable
-                    .insert(key, format!("it cannot run any more: {reason}"));
+                    .insert(key, format!("cannot run any more: {reason}"));
             }
             (Verdict::Skip(_), Verdict::Run(..)) => {
                 self.unlike

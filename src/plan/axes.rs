@@ -139,7 +139,7 @@ impl Axes {
         traits
     }
 
-    /// What to ask instead, where the answer cannot be what somebody wants to know.
+    /// A better command line, where this one cannot answer the likely question.
     pub fn advice(&self) -> Option<String> {
         let is_limit = |sender: &Entry| sender.about.group != Group::Offload;
         let ranked = self.engines.iter().find(|(sender, receiver)| {
@@ -148,8 +148,8 @@ impl Axes {
         });
         let (sender, _) = ranked.filter(|_| self.threads.iter().any(|count| !count.is_alone()))?;
         Some(format!(
-            "to rank receivers, use --sender gso: on loopback {sender} does most of their work, too, and \
-             is the limit"
+            "to rank receivers, use --sender gso: on loopback {sender} does most of the receiving work, \
+             too, and limits all of them"
         ))
     }
 }

@@ -14,7 +14,7 @@ use crate::workload::delay::Delay;
 /// How every window of a sweep is run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Settings {
-    /// Time between the gate and the opening of the window.
+    /// Time between the start of the threads and the opening of the window.
     #[serde(rename = "warmup_ns", with = "ns")]
     pub warmup: Duration,
     /// How long a window is open.

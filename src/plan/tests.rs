@@ -68,7 +68,7 @@ fn reason(axes: &Axes, board: &str) -> String {
 fn what_cannot_run_is_in_the_plan_with_its_reason() {
     let starved = reason(&axes(&["mio-exhaustive"], &[1], Ip::V4), "generic");
     assert!(
-        starved.starts_with("mio-exhaustive starves in one thread"),
+        starved.starts_with("mio-exhaustive starves with 1 thread"),
         "{starved}"
     );
     assert_eq!(reason(&axes(&["std"], &[2], Ip::V6), "generic"), "no IPv6");
@@ -78,7 +78,7 @@ fn what_cannot_run_is_in_the_plan_with_its_reason() {
     mixed.engines[0].1 = engines::find("null").expect("registered");
     assert_eq!(
         reason(&mixed, "generic"),
-        "null moves no datagrams: it can only meet itself"
+        "null moves no datagrams: sender and receiver must both be null"
     );
     mixed.engines[0].1 = engines::find("mio-level").expect("registered");
     mixed.threads = vec![1.try_into().expect("in range")];
@@ -94,7 +94,7 @@ fn a_lane_that_never_gives_way_needs_a_worker_of_its_own() {
         let plan = plan(&axes, "generic");
         plan.cases().last().map(|planned| planned.verdict.clone())
     };
-    let skip = "tokio-exhaustive gives way to no other lane: 4 of them need 4 workers, not 3";
+    let skip = "tokio-exhaustive never yields: 4 tasks need 4 workers, not 3";
     let skip = Some(Verdict::Skip(skip.to_owned()));
     assert_eq!(last("tokio-exhaustive", 3), skip);
     for (engine, workers) in [("tokio-exhaustive", 4), ("tokio", 1), ("std", 1)] {

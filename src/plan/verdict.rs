@@ -62,7 +62,7 @@ fn refusal(case: &Case, (sender, receiver): Engines, conditions: &Conditions) ->
             .find(|entry| !entry.about.moves_datagrams)
         {
             return Some(format!(
-                "{idle} moves no datagrams: it can only meet itself"
+                "{idle} moves no datagrams: sender and receiver must both be {idle}"
             ));
         }
     }
@@ -79,7 +79,7 @@ fn refusal(case: &Case, (sender, receiver): Engines, conditions: &Conditions) ->
     if sender.about.never_fragments && is_fragmented(case) {
         let most = Payload::MAX_UNFRAGMENTED_V6;
         return Some(format!(
-            "{sender} forbids fragments: above {most} B IPv6 sends two"
+            "{sender} forbids fragmentation: above {most} B IPv6 needs two fragments"
         ));
     }
     if case.sharing == Some(Sharing::Reuseport(Spread::Bpf)) {
@@ -102,7 +102,7 @@ fn too_few_workers(case: &Case, (sender, receiver): Engines) -> Option<String> {
     let is_greedy = |entry: &&Entry| entry.about.shares_workers && entry.about.one_thread.is_err();
     let greedy = [sender, receiver].into_iter().find(is_greedy)?;
     (workers.count() < lanes).then(|| {
-        format!("{greedy} gives way to no other lane: {lanes} of them need {lanes} workers, not {workers}")
+        format!("{greedy} never yields: {lanes} tasks need {lanes} workers, not {workers}")
     })
 }
 
@@ -155,7 +155,9 @@ fn warnings(
     }
     match case.sharing {
         Some(Sharing::Reuseport(Spread::Hash)) => {
-            warnings.push("flows are left to the kernel's hash: receivers may get none".to_owned());
+            warnings.push(
+                "the kernel's hash assigns the flows: some receivers may get none".to_owned(),
+            );
         }
         Some(Sharing::Reuseaddr) => warnings.push(
             "SO_REUSEADDR: the kernel gives all datagrams to one of the receivers".to_owned(),
@@ -165,12 +167,13 @@ fn warnings(
     if sender_cuts_nothing(case, sender) {
         let payload = case.payload;
         warnings.push(format!(
-            "{} hands over one datagram per call at {payload} B",
+            "{} sends one datagram per call at {payload} B",
             case.sender
         ));
     }
     if is_fragmented(case) {
-        warnings.push("above 65488 B IPv6 sends two fragments over loopback".to_owned());
+        warnings
+            .push("above 65488 B IPv6 sends two fragments per datagram over loopback".to_owned());
     }
     if let Some(reason) = receiver.about.starves {
         warnings.push(format!("{} may starve: {reason}", case.receiver));

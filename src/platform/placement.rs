@@ -22,7 +22,7 @@ pub struct Placement {
 }
 
 impl Placement {
-    /// Nobody is pinned.
+    /// No thread is pinned.
     pub fn unpinned(threads: Threads) -> Self {
         Self {
             senders: vec![None; threads.senders()],
@@ -106,7 +106,7 @@ fn receiver_lanes(threads: Threads) -> usize {
 fn preferred_order(cpus: &[Cpu]) -> Vec<usize> {
     let mut order: Vec<&Cpu> = cpus.iter().collect();
     let is_sibling = |cpu: &Cpu| {
-        // The first of a core's CPUs that we may use stands for the core.
+        // The first usable CPU of a core represents the core.
         cpus.iter()
             .any(|other| other.core == cpu.core && other.id < cpu.id)
     };
@@ -144,7 +144,7 @@ impl std::str::FromStr for Pin {
         let list = |list: &str| -> Result<Vec<usize>, String> {
             let cpus = list
                 .split(',')
-                .map(|cpu| cpu.trim().parse().map_err(|_| PIN_CURE));
+                .map(|cpu| cpu.trim().parse().map_err(|_| PIN_FIX));
             Ok(cpus.collect::<Result<_, _>>()?)
         };
         match text.split_once(':') {
@@ -171,14 +171,13 @@ impl fmt::Display for Pin {
     }
 }
 
-const PIN_CURE: &str =
-    "name the senders' CPUs, a colon, and the receivers' CPUs, like 0,1:2,3; or none";
+const PIN_FIX: &str = "use sender CPUs, a colon and receiver CPUs, such as 0,1:2,3, or none";
 
 impl Pin {
     /// Checks that this host has the CPUs and that there are enough of them for `threads`.
     ///
     /// # Errors
-    /// What is wrong, and the cure.
+    /// What is wrong, and the fix.
     pub fn check(&self, threads: &[Threads], host: &Host) -> Result<(), String> {
         let Self::To(senders, receivers) = self else {
             return Ok(());
@@ -189,7 +188,7 @@ impl Pin {
             .find(|&&cpu| !host.has_cpu(cpu))
         {
             let usable = host.cpu_list();
-            return Err(format!("CPU {cpu} is not usable here; usable are {usable}"));
+            return Err(format!("CPU {cpu} is not usable here; usable: {usable}"));
         }
         let short =
             |threads: &&Threads| Placement::from_lists(**threads, senders, receivers).is_none();
@@ -273,7 +272,7 @@ mod tests {
         assert_eq!("none".parse(), Ok(Pin::None));
         assert_eq!("0,1:2,3".parse(), Ok(Pin::To(vec![0, 1], vec![2, 3])));
         assert_eq!("2".parse(), Ok(Pin::To(vec![2], vec![])));
-        assert_eq!("x:1".parse::<Pin>(), Err(PIN_CURE.to_owned()));
-        assert_eq!("".parse::<Pin>(), Err(PIN_CURE.to_owned()));
+        assert_eq!("x:1".parse::<Pin>(), Err(PIN_FIX.to_owned()));
+        assert_eq!("".parse::<Pin>(), Err(PIN_FIX.to_owned()));
     }
 }

@@ -1,4 +1,4 @@
-//! Who takes part: the rows of one machine, sorted by setting and engine, and why others do not.
+//! The rows that are ranked, of one machine, by setting and engine, and why others are left out.
 
 use std::collections::BTreeMap;
 

@@ -3,7 +3,7 @@
 //! 1. Rows are told apart by machine, and on each machine by [`Setting`]: only what had the same threads,
 //!    payload, ip, connection and buffers is held side by side. What several files measured is averaged.
 //! 2. An engine's place is one more than the number of engines whose whole interval is better than its own.
-//!    So those that cannot be told apart share a place. Who has no interval has no place.
+//!    So those that cannot be told apart share a place. An engine without an interval has no place.
 //! 3. Over all, the geometric means of the same settings are compared, never those of different ones: see
 //!    [`OverAll`].
 
@@ -119,7 +119,7 @@ impl BoardRanking {
 pub struct SettingRanking {
     /// The setting.
     pub setting: Setting,
-    /// By speed, then by CPU time; without the one that nobody has.
+    /// By speed, then by CPU time; without a measure that no engine has.
     pub standings: Vec<Standing>,
 }
 
@@ -148,7 +148,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// Whether nobody is known to be better.
+    /// Whether no engine is known to be better.
     pub fn is_first(&self) -> bool {
         self.place == Some(1)
     }
@@ -191,7 +191,7 @@ impl Standing {
         }
     }
 
-    /// Those on the first place, which cannot be told apart. None: nobody has an interval.
+    /// Those on the first place, which cannot be told apart. None: no engine has an interval.
     pub fn leaders(&self) -> impl Iterator<Item = &Place> {
         self.places.iter().filter(|place| place.is_first())
     }

@@ -20,7 +20,7 @@ pub struct OverAll {
     pub settings: usize,
     /// Of how many.
     pub of: usize,
-    /// Who was left out, and in how many settings they were measured.
+    /// The engines left out, and in how many settings they were measured.
     pub left_out: Vec<(String, usize)>,
 }
 

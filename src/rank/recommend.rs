@@ -11,12 +11,12 @@ pub(super) fn sentence(board: &BoardRanking, by: By) -> String {
     let asked = asked.filter_map(|measure| board.over_all_by(measure));
     let asked: Vec<&OverAll> = asked.collect();
     let Some(first) = asked.first() else {
-        return "Nothing can be recommended: nothing could be ranked.".to_owned();
+        return "No recommendation: nothing could be ranked.".to_owned();
     };
     let standing = &first.standing;
     if let ([only], []) = (&standing.places[..], &first.left_out[..]) {
         let engine = &only.engine;
-        return format!("Nothing can be recommended: only {engine} was measured.");
+        return format!("No recommendation: only {engine} was measured.");
     }
     let second = asked.get(1).map(|cpu| cheapest(&cpu.standing));
     let parts = [Some(best(first)), second, loss(&asked), doubt(standing)];
@@ -29,13 +29,13 @@ fn best(over_all: &OverAll) -> String {
     let standing = &over_all.standing;
     let settings = counted(over_all.settings, "setting");
     let Some(witness) = witness(standing) else {
-        let cure = match (standing.measure, standing.unit) {
+        let missing = match (standing.measure, standing.unit) {
             // One run says nothing about how much these scatter.
-            (Measure::Cpu, Unit::Absolute) => "std beside them or more files",
-            _ => "more rounds or files",
+            (Measure::Cpu, Unit::Absolute) => "std as well, or more runs",
+            _ => "more rounds or runs",
         };
         return format!(
-            "Nothing can be recommended: over all, no engine has an interval, which {cure} would give"
+            "No recommendation: no engine has an interval over all settings; measure {missing}"
         );
     };
     let (names, claim) = (names(standing, "or"), claim(standing, witness));
@@ -58,7 +58,7 @@ fn best(over_all: &OverAll) -> String {
 /// The cheapest beside the fastest.
 fn cheapest(cpu: &Standing) -> String {
     let Some(witness) = witness(cpu) else {
-        return "which is the cheapest cannot be told".to_owned();
+        return "the cheapest is unknown".to_owned();
     };
     let (names, claim) = (names(cpu, "and"), claim(cpu, witness));
     let engine = &witness.engine;
@@ -71,15 +71,15 @@ fn cheapest(cpu: &Standing) -> String {
     }
 }
 
-/// Whose value is told: the best one's, or of ratios to std the best one's beside std; of several that cannot
-/// be told apart, one of theirs.
+/// The engine whose value is quoted: the best one, or of ratios to std the best one beside std; of several that
+/// cannot be told apart, one of them.
 fn witness(standing: &Standing) -> Option<&Place> {
     let says_something = |place: &&Place| {
         standing.unit == Unit::Absolute || place.engine != EngineName::REFERENCE.as_str()
     };
     let is_tie = standing.leaders().count() > 1;
-    let stands = |place: &&Place| place.is_first() || (place.place.is_some() && !is_tie);
-    let mut placed = standing.places.iter().filter(stands);
+    let is_candidate = |place: &&Place| place.is_first() || (place.place.is_some() && !is_tie);
+    let mut placed = standing.places.iter().filter(is_candidate);
     let first = placed.clone().next();
     placed.find(says_something).or(first)
 }
@@ -91,7 +91,7 @@ fn claim(standing: &Standing, place: &Place) -> String {
     let interval = interval.map(|(low, high)| format!(" ({} to {})", figure(low), figure(high)));
     let value = figure(place.reading.value()) + &interval.unwrap_or_default();
     match (standing.measure, standing.unit) {
-        (Measure::Speed, Unit::TimesStd) => format!("received {value} times what std did"),
+        (Measure::Speed, Unit::TimesStd) => format!("received {value} times as much as std"),
         (Measure::Speed, Unit::Absolute) => {
             format!("received {value} thousand datagrams per second")
         }
@@ -127,18 +127,18 @@ fn loss(asked: &[&OverAll]) -> Option<String> {
         .flat_map(|over_all| over_all.standing.leaders());
     let losses = leaders.filter_map(|place| Some((place.loss_pct?, &place.engine)));
     let (loss_pct, engine) = losses.max_by(|a, b| a.0.total_cmp(&b.0))?;
-    (loss_pct >= 1.0).then(|| format!("but {engine} lost up to {loss_pct:.1} % of what was sent"))
+    (loss_pct >= 1.0).then(|| format!("but {engine} lost up to {loss_pct:.1} % of the datagrams"))
 }
 
 /// What makes the answer unsure.
 fn doubt(standing: &Standing) -> Option<String> {
-    let who = match better_without_interval(standing) {
+    let engines = match better_without_interval(standing) {
         [] => return None,
         [only] => format!("{} was", only.engine),
         [best, others @ ..] => format!("{} and {} more were", best.engine, others.len()),
     };
     Some(format!(
-        "{who} better still, but nothing says how sure that is: measure more rounds"
+        "{engines} better, but without an interval: measure more rounds"
     ))
 }
 

@@ -30,24 +30,21 @@ type Doubt = fn(&Row) -> bool;
 const DOUBTS: [(Doubt, &str); 5] = [
     (
         lacks_scatter,
-        "without the scatter of their ratios, as from older versions: it was taken from the intervals",
+        "without a scatter of the ratios (older version): estimated from the intervals",
     ),
     (
         lacks_interval,
-        "with a value that has no interval, and so no place",
+        "with a value that has no interval, and no place",
     ),
     (
         |row| row.contaminated_windows.is_some_and(|windows| windows > 0),
-        "with windows in which something happened that should not: see contaminated_windows",
+        "with contaminated windows (contaminated_windows)",
     ),
     (
         |row| !matches!(row.throttled.as_str(), "" | "no" | "not by the kernel"),
-        "measured while the board protected itself: see throttled",
+        "measured on a throttled board (throttled)",
     ),
-    (
-        |row| !row.warnings.is_empty(),
-        "with warnings: see the column of that name",
-    ),
+    (|row| !row.warnings.is_empty(), "with warnings (warnings)"),
 ];
 
 fn lacks_scatter(row: &Row) -> bool {
@@ -78,7 +75,7 @@ fn without_ratio(field: &Field) -> Option<String> {
     let count: usize = field.settings.values().map(in_setting).sum();
     (count > 0).then(|| {
         format!(
-            "{} left out: no ratio to std, where others have one",
+            "{} left out: no ratio to std, but others in the setting have one",
             counted(count, "row")
         )
     })

@@ -26,11 +26,11 @@ pub fn draw(ranking: &Ranking, view: View) -> String {
 
 /// What the columns say.
 pub(crate) const LEGEND: &str = "
-speed: datagrams received per second, CPU: CPU time per datagram received, both over those of std on
-connected sockets in the same rounds; kpps and CPU ns: where std was not measured. The order is that
-of the values. Place: one more than the number of engines whose whole 95 % interval is better, so
-those that cannot be told apart share it, and who has no interval has none (-). Over all: geometric
-means of the settings that all engines of the list have; loss % is that of the worst one.
+speed: datagrams received per second; CPU: CPU time per datagram received; both relative to std on
+connected sockets in the same rounds (kpps, CPU ns: absolute, where std was not measured). Sorted by
+value. Place: 1 + the number of engines whose whole 95 % interval is better, so engines that cannot
+be told apart share a place; none (-) without an interval. Over all: geometric mean over the
+settings that all listed engines have; loss %: in the worst of them.
 ";
 
 fn of_board(board: &BoardRanking, view: View) -> String {
@@ -132,7 +132,7 @@ impl Layout {
         if more > 0 {
             let tied = match tied {
                 0 => String::new(),
-                tied => format!(", {tied} of them on place 1, too"),
+                tied => format!(", {tied} of them also on place 1"),
             };
             let _ = writeln!(text, "{:15}and {more} more{tied}", "");
         }
@@ -200,7 +200,7 @@ fn left_out(over_all: &OverAll) -> String {
     let engines = engines.collect::<Vec<String>>().join(", ");
     wrapped(
         "",
-        &format!("not ranked over all, for want of settings: {engines}"),
+        &format!("not ranked over all, too few settings: {engines}"),
     )
 }
 

@@ -1,4 +1,4 @@
-//! The replay: what happened, line by line, becomes rows. A sweep tells it what it does, `summarize` what
+//! The replay: events become rows, line by line. A sweep passes its events as they happen, `summarize` what
 //! a file says: both end with the same rows.
 
 mod progress;
@@ -157,7 +157,7 @@ impl Replay {
                         block.warn(Some(IN_TWO_PARTS.to_owned()));
                     }
                     for what in unlike {
-                        let warning = format!("the sweep was resumed although {what}");
+                        let warning = format!("resumed with a difference: {what}");
                         block.warn(Some(warning));
                     }
                 }
@@ -271,7 +271,7 @@ impl Replay {
         }
         let (block, place) = self.places[&sample.case];
         self.blocks[block].cases[place].add(sample)?;
-        self.blocks[block].go_on(sample, most_rounds)
+        self.blocks[block].add_window(sample, most_rounds)
     }
 
     fn repeat(&mut self, case: &str, round: u32, sample: Option<&Sample>) -> Result<(), String> {

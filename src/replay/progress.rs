@@ -6,7 +6,8 @@ use crate::data::{Sample, Verified};
 use crate::plan::Schedule;
 use crate::row::EndedBy;
 
-pub(super) const IN_TWO_PARTS: &str = "the sweep was interrupted and resumed within this block: one round may have its windows far apart";
+pub(super) const IN_TWO_PARTS: &str =
+    "interrupted and resumed within this block: the windows of one round may lie far apart";
 
 /// What is known of a block.
 #[derive(Clone, Debug, Default)]
@@ -70,7 +71,7 @@ impl Measured {
 
 impl Progress {
     /// Goes on to a window: rounds follow each other, and each has one window at each position.
-    pub(super) fn go_on(&mut self, sample: &Sample, most_rounds: u32) -> Result<(), String> {
+    pub(super) fn add_window(&mut self, sample: &Sample, most_rounds: u32) -> Result<(), String> {
         let Sample {
             case,
             round,
@@ -106,7 +107,7 @@ impl Progress {
         Ok(())
     }
 
-    /// On another machine, where somebody insisted, the order may be another one.
+    /// With `--force` on another machine the order may be another one.
     pub(super) fn forget_positions(&mut self) {
         self.positions.clear();
     }
@@ -128,7 +129,8 @@ impl Progress {
             return Ok(());
         }
         Err(format!(
-            "it ends by {}, but its cases have {least} to {most} windows and the schedule has {rounds} rounds{}",
+            "it ends by {}, but its cases have {least} to {most} windows and the schedule has {rounds} \
+             rounds{}",
             by.name(),
             if schedule.until.is_some() {
                 " or more"

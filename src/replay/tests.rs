@@ -119,7 +119,7 @@ fn a_window_that_is_measured_once_more_is_counted_and_in_no_row() {
     let rows = replay.unfinished();
     assert_eq!((rows[0].rounds, rows[0].repeated_windows), (2, Some(2)));
     assert_eq!(rows[0].unaccounted_packets, Some(0));
-    let said = "windows that went wrong were measured once more (repeated_windows)";
+    let said = "bad windows were measured again (repeated_windows)";
     assert!(rows[0].warnings.iter().any(|warning| warning == said));
 }
 
@@ -142,7 +142,7 @@ fn counts_of_what_was_verified_have_the_limit_of_all_counts() {
     assert!(problem.ends_with("a count of 2^53 or more"), "{problem}");
     let problem = take(received + 1, 0).expect_err("so many cannot be");
     assert!(
-        problem.ends_with("more datagrams at fault than there were"),
+        problem.ends_with("more faulty datagrams than verified ones"),
         "{problem}"
     );
 }

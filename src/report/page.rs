@@ -56,7 +56,7 @@ pub fn page(files: &[Results]) -> String {
     page.into_string()
 }
 
-/// Nothing from elsewhere, whatever may stand in the results.
+/// Nothing from elsewhere, whatever is in the results.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; \
                       img-src data:; base-uri 'none'; form-action 'none'";
 

@@ -24,7 +24,7 @@ pub(super) fn places(files: &[Results]) -> Markup {
 
 fn of_board(board: &BoardRanking, files: &[Results]) -> Markup {
     let sentence = board.recommendation(By::Both);
-    // What to do stands before the colon, and why after it.
+    // The advice is before the colon, the reason after it.
     let (advice, why) = sentence.split_once(": ").unwrap_or((&sentence, ""));
     html! {
         p .advice {

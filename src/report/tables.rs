@@ -59,7 +59,7 @@ fn csv<'a>(rows: impl IntoIterator<Item = &'a Row>) -> String {
     String::from_utf8(bytes).unwrap_or_default()
 }
 
-/// The rows as they stand in the CSV.
+/// The rows as they are in the CSV.
 struct Cells {
     header: csv::StringRecord,
     rows: Vec<csv::StringRecord>,
@@ -115,7 +115,7 @@ impl Cells {
         (0..self.header.len()).filter(tells).collect()
     }
 
-    /// What stands in a table: texts of a sentence or more are counted.
+    /// The text in a table: of texts of a sentence or more, the count.
     fn shown(&self, row: &csv::StringRecord, column: usize) -> String {
         let text = row.get(column).unwrap_or_default();
         if self.name(column) == "warnings" && !text.is_empty() {

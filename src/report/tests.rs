@@ -4,7 +4,7 @@ use super::page;
 use crate::data::Sample;
 use crate::data::{Connection, Ip};
 use crate::results::Results;
-use crate::row::tests::record;
+use crate::row::tests::ordinary_row;
 use crate::row::{Row, Status};
 
 fn results(rows: Vec<Row>) -> Results {
@@ -43,7 +43,7 @@ fn sweep(engines: &[String], payloads: &[u32]) -> Vec<Row> {
                         received_pps: Some(1000.0 + rows.len() as f64),
                         ip,
                         connection,
-                        ..record()
+                        ..ordinary_row()
                     });
                 }
             }
@@ -104,9 +104,9 @@ fn what_stands_in_the_rows_is_never_markup() {
         model: hostile.to_owned(),
         cpu_model: hostile.to_owned(),
         warnings: vec![hostile.to_owned()],
-        ..record()
+        ..ordinary_row()
     };
-    let ours = page_of(vec![record()]);
+    let ours = page_of(vec![ordinary_row()]);
     let file = Results {
         name: hostile.to_owned(),
         ..results(vec![row(Status::Ok), row(Status::Failed)])
@@ -127,10 +127,10 @@ fn what_stands_in_the_rows_is_never_markup() {
 #[test]
 fn the_rows_in_the_page_are_the_csv() {
     let rows = vec![
-        record(),
+        ordinary_row(),
         Row {
             reason: "a \"b\", <c>\n\\".to_owned(),
-            ..record()
+            ..ordinary_row()
         },
     ];
     let page = page_of(rows.clone());
@@ -146,12 +146,12 @@ fn a_number_that_is_not_ok_is_seen_at_once() {
     let open = Row {
         unaccounted_packets: Some(-3),
         status: Status::Failed,
-        ..record()
+        ..ordinary_row()
     };
-    let page = page_of(vec![record(), open]);
+    let page = page_of(vec![ordinary_row(), open]);
     assert!(section(&page, "board").contains("1 case with datagrams unaccounted for."));
     assert!(section(&page, "board").contains("<li class=\"bad\"><b>1</b> failed</li>"));
-    let sound = page_of(vec![record()]);
+    let sound = page_of(vec![ordinary_row()]);
     assert!(section(&sound, "board").contains("Every datagram of every case is accounted for."));
 }
 
@@ -159,9 +159,9 @@ fn a_number_that_is_not_ok_is_seen_at_once() {
 fn a_warning_is_said_once_with_its_cases() {
     let warned = Row {
         warnings: vec!["too hot".to_owned()],
-        ..record()
+        ..ordinary_row()
     };
-    let page = page_of(vec![warned.clone(), warned, record()]);
+    let page = page_of(vec![warned.clone(), warned, ordinary_row()]);
     assert!(section(&page, "board").contains("<th scope=\"row\">2</th><td>too hot</td>"));
     assert_eq!(count(section(&page, "board"), "too hot"), 1);
 }
@@ -171,7 +171,7 @@ fn windows_become_points_over_time() {
     let windows: Vec<Sample> = (0..40).map(|n| window(n, 1000 + n % 3)).collect();
     let file = Results {
         windows,
-        ..results(vec![record()])
+        ..results(vec![ordinary_row()])
     };
     let with = page(&[file]);
     assert!(
@@ -180,7 +180,7 @@ fn windows_become_points_over_time() {
         section(&with, "drift")
     );
     assert!(section(&with, "drift").contains("Hottest thermal zone"));
-    let without = page_of(vec![record()]);
+    let without = page_of(vec![ordinary_row()]);
     assert!(section(&without, "drift").contains(".jsonl"));
     assert_eq!(count(section(&without, "drift"), "<svg"), 0);
 }
@@ -216,7 +216,7 @@ fn window(n: u64, received: u64) -> Sample {
 fn files_of_one_name_are_told_apart_by_their_directories() {
     let file = |name: &str| Results {
         name: name.to_owned(),
-        ..results(vec![record()])
+        ..results(vec![ordinary_row()])
     };
     let page = page(&[file("a/run.csv"), file("b/run.csv"), file("c/other.csv")]);
     for name in [
@@ -232,7 +232,7 @@ fn files_of_one_name_are_told_apart_by_their_directories() {
 fn a_board_that_is_emulated_is_not_taken_for_a_real_one() {
     let real = Row {
         model: "Raspberry Pi 4".to_owned(),
-        ..record()
+        ..ordinary_row()
     };
     let emulated = Row {
         virtualization: "qemu".to_owned(),

@@ -79,7 +79,7 @@ fn other_case(row: &Row) -> Option<String> {
     );
     let rest = row.case.strip_prefix(&named);
     if !rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/')) {
-        return Some(format!("case: its columns say {named}, not {}", row.case));
+        return Some(format!("case: {named} by its columns, not {}", row.case));
     }
     let sides = (row.senders, row.receivers);
     (sides != (threads.senders(), threads.receivers())).then(|| {
@@ -103,7 +103,7 @@ fn open_books(row: &Row) -> Option<String> {
         ));
     }
     if row.status == Status::Ok && (unread, unaccounted) != (0, 0) {
-        return Some("status: ok, but its books do not close".to_owned());
+        return Some("status: ok, but packet counts do not add up".to_owned());
     }
     let loss_pct = 100.0 * sent.saturating_sub(received) as f64 / sent.max(1) as f64;
     let said = row.loss_pct?;
@@ -132,10 +132,10 @@ fn more_than_there_are(row: &Row) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::row::tests::record;
+    use crate::row::tests::ordinary_row;
 
     fn refusal(change: impl FnOnce(&mut Row)) -> String {
-        let mut row = record();
+        let mut row = ordinary_row();
         assert_eq!(contradiction(&row), None);
         change(&mut row);
         contradiction(&row).unwrap_or_default()
@@ -143,7 +143,8 @@ mod tests {
 
     #[test]
     fn every_numeric_column_has_its_limits() {
-        let Value::Object(columns) = serde_json::to_value(record()).expect("an object") else {
+        let Value::Object(columns) = serde_json::to_value(ordinary_row()).expect("an object")
+        else {
             panic!("no object")
         };
         let numbers = columns.iter().filter(|(_, value)| value.is_number());
@@ -178,10 +179,7 @@ mod tests {
     #[test]
     fn a_row_is_of_the_case_that_it_names() {
         let problem = refusal(|row| row.payload_bytes = 26.try_into().expect("in range"));
-        assert!(
-            problem.starts_with("case: its columns say std:std/2t/26B"),
-            "{problem}"
-        );
+        assert!(problem.starts_with("case: std:std/2t/26B"), "{problem}");
         assert!(refusal(|row| row.case += "0").starts_with("case"));
         assert!(refusal(|row| row.senders = 3).starts_with("senders, receivers: 3 and 1"));
     }

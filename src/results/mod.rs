@@ -1,4 +1,4 @@
-//! Results from a file: the rows of a CSV, or of raw samples, which are reckoned again.
+//! Results from a file: the rows of a CSV, or of raw samples, which are computed again.
 
 mod figures;
 
@@ -49,7 +49,7 @@ impl Results {
         Self::from_csv(&name, &bytes[..])
     }
 
-    /// Reckons the rows of raw samples.
+    /// Computes the rows of raw samples.
     ///
     /// # Errors
     /// As for [`Results::open`].
@@ -133,7 +133,7 @@ fn whole_lines(text: &[u8]) -> &[u8] {
     end.map_or(text, |end| &text[..=end])
 }
 
-const NO_RESULTS: &str = "these are no results of udpbench: the first line names no column `case`";
+const NO_RESULTS: &str = "not results of udpbench: the first line has no column `case`";
 
 fn line_of(position: Option<&Position>) -> usize {
     let line = position.map_or(1, Position::line);
@@ -141,7 +141,7 @@ fn line_of(position: Option<&Position>) -> usize {
 }
 
 /// What stands where a number should and is none, like `NaN` or `1e999`: nothing that is measured is, and
-/// whoever compares numbers need not think of it.
+/// numbers can be compared without a thought of it.
 fn no_number(columns: &StringRecord, fields: &StringRecord, row: &Row) -> Option<String> {
     let is_endless = |field: &str| field.parse().is_ok_and(|number: f64| !number.is_finite());
     let mut suspects = columns
@@ -154,14 +154,14 @@ fn no_number(columns: &StringRecord, fields: &StringRecord, row: &Row) -> Option
         json.get(column).is_some_and(serde_json::Value::is_null)
     })?;
     Some(format!(
-        "{column}: {field} is no number; leave the field empty where none was measured"
+        "{column}: {field} is not a number; leave the field empty if there is none"
     ))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::row::tests::record;
+    use crate::row::tests::ordinary_row;
 
     fn csv_of(row: &Row) -> String {
         let mut writer = csv::Writer::from_writer(Vec::new());
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn a_line_without_its_end_is_left_out_whatever_it_says() {
-        let rows = [record(), record()];
+        let rows = [ordinary_row(), ordinary_row()];
         let whole = crate::export::csv::shape(&rows).expect("rows have a shape");
         for cut in 1..40 {
             let torn = &whole[..whole.len() - cut];
@@ -186,9 +186,9 @@ mod tests {
     fn the_rows_of_several_machines_are_told_apart() {
         let emulated = Row {
             virtualization: "qemu/tcg".to_owned(),
-            ..record()
+            ..ordinary_row()
         };
-        let rows = [record(), emulated.clone(), record()];
+        let rows = [ordinary_row(), emulated.clone(), ordinary_row()];
         let csv = crate::export::csv::shape(&rows).expect("rows have a shape");
         let results = Results::from_csv("x.csv", &csv[..]).expect("rows");
         let machines = results.by_machine();
@@ -203,20 +203,20 @@ mod tests {
         for (number, shown) in [(f64::NAN, "NaN"), (f64::NEG_INFINITY, "-inf")] {
             let row = Row {
                 cv_pct: Some(number),
-                ..record()
+                ..ordinary_row()
             };
             let error = Results::from_csv("x.csv", csv_of(&row).as_bytes()).expect_err("refused");
             assert_eq!(
                 error.to_string(),
                 format!(
-                    "x.csv, line 2: cv_pct: {shown} is no number; leave the field empty where none was \
-                     measured"
+                    "x.csv, line 2: cv_pct: {shown} is not a number; leave the field empty if there \
+                     is none"
                 )
             );
         }
         let row = Row {
             model: "Infinity".to_owned(),
-            ..record()
+            ..ordinary_row()
         };
         let results = Results::from_csv("x.csv", csv_of(&row).as_bytes()).expect("a text is one");
         assert_eq!(results.rows, [row]);

@@ -107,12 +107,12 @@ pub(super) fn warnings(
     let mut warnings = Vec::new();
     let throttled = throttled(samples);
     if !["", "no", UNSEEN].contains(&throttled.as_str()) {
-        warnings.push(format!("the board was not left at full speed: {throttled}"));
+        warnings.push(format!("the board was throttled: {throttled}"));
     }
     if let (Some(from_c), Some(hottest)) = (throttles_from_c, temp_c_max(samples)) {
         if hottest >= f64::from(from_c) {
             warnings.push(format!(
-                "it reached the {from_c} C from which this board throttles (temp_c_max)"
+                "the temperature reached {from_c} C, where this board throttles (temp_c_max)"
             ));
         }
     }

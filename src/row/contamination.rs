@@ -12,8 +12,8 @@ const LEAST_CLEAN: usize = 5;
 /// What may be wrong with a window.
 #[derive(Clone, Copy)]
 pub(super) enum Fault {
-    /// A lane that has its CPU to itself was switched out although it wanted to run.
-    SwitchedOut,
+    /// A lane that has its CPU to itself was preempted.
+    Preempted,
     /// A sender that never waited had less than 97 % of its CPU.
     Disturbed,
     /// The board protected itself from heat or low voltage.
@@ -24,7 +24,7 @@ pub(super) enum Fault {
 
 impl Fault {
     const ALL: [Self; 4] = [
-        Self::SwitchedOut,
+        Self::Preempted,
         Self::Disturbed,
         Self::Throttled,
         Self::SlowClock,
@@ -32,10 +32,7 @@ impl Fault {
 
     fn is_in(self, sample: &Sample, environment: &Environment) -> bool {
         match self {
-            Self::SwitchedOut => sample
-                .lanes
-                .iter()
-                .any(|lane| was_switched_out(lane, sample)),
+            Self::Preempted => sample.lanes.iter().any(|lane| was_preempted(lane, sample)),
             Self::Disturbed => is_disturbed(sample),
             Self::Throttled => climate::is_throttled(sample),
             Self::SlowClock => climate::is_slow(sample, &environment.paces),
@@ -43,8 +40,8 @@ impl Fault {
     }
 }
 
-/// Lanes that share a CPU switch each other out: that is the case itself. Workers may run on any of the CPUs.
-fn was_switched_out(lane: &LaneSample, sample: &Sample) -> bool {
+/// Lanes that share a CPU preempt each other: that is the case itself. Workers may run on any of the CPUs.
+fn was_preempted(lane: &LaneSample, sample: &Sample) -> bool {
     let may_be_there = |other: &&LaneSample| other.cpu == lane.cpu || other.side == Side::Worker;
     let on_its_cpu = sample.lanes.iter().filter(may_be_there);
     let is_alone = lane.cpu.is_some() && on_its_cpu.count() == 1;
@@ -66,8 +63,8 @@ pub(super) struct Selection<'a> {
     pub(super) left_out: usize,
     /// Whether a contaminated window of either side is in the ratios.
     pub(super) pairs_are_clean: bool,
-    /// Whether in some window a lane was switched out.
-    pub(super) some_switched_out: bool,
+    /// Whether in some window a lane was preempted.
+    pub(super) some_preempted: bool,
 }
 
 impl<'a> Selection<'a> {
@@ -80,7 +77,7 @@ impl<'a> Selection<'a> {
             let mut faults = Fault::ALL.into_iter();
             !faults.any(|fault| fault.is_in(sample, environment))
         };
-        let switched_out = |sample| Fault::SwitchedOut.is_in(sample, environment);
+        let preempted = |sample| Fault::Preempted.is_in(sample, environment);
         let clean: Vec<&Sample> = samples.iter().filter(|sample| is_clean(sample)).collect();
         let contaminated = samples.len() - clean.len();
         let kept = if clean.len() >= LEAST_CLEAN {
@@ -99,22 +96,21 @@ impl<'a> Selection<'a> {
             pairs: if pairs_are_clean { clean_pairs } else { pairs },
             contaminated,
             pairs_are_clean,
-            some_switched_out: samples.iter().any(switched_out),
+            some_preempted: samples.iter().any(preempted),
         }
     }
 
     /// What a row says about it.
     pub(super) fn warnings(&self) -> Vec<String> {
         let mut warnings = Vec::new();
-        if self.some_switched_out {
-            warnings.push("a lane was switched out although it wanted to run".to_owned());
+        if self.some_preempted {
+            warnings.push("a benchmark thread was preempted".to_owned());
         }
         if self.left_out > 0 {
             warnings.push("contaminated windows are left out (left_out_windows)".to_owned());
         } else if self.contaminated > 0 {
-            let why = "too few are clean to leave the others out";
             warnings.push(format!(
-                "contaminated windows (contaminated_windows) are kept: {why}"
+                "fewer than {LEAST_CLEAN} clean windows: all kept (contaminated_windows)"
             ));
         }
         if !self.pairs_are_clean && self.contaminated == self.left_out {

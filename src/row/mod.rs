@@ -1,4 +1,4 @@
-//! The record: one row of the results. This is the one place where raw counters become numbers to read.
+//! One row of the results. This is the one place where raw counters become numbers to read.
 //!
 //! `docs/RESULTS.md` says the same for people who only have the CSV.
 
@@ -176,7 +176,7 @@ pub struct RowInput<'a> {
     pub samples: &'a [Sample],
     /// How many windows were measured a second time.
     pub repeated: usize,
-    /// What was found in its datagrams, if somebody looked.
+    /// What was found in its datagrams, with `--verify`.
     pub verified: Option<Verified>,
     /// The windows of the reference case of its block.
     pub reference: &'a [Sample],

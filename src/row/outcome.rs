@@ -10,7 +10,7 @@ pub enum Status {
     Ok,
     /// Not run, for the reason given.
     Skipped,
-    /// It broke, starved, or its books do not close.
+    /// It broke, starved, or its packet counts do not add up.
     Failed,
     /// Ended early, with the rounds that it had.
     Interrupted,

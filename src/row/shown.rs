@@ -31,7 +31,7 @@ impl Row {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::row::tests::record;
+    use crate::row::tests::ordinary_row;
 
     #[test]
     fn every_text_of_a_row_is_shown_without_what_steers_a_terminal() {
@@ -43,7 +43,7 @@ mod tests {
                 model: steering.to_owned(),
                 version: steering.to_owned(),
                 warnings: vec![steering.to_owned(), "one; not two".to_owned()],
-                ..record()
+                ..ordinary_row()
             }
             .shown(),
         );
@@ -60,7 +60,7 @@ mod tests {
         let row = Row {
             warnings: vec!["one; not two".to_owned(), "µ".to_owned()],
             cv_pct: Some(0.1 + 0.2),
-            ..record()
+            ..ordinary_row()
         };
         assert_eq!(row.shown(), row);
     }

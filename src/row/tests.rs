@@ -62,11 +62,11 @@ fn counts(sent: u64, received: u64, dropped_socket: u64) -> Counts {
     }
 }
 
-fn record_of(samples: &[Sample], reference: &[Sample], outcome: Outcome) -> Row {
-    record_in(&Environment::default(), samples, reference, outcome)
+fn make_row(samples: &[Sample], reference: &[Sample], outcome: Outcome) -> Row {
+    make_row_in(&Environment::default(), samples, reference, outcome)
 }
 
-fn record_in(
+fn make_row_in(
     environment: &Environment,
     samples: &[Sample],
     reference: &[Sample],
@@ -95,8 +95,8 @@ fn six() -> Vec<Sample> {
 }
 
 /// An ordinary row, for other tests to change.
-pub(crate) fn record() -> Row {
-    record_of(&six(), &six(), Outcome::Complete(EndedBy::Rounds))
+pub(crate) fn ordinary_row() -> Row {
+    make_row(&six(), &six(), Outcome::Complete(EndedBy::Rounds))
 }
 
 /// As [`window`], but for the lanes' CPU time, which is that of two workers: 70 and 60 ms.
@@ -120,12 +120,12 @@ fn window_of_workers(round: u32) -> Sample {
 #[test]
 fn the_cpu_time_of_workers_is_on_nobodys_side() {
     let windows: Vec<Sample> = (1..=6).map(window_of_workers).collect();
-    let row = record_of(&windows, &six(), Outcome::Complete(EndedBy::Rounds));
+    let row = make_row(&windows, &six(), Outcome::Complete(EndedBy::Rounds));
     assert_eq!(row.sender_cpu_ns_per_packet, None);
     assert_eq!(row.receiver_cpu_ns_per_packet, None);
     assert_eq!(row.cpu_ns_per_packet, Some(6500.0));
     assert_eq!(row.receiver_share_min_pct, Some(100.0));
-    assert_eq!(row.received_pps, record().received_pps);
+    assert_eq!(row.received_pps, ordinary_row().received_pps);
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn a_side_that_no_worker_runs_has_its_own_cpu_time() {
     for window in &mut windows {
         window.lanes[0].cpu_ns = Some(30_000_000);
     }
-    let row = record_of(&windows, &six(), Outcome::Complete(EndedBy::Rounds));
+    let row = make_row(&windows, &six(), Outcome::Complete(EndedBy::Rounds));
     assert_eq!(row.sender_cpu_ns_per_packet, Some(1000.0));
     assert_eq!(row.receiver_cpu_ns_per_packet, None);
     assert_eq!(row.cpu_ns_per_packet, Some(8000.0));
@@ -142,7 +142,7 @@ fn a_side_that_no_worker_runs_has_its_own_cpu_time() {
 
 #[test]
 fn the_numbers_are_those_that_a_pocket_calculator_gives() {
-    let row = record();
+    let row = ordinary_row();
     assert_eq!(
         (row.status, row.rounds, row.window_ms),
         (Status::Ok, 6, Some(100.0))
@@ -192,14 +192,14 @@ fn ratios_are_taken_within_a_round() {
         sample.lanes[0].cpu_ns = Some(198_000_000);
     }
     reference.reverse();
-    let row = record_of(&samples, &reference, Outcome::Complete(EndedBy::Rounds));
+    let row = make_row(&samples, &reference, Outcome::Complete(EndedBy::Rounds));
     assert_eq!(
         (row.ratio_to_std_low, row.ratio_to_std_high),
         (Some(1.0), Some(1.0))
     );
     assert_eq!(row.received_pps_low, Some(100_000.0));
     // Without its partners there is less to say.
-    let row = record_of(
+    let row = make_row(
         &samples,
         &reference[..2],
         Outcome::Complete(EndedBy::Rounds),
@@ -207,10 +207,10 @@ fn ratios_are_taken_within_a_round() {
     assert!(
         row.warnings
             .iter()
-            .any(|warning| warning.contains("fewer pairs")),
+            .any(|warning| warning.contains("no partner in the reference")),
         "{row:?}"
     );
-    let row = record_of(&samples, &[], Outcome::Complete(EndedBy::Rounds));
+    let row = make_row(&samples, &[], Outcome::Complete(EndedBy::Rounds));
     assert_eq!((row.ratio_to_std, row.ratio_to_std_low), (None, None));
 }
 
@@ -222,8 +222,11 @@ fn a_starved_or_faulty_case_has_counts_but_no_speed() {
     // What is missing in one window and too much in another must not cancel out.
     faulty[0].books.at_end.received -= 1;
     faulty[1].books.at_end.received += 1;
-    for (samples, reason) in [(starved, "starved"), (faulty, "the books of 2 windows")] {
-        let row = record_of(&samples, &six(), Outcome::Complete(EndedBy::Rounds));
+    for (samples, reason) in [
+        (starved, "starved"),
+        (faulty, "packet counts do not add up in 2 windows"),
+    ] {
+        let row = make_row(&samples, &six(), Outcome::Complete(EndedBy::Rounds));
         assert_eq!(row.status, Status::Failed);
         assert!(row.reason.starts_with(reason), "{}", row.reason);
         assert_eq!((row.received_pps, row.ratio_to_std), (None, None));
@@ -233,13 +236,13 @@ fn a_starved_or_faulty_case_has_counts_but_no_speed() {
 
 #[test]
 fn an_interrupted_case_says_what_its_rounds_say() {
-    let row = record_of(&six()[..1], &six()[..1], Outcome::Interrupted);
+    let row = make_row(&six()[..1], &six()[..1], Outcome::Interrupted);
     assert_eq!((row.status, row.rounds), (Status::Interrupted, 1));
     assert_eq!(
         (row.received_pps, row.received_pps_low),
         (Some(200_000.0), None)
     );
-    let row = record_of(&[], &[], Outcome::Interrupted);
+    let row = make_row(&[], &[], Outcome::Interrupted);
     assert_eq!(
         (row.status, row.rounds, row.sent_packets),
         (Status::Interrupted, 0, None)
@@ -251,10 +254,11 @@ fn what_is_missing_in_one_window_and_too_much_in_another_does_not_cancel() {
     let mut samples = six();
     samples[0].books.at_end.received += 1;
     samples[1].books.at_end.received -= 1;
-    let row = record_of(&samples, &six(), Outcome::Complete(EndedBy::Rounds));
+    let row = make_row(&samples, &six(), Outcome::Complete(EndedBy::Rounds));
     assert_eq!(row.status, Status::Failed);
     assert!(
-        row.reason.contains("2 windows do not close: 2 datagrams"),
+        row.reason
+            .contains("do not add up in 2 windows: 2 datagrams"),
         "{}",
         row.reason
     );

@@ -32,8 +32,9 @@ pub(super) fn status(input: &RowInput) -> (Status, String) {
             faults.len(),
             faults.iter().map(|count| count.unsigned_abs()),
         );
+        let plural = if windows == 1 { "" } else { "s" };
         let reason = format!(
-            "the books of {windows} windows do not close: {} datagrams unaccounted for",
+            "packet counts do not add up in {windows} window{plural}: {} datagrams unaccounted for",
             datagrams.sum::<u64>()
         );
         return (Status::Failed, reason);
@@ -62,7 +63,7 @@ fn dead(samples: &[Sample]) -> Option<String> {
         0 => "nothing was sent",
         // What came was the warm-up's; so it is in logs of format 2, whose books do not tell the two apart.
         _ if samples.iter().any(|sample| numbers::received(sample) > 0) => {
-            "nothing of what was sent in the windows was received"
+            "nothing sent in the windows was received"
         }
         _ => "nothing was received",
     };
@@ -109,7 +110,7 @@ pub(super) fn warnings(
     };
     let pairs = samples.iter().filter(has_partner).count();
     if pairs > 0 && pairs < samples.len() {
-        warnings.push("the ratios have fewer pairs than there are windows".to_owned());
+        warnings.push("some windows have no partner in the reference (ratio_pairs)".to_owned());
     }
     let of_rates = selection.kept.len();
     let of_ratios = selection.pairs.len();
@@ -122,7 +123,7 @@ pub(super) fn warnings(
         let buffers = |sample: &Sample| (sample.rcvbuf_bytes, sample.sndbuf_bytes);
         buffers(&two[0]) != buffers(&two[1])
     }) {
-        warnings.push("the buffers that were granted changed from window to window".to_owned());
+        warnings.push("the granted buffer sizes changed between windows".to_owned());
     }
     warnings.extend(unlike_a_longer_run(input));
     warnings.extend(idle_lanes(input));
@@ -138,8 +139,7 @@ pub(super) fn warnings(
         warnings.push(format!("{failed} system calls failed"));
     }
     if input.repeated > 0 {
-        warnings
-            .push("windows that went wrong were measured once more (repeated_windows)".to_owned());
+        warnings.push("bad windows were measured again (repeated_windows)".to_owned());
     }
     warnings.extend(uncounted_cpu(samples));
     if !samples.is_empty() {
@@ -156,7 +156,7 @@ fn uncounted_cpu(samples: &[Sample]) -> Option<String> {
     const NEGLIGIBLE_PCT: f64 = 1.0;
     let pct = numbers::other_cpu_pct(samples).filter(|&pct| pct > NEGLIGIBLE_PCT)?;
     Some(format!(
-        "threads besides the benchmark's own used {pct:.0} % more CPU time (other_cpu_ns_per_packet)"
+        "other threads of the program used {pct:.0} % more CPU time (other_cpu_ns_per_packet)"
     ))
 }
 
@@ -164,7 +164,7 @@ fn few_rounds(rounds: usize) -> Option<String> {
     let coverage = stats::coverage(rounds);
     (rounds > 1 && coverage < stats::CONFIDENCE).then(|| {
         format!(
-            "intervals of {rounds} rounds cover {:.1} %, not 95 %: 6 rounds or more do",
+            "intervals of {rounds} rounds cover {:.1} %, not 95 %: use 6 rounds or more",
             100.0 * coverage
         )
     })
@@ -182,9 +182,9 @@ fn unlike_a_longer_run(input: &RowInput) -> Vec<String> {
     }
     // What `null` has in flight is no queue.
     if input.engines.sender.moves_datagrams && numbers::unsteady_windows(samples) > 0 {
-        let cure = "a longer --duration or --warmup, or a smaller --rcvbuf, shows how it goes on";
+        let fix = "use a longer --duration or --warmup, or a smaller --rcvbuf";
         warnings.push(format!(
-            "queues were filling or emptying (queue_growth_packets): {cure}"
+            "queues were filling or emptying (queue_growth_packets): {fix}"
         ));
     }
     warnings
@@ -223,9 +223,10 @@ fn idle_lanes(input: &RowInput) -> Vec<String> {
 fn disturbed(samples: &[Sample], environment: &Environment) -> Option<String> {
     let why = match environment.irq_time_accounting.as_str() {
         "no" => "other programs",
-        "yes" => "this kernel counts softirq time apart, or other programs",
-        _ => "other programs, or a kernel that counts softirq time apart",
+        "yes" => "softirq time, which this kernel accounts separately, or other programs",
+        _ => "other programs, or softirq time, if this kernel accounts it separately",
     };
-    (numbers::disturbed_windows(samples) > 0)
-        .then(|| format!("lanes had less than 97 % of a sender's CPU (disturbed_windows): {why}"))
+    (numbers::disturbed_windows(samples) > 0).then(|| {
+        format!("benchmark threads had less than 97 % of a sender's CPU (disturbed_windows): {why}")
+    })
 }

@@ -21,9 +21,9 @@ use crate::sys::interrupt::{Interrupt, Interrupted};
 
 /// What a sweep tells while it goes on. Errors of a journal end the sweep.
 pub trait Journal {
-    /// Something is about to happen, for the person who waits.
+    /// What is about to happen, for the progress display.
     fn doing(&mut self, what: &str);
-    /// Something that takes a while and is not measuring, for whoever reads it, now or later.
+    /// Something that takes a while and is not measuring, for the screen and for logs of it.
     fn waiting(&mut self, what: &str);
     /// A block is about to be measured.
     fn block(&mut self, block: &Block);
@@ -46,7 +46,7 @@ pub trait Journal {
 pub enum Ending {
     /// Every case of the plan has its row.
     Complete,
-    /// Somebody asked it to end; the blocks that were not begun have no rows.
+    /// It was asked to end; the blocks that were not begun have no rows.
     Interrupted,
 }
 
@@ -103,24 +103,24 @@ impl From<anyhow::Error> for End {
     }
 }
 
-/// A window that cannot be is none: whoever reads the file would refuse all of it.
+/// A window with impossible counts is an error: a reader would refuse the whole file.
 fn possible(measured: Result<Sample, NoSample>, expected: Expected) -> Result<Sample, NoSample> {
     let sample = measured?;
     match expected.contradiction(&sample) {
         None => Ok(sample),
         Some(contradiction) => Err(NoSample::Failed(anyhow!(
-            "what was counted cannot be: {contradiction}"
+            "impossible counts: {contradiction}"
         ))),
     }
 }
 
-/// Why a window is to be measured once more, if it is: one that went wrong on a busy machine shall not condemn
-/// its case. A receiver that starves by nature does so again.
+/// Why a window is to be measured again, if it is: one bad window on a busy machine must not fail its case.
+/// A receiver that is known to starve would do so again.
 fn fault(receiver: &Traits, measured: &Result<Sample, NoSample>) -> Option<String> {
     match measured {
         Ok(sample) => {
-            let is_nature = sample.books.unread > 0 && receiver.starves.is_some();
-            sample.fault().filter(|_| !is_nature)
+            let is_expected = sample.books.unread > 0 && receiver.starves.is_some();
+            sample.fault().filter(|_| !is_expected)
         }
         Err(NoSample::Failed(error)) => Some(format!("{error:#}")),
         Err(NoSample::Interrupted) => None,
@@ -153,7 +153,7 @@ impl Sweep<'_> {
 
     fn block(&mut self, number: usize, share: Option<Duration>) -> Result<(), End> {
         let warning = self.cool_down()?;
-        self.tell(&Event::BlockBegun {
+        self.emit(&Event::BlockBegun {
             block: number,
             warning,
         })?;
@@ -176,7 +176,7 @@ impl Sweep<'_> {
         let deadline = share.and_then(|share| Instant::now().checked_add(share));
         for round in 1.. {
             if let Some(by) = self.is_enough(number, &cases, round - 1, deadline) {
-                return self.tell(&Event::BlockEnded { block: number, by });
+                return self.emit(&Event::BlockEnded { block: number, by });
             }
             let order = self
                 .header
@@ -252,8 +252,8 @@ impl Sweep<'_> {
         let is_second = self.replay.is_repeated(case, round);
         if let Some(reason) = fault(engines.receiver, &measured).filter(|_| !is_second) {
             self.journal
-                .doing(&format!("once more: {} ({reason})", case.label()));
-            self.tell(&Event::Repeated {
+                .doing(&format!("measured again: {} ({reason})", case.label()));
+            self.emit(&Event::Repeated {
                 case: case.key(),
                 round,
                 reason,
@@ -268,7 +268,7 @@ impl Sweep<'_> {
             measured = measure();
         }
         match measured {
-            Ok(sample) => self.tell(&Event::Window(Box::new(Sample {
+            Ok(sample) => self.emit(&Event::Window(Box::new(Sample {
                 round,
                 position,
                 ..sample
@@ -280,7 +280,7 @@ impl Sweep<'_> {
 
     fn fail(&mut self, case: &Case, round: u32, reason: String) -> Result<(), End> {
         let case = case.key();
-        self.tell(&Event::Failed {
+        self.emit(&Event::Failed {
             case,
             round,
             reason,
@@ -313,7 +313,7 @@ impl Sweep<'_> {
             let verified = measure::verify(case, placement, settings, self.interrupt);
             match possible(verified, expected) {
                 Ok(sample) => {
-                    self.tell(&Event::Verified(Box::new(sample)))?;
+                    self.emit(&Event::Verified(Box::new(sample)))?;
                     if self.replay.has_failed(case) {
                         let lost = self.header.schedule.rounds;
                         self.journal.windows_to_come(-i64::from(lost));
@@ -327,7 +327,7 @@ impl Sweep<'_> {
     }
 
     /// Writes down what happened, and the rows that follow from it.
-    fn tell(&mut self, line: &Event) -> Result<(), End> {
+    fn emit(&mut self, line: &Event) -> Result<(), End> {
         self.journal.line(line)?;
         let rows = self.replay.take(line).map_err(anyhow::Error::msg)?;
         if !rows.is_empty() {

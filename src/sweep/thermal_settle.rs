@@ -8,7 +8,7 @@ use crate::plan::Settings;
 use crate::sys::sensors;
 
 impl Sweep<'_> {
-    /// Traffic that nobody counts: clocks come up, the board leaves its idle state. If the case breaks, its
+    /// Traffic that is not counted: clocks come up, the board leaves its idle state. If the case breaks, its
     /// block will say so.
     pub(super) fn soak(&mut self, block: usize) -> Result<(), End> {
         let schedule = &self.header.schedule;
@@ -48,13 +48,13 @@ impl Sweep<'_> {
             }
             if left.is_zero() {
                 return Ok(Some(format!(
-                    "it was not below {wanted} C when the cool-down was over (temp_c_start)"
+                    "still not below {wanted} C at the end of the cool-down (temp_c_start)"
                 )));
             }
             let seconds = left.as_secs();
             if since.elapsed() < LOOK {
                 self.journal.waiting(&format!(
-                    "{degrees} C: waiting until it is below {wanted} C, for {seconds} s at most"
+                    "{degrees} C: waiting for less than {wanted} C, {seconds} s at most"
                 ));
             }
             self.journal

@@ -14,7 +14,7 @@ pub fn may_force(socket: &impl AsFd, bytes: usize) -> bool {
 /// Asks for a receive buffer of so many bytes: beyond `net.core.rmem_max` with CAP_NET_ADMIN, else up to it.
 ///
 /// # Errors
-/// What the system said.
+/// The error of the system call.
 pub fn set_receive(socket: &impl AsFd, bytes: usize) -> io::Result<()> {
     let forced = setsockopt(socket, RcvBufForce, &bytes);
     Ok(forced.or_else(|_| setsockopt(socket, RcvBuf, &bytes))?)
@@ -23,7 +23,7 @@ pub fn set_receive(socket: &impl AsFd, bytes: usize) -> io::Result<()> {
 /// Asks for a send buffer of so many bytes: beyond `net.core.wmem_max` with CAP_NET_ADMIN, else up to it.
 ///
 /// # Errors
-/// What the system said.
+/// The error of the system call.
 pub fn set_send(socket: &impl AsFd, bytes: usize) -> io::Result<()> {
     let forced = setsockopt(socket, SndBufForce, &bytes);
     Ok(forced.or_else(|_| setsockopt(socket, SndBuf, &bytes))?)

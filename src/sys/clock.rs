@@ -39,7 +39,7 @@ fn read(clock: ClockId) -> Option<u64> {
 pub struct Switches {
     /// It waited for something.
     pub voluntary: u64,
-    /// It was switched out although it wanted to run.
+    /// It was preempted.
     pub involuntary: u64,
 }
 

@@ -79,7 +79,7 @@ fn proc_drops(socket: &UdpSocket) -> io::Result<u32> {
             return Ok(drops);
         }
     }
-    let missing = format!("{table} does not list the socket, or not its drops");
+    let missing = format!("{table} does not list the socket or its drops");
     Err(io::Error::new(io::ErrorKind::Unsupported, missing))
 }
 
@@ -98,7 +98,7 @@ mod tests {
 
     use super::*;
 
-    /// A socket whose queue has overflowed, so that both sources must say the same, and not 0.
+    /// A socket whose queue has overflowed, so that both sources must agree on a number above 0.
     #[test]
     fn both_sources_agree() {
         for loopback in ["127.0.0.1:0", "[::1]:0"] {

@@ -78,7 +78,7 @@ pub enum Kind {
     FileOrPipe,
 }
 
-/// Reads all of a file that somebody named.
+/// Reads all of a file that the user named.
 ///
 /// # Errors
 /// When it cannot be read, is of another kind (a directory, a device), or larger than 1 GiB.
@@ -103,7 +103,7 @@ const MOST_BYTES: u64 = 1 << 30;
 
 fn at_most(most: u64, file: &File) -> io::Result<Vec<u8>> {
     let too_large = || {
-        let problem = format!("it has more than {most} B, which no file of udpbench has");
+        let problem = format!("it has more than {most} B, the most that udpbench reads");
         Err(io::Error::new(io::ErrorKind::InvalidData, problem))
     };
     if file.metadata()?.len() > most {

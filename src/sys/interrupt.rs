@@ -13,7 +13,7 @@ use nix::sys::time::TimeSpec;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXCPU};
 use signal_hook::{flag, low_level::pipe};
 
-/// Whether somebody asked the program to end, and sleeping that ends when somebody does.
+/// Whether the program was asked to end, and a sleep that ends when it is.
 #[derive(Debug)]
 pub struct Interrupt {
     signal: Arc<AtomicUsize>,
@@ -22,7 +22,7 @@ pub struct Interrupt {
     waker: UnixStream,
 }
 
-/// Somebody asked the program to end.
+/// The program was asked to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interrupted;
 
@@ -30,7 +30,7 @@ impl Interrupt {
     /// One that nothing triggers.
     ///
     /// # Errors
-    /// When no pair of sockets is to be had.
+    /// When no pair of sockets can be made.
     pub fn never() -> io::Result<Self> {
         let (woken, waker) = UnixStream::pair()?;
         Ok(Self {
@@ -112,7 +112,7 @@ impl Interrupt {
     }
 }
 
-/// Whether whoever started the program had the signal ignored (proc_pid_status(5)).
+/// Whether the parent process had the signal ignored (proc_pid_status(5)).
 fn is_ignored(signal: i32) -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

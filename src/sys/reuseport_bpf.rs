@@ -67,7 +67,7 @@ pub fn probe() -> Result<(), String> {
         by_source_port(&socket.into(), &[])
     };
     attach().map_err(|error: io::Error| {
-        format!("this kernel takes no SO_ATTACH_REUSEPORT_CBPF (Linux 4.5): {error}")
+        format!("no SO_ATTACH_REUSEPORT_CBPF in this kernel (Linux 4.5): {error}")
     })
 }
 

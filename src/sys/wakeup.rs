@@ -73,7 +73,7 @@ mod tests {
         let thread = std::thread::spawn(move || {
             sender
                 .send(nix::unistd::gettid().as_raw())
-                .expect("somebody listens");
+                .expect("the receiver exists");
             socket.recv_from(&mut [0; 1]).map(drop)
         });
         let tid = receiver.recv().expect("it says its id");

@@ -43,11 +43,11 @@ impl FromStr for Delay {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let cure = || format!("{text:?} is no delay: write ENGINE:ITERATIONS, as in std:100");
-        let (engine, iterations) = text.split_once(':').ok_or_else(cure)?;
+        let fix = || format!("{text:?} is not a delay: write ENGINE:ITERATIONS, such as std:100");
+        let (engine, iterations) = text.split_once(':').ok_or_else(fix)?;
         Ok(Self {
-            engine: engine.parse().map_err(|_| cure())?,
-            iterations: iterations.parse().map_err(|_| cure())?,
+            engine: engine.parse().map_err(|_| fix())?,
+            iterations: iterations.parse().map_err(|_| fix())?,
         })
     }
 }

@@ -35,11 +35,11 @@ pub enum Role {
     Alone(SendEnd, ReceiveEnd),
 }
 
-/// What the lanes of one run share: the gate and the two stop flags.
+/// What the lanes of one run share: the start barrier and the two stop flags.
 #[derive(Debug, Default)]
 pub struct Control {
     /// Where lanes wait for each other.
-    pub gate: StartBarrier,
+    pub start_barrier: StartBarrier,
     stop_sending: AtomicBool,
     stop_receiving: AtomicBool,
     #[cfg(feature = "calibration")]
@@ -57,7 +57,7 @@ impl Control {
         self.stop_receiving.store(true, Ordering::Relaxed);
     }
 
-    /// Makes senders do so much more for each datagram. To be said before the gate opens.
+    /// Makes senders do so much more for each datagram. To be set before the start.
     #[cfg(feature = "calibration")]
     pub fn delay_senders(&self, iterations: u64) {
         self.delay_iterations.store(iterations, Ordering::Relaxed);
@@ -115,12 +115,12 @@ impl LaneContext {
         }
     }
 
-    /// Arrives at the gate and waits until it opens.
+    /// Arrives at the start barrier and waits until it opens.
     ///
     /// # Errors
     /// When another lane could not be built and the run is called off.
     pub fn wait_at_start(&self) -> io::Result<()> {
-        self.control.gate.arrive_and_wait()
+        self.control.start_barrier.arrive_and_wait()
     }
 
     /// Whether senders are to stop. One relaxed load.

@@ -1,7 +1,7 @@
 //! The generic loops. A workload serves every engine, an engine every workload.
 //!
 //! These loops are what is timed: each is readable at a glance, and nothing else runs in a lane between
-//! the gate and the stop.
+//! the start and the stop.
 
 #[cfg(feature = "calibration")]
 pub mod delay;
@@ -23,7 +23,7 @@ use crate::engine::verify::{SequenceCheck, SequenceTracker, SequenceWriter};
 use crate::engine::{Addressing, Connected, Engine, Receive, Remark, Transmit, Unconnected};
 use crate::workload::lane::{Job, LaneContext, Role};
 
-/// Runs one lane of engine `E`: builds its halves, waits at the gate, and loops until the stop.
+/// Runs one lane of engine `E`: builds its halves, waits at the start barrier, and loops until the stop.
 ///
 /// # Errors
 /// What building the halves said, or an error that persisted in the loop.
@@ -107,7 +107,7 @@ fn verify_alone<E: Engine>(
     run_untimed(engine, loops)
 }
 
-/// Runs a loop that nobody times: boxed, so that what drives futures is compiled once for all of them.
+/// Runs a loop that is not timed: boxed, so that what drives futures is compiled once for all of them.
 fn run_untimed<E: Engine>(
     engine: &E,
     loops: impl Future<Output = io::Result<()>> + Send,

@@ -3,10 +3,10 @@
 use std::io;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// What a lane returns that was called off at the gate, as another one could not be built.
+/// What a lane returns that was cancelled at the start barrier, because another one could not be built.
 pub const CALLED_OFF: io::ErrorKind = io::ErrorKind::ConnectionAborted;
 
-/// Where lanes wait until all of them are ready. If one cannot be built, nobody is stranded.
+/// Where lanes wait until all of them are ready. If one cannot be built, all of them leave.
 #[derive(Debug, Default)]
 pub struct StartBarrier {
     state: Mutex<BarrierState>,

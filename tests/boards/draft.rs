@@ -63,9 +63,9 @@ fn a_draft_that_is_added_is_what_its_board_is_recognised_as() {
 fn a_draft_takes_the_temperatures_from_the_trip_points() {
     let drafted = |name: &str| {
         let board = parsed(&host(name), name);
-        let gate = board.cooldown.map(|cooldown| cooldown.below_c);
+        let below_c = board.cooldown.map(|cooldown| cooldown.below_c);
         (
-            gate,
+            below_c,
             board
                 .throttle
                 .map(|throttle| (throttle.from_c, throttle.critical_c)),
@@ -126,7 +126,7 @@ fn a_board_that_has_a_profile_is_drafted_all_the_same() {
     let said = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
     assert_eq!(
         said,
-        "there is a profile for this board, rpi-4b: the device tree is compatible with \
+        "this board has a profile, rpi-4b: the device tree is compatible with \
          raspberrypi,4-model-b\n"
     );
     let drafted = String::from_utf8_lossy(&output.get_output().stdout).into_owned();

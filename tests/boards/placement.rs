@@ -139,7 +139,7 @@ fn a_profile_forced_on_a_machine_with_more_cpus_falls_back_and_says_so() {
     let fallback = fallback("rpi-4b", &host("rock-5b"));
     assert_eq!(
         fallback.as_deref(),
-        Some("generic placement: rpi-4b has 4 CPUs, but there is a CPU 4 here")
+        Some("generic placement: rpi-4b has 4 CPUs, but this host has a CPU 4")
     );
 }
 
@@ -148,7 +148,7 @@ fn big_cores_with_other_numbers_contradict_the_profile() {
     let fallback = fallback("rock-5b", &host("rock-5b-renumbered"));
     assert_eq!(
         fallback.as_deref(),
-        Some("generic placement: CPU 4 is big in rock-5b, but here it is no bigger than CPU 3")
+        Some("generic placement: CPU 4 is big in rock-5b, but here not bigger than CPU 3")
     );
 }
 
@@ -166,7 +166,7 @@ fn a_kernel_that_does_not_tell_big_cores_from_others_contradicts_the_profile() {
     assert_eq!(
         fallback("rock-5b", &host).as_deref(),
         Some(
-            "generic placement: rock-5b has big CPUs, but no cpu_capacity here tells CPU 4 from CPU 3"
+            "generic placement: rock-5b has big CPUs, but this kernel has no cpu_capacity to tell CPU 4 from CPU 3"
         )
     );
 }

@@ -111,7 +111,7 @@ fn a_profile_that_does_not_exist_cannot_be_shown() {
 #[test]
 fn the_readme_counts_the_boards() {
     let readme = fs::read_to_string(package().join("README.md")).expect("is there");
-    let boards = format!("knows {} boards", all().len() - 1);
+    let boards = format!("profiles of {} boards", all().len() - 1);
     assert!(readme.contains(&boards), "{boards}");
 }
 
@@ -172,7 +172,7 @@ fn a_wrong_cpu_in_any_profile_is_refused_at_its_line() {
             let message = Board::parse(&broken, "mine.toml")
                 .expect_err(&key)
                 .to_string();
-            let expected = format!("mine.toml, line {}: there is no CPU {wrong}: ", n + 1);
+            let expected = format!("mine.toml, line {}: no CPU {wrong}: ", n + 1);
             assert!(message.starts_with(&expected), "{board}: {message}");
             tried += 1;
         }

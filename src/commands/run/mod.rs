@@ -32,11 +32,11 @@ use crate::sys::{cpu_speed, limits};
 /// # Errors
 /// Bad input, an output that cannot be made or written, or standard output that is gone.
 pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
-    // Before the first file is there: whoever sees it may press Ctrl-C and expect it to be finished.
+    // Before the first file is there: from then on Ctrl-C must leave it complete.
     let interrupt = Interrupt::on_signals().context("cannot handle Ctrl-C")?;
     limits::raise_open_files();
     let begun = match &args.output.resume {
-        Some(raw) => resume::go_on(args, raw)?,
+        Some(raw) => resume::resume(args, raw)?,
         None => begin(args)?,
     };
     let Begun {
@@ -63,7 +63,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
             say(&format!(
                 "interrupted: {left} cases have no row; what was measured is kept"
             ));
-            if let Some(how) = progress.outputs.how_to_go_on() {
+            if let Some(how) = progress.outputs.resume_command() {
                 say(&how);
             }
             let signal = interrupt.signal().unwrap_or_default();
@@ -75,7 +75,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
 
 /// An error that ended the sweep, with how to go on once its cause is gone.
 fn broken_off(progress: &Progress, error: anyhow::Error) -> anyhow::Error {
-    match progress.outputs.how_to_go_on() {
+    match progress.outputs.resume_command() {
         Some(how) => anyhow!("{error:#}; {how}"),
         None => error,
     }
@@ -100,7 +100,7 @@ fn begin(args: &RunArgs) -> anyhow::Result<Begun> {
     let header = request.header(args, &started_at, environment);
     let mut progress = Progress::new(outputs, args.output.quiet, &header, 0);
     if let Err(error) = progress.line(&Event::Header(Box::new(header.clone()))) {
-        // Nothing was measured: leave no files behind that nobody can go on with.
+        // Nothing was measured: leave no files behind that cannot be resumed.
         progress.outputs.remove();
         return Err(error);
     }
@@ -120,12 +120,12 @@ fn exit_code(rows: &[Row]) -> ExitCode {
         .count();
     if failed > 0 {
         say(&format!(
-            "{failed} of {} cases failed: the column `reason` says why",
+            "{failed} of {} cases failed: see the column `reason`",
             rows.len()
         ));
         ExitCode::FAILURE
     } else if rows.iter().all(|row| row.status == Status::Skipped) {
-        say("nothing could run: the column `reason` says why");
+        say("nothing could run: see the column `reason`");
         ExitCode::FAILURE
     } else {
         ExitCode::SUCCESS
@@ -135,8 +135,8 @@ fn exit_code(rows: &[Row]) -> ExitCode {
 fn environment(request: &Request, findings: &[Finding]) -> Environment {
     let board = &request.detected.board;
     let cpus: Vec<usize> = request.host.cpus.iter().map(|cpu| cpu.id).collect();
-    let spoils = |finding: &&Finding| finding.gravity == Gravity::Spoils;
-    let unfit = findings.iter().filter(spoils);
+    let is_invalid = |finding: &&Finding| finding.gravity == Gravity::Invalid;
+    let unfit = findings.iter().filter(is_invalid);
     Environment {
         board: board.name.clone(),
         warmup_ms: milliseconds(request.schedule.settings.warmup),
@@ -174,11 +174,11 @@ fn introduce(request: &Request, outputs: &Outputs, findings: &[Finding]) {
     if let Some(advice) = &request.advice {
         say(&format!("advice: {advice}"));
     }
-    let spoils = |finding: &&Finding| finding.gravity == Gravity::Spoils;
-    for finding in findings.iter().filter(spoils) {
+    let is_invalid = |finding: &&Finding| finding.gravity == Gravity::Invalid;
+    for finding in findings.iter().filter(is_invalid) {
         say(&format!("warning: {}", finding.seen));
-        for line in finding.cure.lines() {
-            say(&format!("   cure: {line}"));
+        for line in finding.fix.lines() {
+            say(&format!("   fix: {line}"));
         }
     }
 }

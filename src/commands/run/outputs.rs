@@ -39,7 +39,7 @@ impl Outputs {
             None => Some(output.with_extension("jsonl")),
         };
         if samples_path.as_ref() == Some(&output) {
-            let problem = "the rows go to that file; choose another name";
+            let problem = "that file is for the rows; choose another name";
             return Err(refused("--samples", &output, problem).into());
         }
         let rows = RowFile::create(format, &output)?;
@@ -81,7 +81,7 @@ impl Outputs {
             let csv = csv.map_err(|error| other(&format!("cannot read it: {error}")))?;
             if !is_of_run(&csv, &known, log) {
                 let problem =
-                    "it holds something else than results of this sweep; choose another name";
+                    "it has other contents than results of this sweep; choose another name";
                 return Err(other(problem).into());
             }
             let bytes = csv.len() as u64;
@@ -159,11 +159,11 @@ impl Outputs {
         }
     }
 
-    /// What to type to go on with the sweep.
-    pub(super) fn how_to_go_on(&self) -> Option<String> {
+    /// The command that resumes the sweep.
+    pub(super) fn resume_command(&self) -> Option<String> {
         let samples = self.samples_path.as_ref()?;
         Some(format!(
-            "go on with: udpbench --resume {}",
+            "resume with: udpbench --resume {}",
             samples.display()
         ))
     }
@@ -181,7 +181,7 @@ impl Outputs {
 /// the raw samples what a row was made of.
 fn is_of_run(csv: &[u8], known: &[Row], log: &Log) -> bool {
     if !csv.contains(&b'\n') {
-        // The beginning of a header that was cut off, or nothing yet; anything else is somebody's.
+        // The beginning of a header that was cut off, or nothing yet; anything else is another file.
         return csv::shape(known).is_ok_and(|whole| whole.starts_with(csv));
     }
     let Ok(found) = Results::from_csv("", csv) else {

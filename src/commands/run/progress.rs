@@ -22,7 +22,7 @@ pub(super) struct Progress {
     pub(super) rows: Vec<Row>,
     bar: ProgressBar,
     live: Live,
-    /// Where the live table is. `None`: nobody wants to see it.
+    /// The live table. `None`: there is none.
     screen: Option<Screen>,
     quiet: bool,
 }
@@ -62,7 +62,7 @@ impl Progress {
         }
         let table = table::draw(&self.rows);
         if !self.outputs.to_stdout {
-            // How the sweep ended does not depend on who reads this.
+            // A closed terminal does not change how the sweep ended.
             if let Err(error) = show(&table) {
                 say(&format!("the table is not shown: {error:#}"));
             }

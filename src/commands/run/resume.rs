@@ -13,7 +13,7 @@ use crate::sweep::{Journal, Unable};
 use crate::sys::files::{self, Kind, Root};
 
 /// Reads what a sweep left, and opens its files again.
-pub(super) fn go_on(args: &RunArgs, raw: &Path) -> anyhow::Result<Begun> {
+pub(super) fn resume(args: &RunArgs, raw: &Path) -> anyhow::Result<Begun> {
     let bytes = files::read_whole(raw, Kind::File).map_err(|error| {
         UsageError::flag(
             "--resume",
@@ -25,7 +25,8 @@ pub(super) fn go_on(args: &RunArgs, raw: &Path) -> anyhow::Result<Begun> {
     drop(bytes);
     if log.header.format != FORMAT {
         let problem = format!(
-            "a sweep of format {} does not go on in format {FORMAT}: take the udpbench that wrote it, or begin anew",
+            "format {} cannot be resumed in format {FORMAT}: use the udpbench that wrote it, or start a \
+             new sweep",
             log.header.format
         );
         return Err(UsageError::file(&log.name, 1, &problem).into());
@@ -42,7 +43,7 @@ pub(super) fn go_on(args: &RunArgs, raw: &Path) -> anyhow::Result<Begun> {
     if !args.output.quiet {
         let (name, planned) = (&log.name, log.header.schedule.windows(&log.header.plan));
         say(&format!(
-            "going on with {name}: it has {windows} of {planned} windows"
+            "resuming {name}: {windows} of {planned} windows are measured"
         ));
         say(&format!("results in {}", outputs.shown));
         for what in &unlike {
@@ -83,6 +84,6 @@ fn refuse_unless_forced(args: &RunArgs, raw: &Path, unlike: &[String]) -> Result
     Err(UsageError::flag(
         "--resume",
         &raw.display(),
-        format!("{differences}; --force goes on all the same, and the rows will say so"),
+        format!("{differences}; --force resumes anyway, and the rows say so"),
     ))
 }

@@ -69,7 +69,7 @@ fn several_rows_of_a_case_are_not_comparable() {
         results("b", vec![base.clone(), base]),
     );
     let why = found.cases[0].verdict.reason().expect("a reason");
-    assert_eq!(why, "2 rows of this case in NEW: take one run at a time");
+    assert_eq!(why, "2 rows of this case in NEW: compare one run at a time");
 }
 
 #[test]

@@ -70,7 +70,7 @@ fn one_of_each_fault_is_counted_as_what_it_is() {
     let fault = found.fault().expect("there are faults");
     assert_eq!(
         fault,
-        "of 100 datagrams verified, 1 came twice, 1 were cut, 2 were not what was sent"
+        "of 100 datagrams verified, 1 duplicated, 1 truncated, 2 corrupted"
     );
 }
 

@@ -70,7 +70,7 @@ impl CoalescedReceive {
     /// Takes one buffer full of datagrams.
     ///
     /// # Errors
-    /// What the system said.
+    /// The error of the system call.
     #[inline]
     #[allow(
         clippy::cast_possible_truncation,

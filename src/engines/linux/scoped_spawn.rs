@@ -33,7 +33,7 @@ pub fn until_done<F>(spawn: impl FnOnce(Lent), future: F) -> F::Output
 where
     F: Future<Output: Send> + Send,
 {
-    /// Waits also when `spawn` panics: the future may be with somebody by then.
+    /// Waits also when `spawn` panics: another thread may have the future by then.
     struct Wait(Receiver<()>);
     impl Drop for Wait {
         fn drop(&mut self) {
@@ -46,7 +46,7 @@ where
     let future: Pin<Box<dyn Future<Output = ()> + Send + '_>> = Box::pin(async {
         output = Some(future.await);
     });
-    #[expect(unsafe_code, reason = "see the module's words")]
+    #[expect(unsafe_code, reason = "extends the lifetime of a future")]
     // SAFETY: the two types differ in lifetime only. What the future borrows lives until this function
     // returns; that is after `Wait` was dropped, which is after `_until_gone` was, which is after the future
     // was: fields are dropped in their order. If it is never dropped, this function never returns.

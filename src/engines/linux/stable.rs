@@ -54,7 +54,7 @@ impl<T> DerefMut for Stable<T> {
 impl<T> Drop for Stable<T> {
     fn drop(&mut self) {
         #[expect(unsafe_code, reason = "the memory is owned by hand")]
-        // SAFETY: it is what a box left, and nobody else frees it.
+        // SAFETY: it is what a box left, and nothing else frees it.
         drop(unsafe { Box::from_raw(self.0.as_ptr()) });
     }
 }

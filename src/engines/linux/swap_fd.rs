@@ -56,7 +56,7 @@ fn bound_to(address: SocketAddr) -> io::Result<RawFd> {
     numbers("/proc/self/fd")?
         .into_iter()
         .find(|&fd| getsockname::<SockaddrStorage>(fd).is_ok_and(|bound| bound == address))
-        .ok_or_else(|| not_found("no socket is bound to the address that the library says"))
+        .ok_or_else(|| not_found("no socket is bound to the address that the library reports"))
 }
 
 /// Ends the watch over a socket, and says how to begin it again.

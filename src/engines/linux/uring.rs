@@ -20,7 +20,7 @@ use crate::engine::Batched;
 /// The one file that is registered with each ring.
 const SOCKET: Fixed = Fixed(0);
 
-/// Whether rings are to be had here, with all that is needed.
+/// Whether io_uring works here, with all that is needed.
 ///
 /// # Errors
 /// The reason why not: an old kernel, `kernel.io_uring_disabled`, a container's seccomp filter.

@@ -68,7 +68,7 @@ impl<'a> Block<'a> {
         for row in rows {
             let name = format!("{} {}", row.label(), row.connection);
             let payload = row.payload_bytes;
-            // A case may be there twice, when somebody has joined two runs.
+            // A case may be there twice, when two runs were merged.
             let fits = |line: &&mut Line| line.name == name && !line.rows.contains_key(&payload);
             if let Some(line) = lines.iter_mut().find(fits) {
                 line.rows.insert(payload, row);
@@ -188,16 +188,16 @@ fn title(row: &Row) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::row::tests::record;
+    use crate::row::tests::ordinary_row;
 
     #[test]
     fn a_line_is_an_engine_and_no_row_is_lost() {
         let other = Row {
             payload_bytes: 26.try_into().expect("in range"),
-            ..record()
+            ..ordinary_row()
         };
         let twice = other.clone();
-        let (first, other, twice) = (record(), other, twice);
+        let (first, other, twice) = (ordinary_row(), other, twice);
         let block = Block::of(&[&first, &other, &twice], 5);
         assert_eq!(block.payloads.len(), 2);
         let rows: Vec<usize> = block.lines.iter().map(|line| line.rows.len()).collect();

@@ -102,7 +102,7 @@ fn remarks(
 mod tests {
     use super::*;
     use crate::row::Environment;
-    use crate::row::tests::record;
+    use crate::row::tests::ordinary_row;
 
     #[test]
     fn the_facts_are_the_columns_that_come_from_the_environment() {
@@ -110,7 +110,7 @@ mod tests {
             Ok(Value::Object(fields)) => fields,
             _ => Map::new(),
         };
-        let columns = fields(serde_json::to_value(record()));
+        let columns = fields(serde_json::to_value(ordinary_row()));
         let environment = fields(serde_json::to_value(Environment::default()));
         let both = environment
             .keys()

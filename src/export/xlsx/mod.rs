@@ -22,7 +22,7 @@ pub(super) fn shape(rows: &[Row]) -> Result<Vec<u8>, XlsxError> {
     book.set_properties(&properties(rows));
     let formats = Formats::new();
     rows::fill(book.add_worksheet().set_name("rows")?, rows, &formats)?;
-    // The charts stand before what they are drawn from.
+    // The charts come before the sheet that they are drawn from.
     book.add_worksheet().set_name(charts::SHEET)?;
     let data = book.add_worksheet().set_name(block::SHEET)?;
     let drawings = charts::fill(data, rows, &formats)?;
@@ -31,7 +31,7 @@ pub(super) fn shape(rows: &[Row]) -> Result<Vec<u8>, XlsxError> {
     book.save_to_buffer()
 }
 
-/// A workbook has a date. That of the results is theirs, not that of whoever converts them.
+/// A workbook has a date: that of the results, not that of the conversion.
 fn properties(rows: &[Row]) -> DocProperties {
     let first = distinct(rows, |row| &row.started_at).into_iter().min();
     let first = first.and_then(|time| ExcelDateTime::parse_from_str(time).ok());
@@ -97,11 +97,11 @@ fn index<T: TryFrom<usize>>(n: usize) -> Result<T, XlsxError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::row::tests::record;
+    use crate::row::tests::ordinary_row;
 
     #[test]
     fn the_same_rows_give_the_same_bytes() {
-        let rows = [record(), record()];
+        let rows = [ordinary_row(), ordinary_row()];
         let first = shape(&rows).expect("it has a shape");
         assert!(first.starts_with(b"PK"));
         assert_eq!(first, shape(&rows).expect("it has a shape"));
@@ -113,7 +113,7 @@ mod tests {
             reason: "é".repeat(40_000),
             board: "Sheet!$A$1".repeat(4_000),
             started_at: "99999-99-99T".to_owned(),
-            ..record()
+            ..ordinary_row()
         };
         shape(&[row]).expect("it has a shape");
         shape(&[]).expect("it has a shape");

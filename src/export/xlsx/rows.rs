@@ -60,7 +60,7 @@ mod tests {
     use super::*;
     use serde_json::Value;
 
-    use crate::row::tests::record;
+    use crate::row::tests::ordinary_row;
 
     #[test]
     fn numbers_look_like_what_they_are() {
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn the_columns_are_those_of_the_csv() {
-        let csv = crate::export::csv::shape(&[record()]).expect("it has a shape");
+        let csv = crate::export::csv::shape(&[ordinary_row()]).expect("it has a shape");
         let header = String::from_utf8_lossy(&csv);
         let header: Vec<&str> = header
             .lines()
@@ -90,7 +90,7 @@ mod tests {
             .unwrap_or_default()
             .split(',')
             .collect();
-        let fields = serde_json::to_value(record()).expect("it has a shape");
+        let fields = serde_json::to_value(ordinary_row()).expect("it has a shape");
         let Value::Object(fields) = fields else {
             panic!("a row is an object")
         };

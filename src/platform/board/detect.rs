@@ -66,9 +66,9 @@ pub(super) fn without_revision(model: &str) -> &str {
 
 fn nothing_fits(host: &Host) -> String {
     match (host.compatible.first(), &host.model) {
-        (Some(compatible), _) => format!("no profile knows {compatible}"),
-        (None, Some(model)) => format!("no profile knows {model}"),
-        (None, None) => "neither device tree nor DMI says what this is".to_owned(),
+        (Some(compatible), _) => format!("no profile for {compatible}"),
+        (None, Some(model)) => format!("no profile for {model}"),
+        (None, None) => "no device tree and no DMI product name".to_owned(),
     }
 }
 
@@ -91,11 +91,7 @@ pub fn choose(choice: &str, host: &Host) -> Result<Detected, UsageError> {
         let text = std::str::from_utf8(&bytes).map_err(|error| unreadable(&error))?;
         Board::parse(text, choice)?
     } else {
-        find(
-            "--board",
-            choice,
-            "; auto and a path to a TOML file go, too",
-        )?
+        find("--board", choice, ", a path to a TOML file, or auto")?
     };
     Ok(Detected { board, because })
 }

@@ -54,9 +54,9 @@ pub fn all() -> Result<Vec<Board>, UsageError> {
 /// When there is none, and what to do instead.
 pub fn find(place: &'static str, name: &str, besides: &str) -> Result<Board, UsageError> {
     let named = |board: &Board| board.name == name;
-    let cure = format!("no such profile; udpbench boards lists them{besides}");
+    let fix = format!("no such profile; use one that udpbench boards lists{besides}");
     let board = all()?.into_iter().find(named);
-    board.ok_or_else(|| UsageError::flag(place, &format!("'{name}'"), cure))
+    board.ok_or_else(|| UsageError::flag(place, &format!("'{name}'"), fix))
 }
 
 /// The text of the profile of that name, comments and all.

@@ -37,7 +37,7 @@ impl Board {
         let Some(placement) = self.pinned(threads) else {
             let most = self.max_threads().unwrap_or_default();
             return Err(format!(
-                "at most {most} threads in the profile: --board generic or --pin"
+                "the profile has at most {most} threads: use --board generic or --pin"
             ));
         };
         let reason = self
@@ -73,7 +73,7 @@ impl Board {
         if let Some(cpu) = host.cpus.iter().find(|cpu| cpu.id >= cpus.count) {
             let count = cpus.count;
             return Some(format!(
-                "{name} has {count} CPUs, but there is a CPU {} here",
+                "{name} has {count} CPUs, but this host has a CPU {}",
                 cpu.id
             ));
         }
@@ -88,10 +88,11 @@ impl Board {
         Some(
             if host.cpus.iter().all(|cpu| cpu.capacity == least.capacity) {
                 format!(
-                    "{name} has big CPUs, but no cpu_capacity here tells CPU {big} from CPU {other}"
+                    "{name} has big CPUs, but this kernel has no cpu_capacity to tell CPU {big} from CPU \
+                     {other}"
                 )
             } else {
-                format!("CPU {big} is big in {name}, but here it is no bigger than CPU {other}")
+                format!("CPU {big} is big in {name}, but here not bigger than CPU {other}")
             },
         )
     }
@@ -109,7 +110,7 @@ impl Board {
         let cpu = placement.cpus().flatten().find(|&cpu| !host.has_cpu(cpu))?;
         let (name, usable) = (&self.name, host.cpu_list());
         Some(format!(
-            "{name} names CPU {cpu}, but usable are only {usable}"
+            "{name} uses CPU {cpu}, but only {usable} are usable"
         ))
     }
 }

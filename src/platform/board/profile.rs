@@ -20,7 +20,7 @@ pub struct Board {
     /// For people.
     #[serde(deserialize_with = "text")]
     pub title: String,
-    /// Where and when someone has run it on hardware. Empty: nobody has.
+    /// Where and when it was run on hardware. Empty: never.
     #[serde(deserialize_with = "texts")]
     pub verified_on: Vec<String>,
     /// Rust's target triples that run on it, the best first. At least one.
@@ -146,9 +146,9 @@ fn name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> 
     let name = String::deserialize(deserializer)?;
     let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     if name.is_empty() || name == "auto" || !name.bytes().all(plain) {
-        let cure = "use lower-case letters, digits and dashes, and not auto";
+        let fix = "use lower-case letters, digits and dashes, and not auto";
         return Err(D::Error::custom(format!(
-            "{name:?} cannot be a name: {cure}"
+            "{name:?} is not a valid name: {fix}"
         )));
     }
     Ok(name)
@@ -190,7 +190,7 @@ impl TryFrom<String> for Target {
             return Ok(Self(triple));
         }
         Err(format!(
-            "{triple:?} is no target here: name one like aarch64-unknown-linux-gnu"
+            "{triple:?} is not a known target: use one such as aarch64-unknown-linux-gnu"
         ))
     }
 }
@@ -233,10 +233,10 @@ fn axis<'de, D: Deserializer<'de>, T: Deserialize<'de> + PartialEq + fmt::Displa
 /// Some values, none of them twice.
 fn distinct<E: serde::de::Error, T: PartialEq + fmt::Display>(values: Vec<T>) -> Result<Vec<T>, E> {
     if values.is_empty() {
-        return Err(E::custom("the list is empty: name at least one value"));
+        return Err(E::custom("the list is empty: it needs at least one value"));
     }
     match repeated(&values) {
-        Some(value) => Err(E::custom(format!("{value} stands twice in the list"))),
+        Some(value) => Err(E::custom(format!("{value} is listed twice"))),
         None => Ok(values),
     }
 }

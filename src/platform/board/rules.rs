@@ -75,11 +75,11 @@ fn check_cpus(cpus: &Cpus) -> Result<(), Fault> {
         return Err(Fault::new([&"cpus", &"big", &at], message));
     }
     if let Some(at) = position_of_repeated(&cpus.big) {
-        let message = format!("CPU {} stands twice in big", cpus.big[at]);
+        let message = format!("CPU {} is listed twice in big", cpus.big[at]);
         return Err(Fault::new([&"cpus", &"big", &at], message));
     }
     if cpus.big.len() == count {
-        let message = "all CPUs are big: leave big out where they are alike";
+        let message = "all CPUs are big: leave big out if all are alike";
         return Err(Fault::new([&"cpus", &"big"], message));
     }
     Ok(())
@@ -94,10 +94,11 @@ fn check_temperatures(board: &Board) -> Result<(), Fault> {
         let message = format!("critical_c = {critical} must be above from_c = {from}");
         return Err(Fault::new([&"throttle", &"critical_c"], message));
     }
-    let gate = board.cooldown.map(|cooldown| cooldown.below_c);
-    if let Some(gate) = gate.filter(|&gate| gate >= from) {
-        let message =
-            format!("below_c = {gate} lets a throttled board run: write less than from_c = {from}");
+    let below_c = board.cooldown.map(|cooldown| cooldown.below_c);
+    if let Some(below_c) = below_c.filter(|&below_c| below_c >= from) {
+        let message = format!(
+            "below_c = {below_c} lets a throttled board run: write less than from_c = {from}"
+        );
         return Err(Fault::new([&"cooldown", &"below_c"], message));
     }
     Ok(())
@@ -105,7 +106,7 @@ fn check_temperatures(board: &Board) -> Result<(), Fault> {
 
 fn check_distinct(table: &'static str, threads: &[Threads]) -> Result<(), Fault> {
     position_of_repeated(threads).map_or(Ok(()), |at| {
-        let message = format!("threads = {} stands twice", threads[at]);
+        let message = format!("threads = {} is listed twice", threads[at]);
         Err(Fault::new([&table, &at, &"threads"], message))
     })
 }
@@ -173,7 +174,7 @@ fn check_alone(
     match repeated(list).filter(|_| enough) {
         Some(cpu) => Err(Fault::new(
             [&table, &n, &key],
-            format!("CPU {cpu} has two threads: there are enough for one each"),
+            format!("CPU {cpu} has two threads, but there is a CPU for each"),
         )),
         None => Ok(()),
     }
@@ -185,7 +186,7 @@ fn cpus(count: usize) -> String {
 
 fn out_of_range(cpu: usize, count: usize) -> String {
     format!(
-        "there is no CPU {cpu}: [cpus] counts {count}, from 0 to {}",
+        "no CPU {cpu}: [cpus] has count = {count}, CPUs 0 to {}",
         count - 1
     )
 }

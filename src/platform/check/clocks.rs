@@ -24,15 +24,15 @@ const GOVERNORS: &str = "/sys/devices/system/cpu/cpufreq/policy*/scaling_governo
 fn governor(subject: &Subject) -> Option<Finding> {
     let governor = subject.host.governor.as_deref()?;
     (governor != "performance").then(|| {
-        Finding::spoils(
+        Finding::invalid(
             format!("the cpufreq governor is {governor}"),
-            "the clock follows the load, or stays low: what waits more is clocked lower, too",
+            "the clock follows the load or stays low: engines that wait more run at a lower clock",
             format!("echo performance | sudo tee {GOVERNORS}"),
         )
     })
 }
 
-/// Somebody's choice, or the kernel's against heat: that the cooling devices tell.
+/// By the administrator, or by the kernel because of heat: the cooling devices show which.
 fn capped(policy: &CpufreqPolicy) -> Option<Finding> {
     let (max_khz, hardware_khz) = (policy.max_khz?, policy.hardware_max_khz?);
     let CpufreqPolicy { name, cpus, .. } = policy;
@@ -57,9 +57,9 @@ fn firmware(subject: &Subject) -> Option<Finding> {
     let bits = subject.throttle_bits?;
     let words = throttle_words(bits);
     (!words.is_empty()).then(|| {
-        Finding::spoils(
+        Finding::invalid(
             format!("the firmware reports {}", words.join(", ")),
-            "it lowers the clock to protect the board, whatever the governor says",
+            "it lowers the clock to protect the board, under every governor",
             if bits & UNDER_VOLTAGE == 0 {
                 "cool it: heat sink, fan, upright mounting; then vcgencmd get_throttled must say 0x0"
             } else {
@@ -71,10 +71,10 @@ fn firmware(subject: &Subject) -> Option<Finding> {
 
 fn cooling(subject: &Subject) -> Option<Finding> {
     subject.cooling.filter(|&is_on| is_on).map(|_| {
-        Finding::spoils(
-            "the kernel holds a CPU's clock down against heat",
+        Finding::invalid(
+            "the kernel throttles a CPU because of heat",
             "a cooling device of kind cpufreq in /sys/class/thermal is not in its state 0",
-            "cool it: heat sink, fan; then look again",
+            "cool it: heat sink, fan; then check again",
         )
     })
 }
@@ -86,18 +86,18 @@ fn heat(subject: &Subject) -> Option<Finding> {
         .throttle
         .as_ref()
         .map(|throttle| throttle.from_c);
-    let gate = subject.board.cooldown.map(|cooldown| cooldown.below_c);
+    let limit = subject.board.cooldown.map(|cooldown| cooldown.below_c);
     if let Some(from_c) = throttle_from.filter(|&from_c| degrees >= i32::from(from_c)) {
-        return Some(Finding::spoils(
-            format!("it is {degrees} C hot, and this board throttles from {from_c} C on"),
-            "the clock goes down while it is measured",
-            "let it cool down; heat sink, fan",
+        return Some(Finding::invalid(
+            format!("the temperature is {degrees} C, and this board throttles from {from_c} C on"),
+            "the clock drops during the measurement",
+            "let it cool down, or add a heat sink or fan",
         ));
     }
-    let below_c = gate.filter(|&below_c| degrees >= i32::from(below_c))?;
+    let below_c = limit.filter(|&below_c| degrees >= i32::from(below_c))?;
     Some(Finding::note(
-        format!("it is {degrees} C hot, and its profile wants it below {below_c} C"),
-        "the sweep waits before each block until it is, for as long as the profile allows",
+        format!("the temperature is {degrees} C, and the profile asks for less than {below_c} C"),
+        "the sweep waits for that before each block, up to the time limit in the profile",
         "let it cool down, or add a fan",
     ))
 }
@@ -112,8 +112,8 @@ fn blind(subject: &Subject) -> Option<Finding> {
         (true, true) => "neither clock (cpufreq) nor temperature (thermal zones)",
     };
     Some(Finding::note(
-        format!("the kernel shows {missing}"),
-        "what cannot be read is empty in the rows; clock_min_pct is timed by the program itself",
+        format!("the kernel reports {missing}"),
+        "the columns for it stay empty; clock_min_pct is timed by the program itself",
         "none needed; on a board, the vendor's kernel may have the driver",
     ))
 }

@@ -22,9 +22,9 @@ pub(super) fn findings(subject: &Subject) -> Vec<Finding> {
 
 fn debug_build() -> Option<Finding> {
     cfg!(debug_assertions).then(|| {
-        Finding::spoils(
+        Finding::invalid(
             format!("this is a debug build ({VERSION})"),
-            "unoptimised loops cost several times what they cost in a release",
+            "unoptimised loops cost several times as much as in a release",
             "cargo build --release, or cross build --release",
         )
     })
@@ -36,11 +36,11 @@ fn emulated(subject: &Subject) -> Option<Finding> {
     Some(if subject.host.compatible.is_empty() {
         Finding::note(
             format!("this is a virtual machine ({by})"),
-            "the host's other guests take CPU time that no clock in here shows",
+            "other guests of the host take CPU time, and nothing in here shows it",
             "compare only within one sweep, or measure on the machine itself",
         )
     } else {
-        Finding::spoils(
+        Finding::invalid(
             format!("this board is emulated or virtualised ({by})"),
             "the numbers are those of the emulation: they show the format, not a speed",
             "run the same binary on the board itself",
@@ -56,14 +56,14 @@ fn foreign_binary(subject: &Subject) -> Option<Finding> {
         ("arm", machine) if machine.starts_with("arm") => None,
         ("arm", "aarch64") | ("x86", "x86_64") => Some(Finding::note(
             format!("a 32-bit binary ({target}) on a 64-bit kernel ({machine})"),
-            "its system calls take the kernel's compatibility path: other costs than 64-bit programs have",
+            "its system calls take the kernel's compatibility path, whose cost differs from 64-bit programs",
             "if the system runs 64-bit programs, build for aarch64-unknown-linux-gnu (or -musl)",
         )),
         ("x86", machine) if machine.starts_with('i') => None,
         (arch, machine) if arch == machine => None,
-        _ => Some(Finding::spoils(
+        _ => Some(Finding::invalid(
             format!("a binary for {target} on a kernel for {machine}"),
-            "it is translated instruction by instruction: these are not the numbers of any board",
+            "every instruction is translated: these are not the numbers of any board",
             "run it on the board, or build for this machine",
         )),
     }
@@ -72,22 +72,22 @@ fn foreign_binary(subject: &Subject) -> Option<Finding> {
 fn quota(subject: &Subject) -> Option<Finding> {
     let (quota, cpus) = (subject.host.cpu_quota?, subject.host.cpus.len());
     (quota < cpus as f64).then(|| {
-        Finding::spoils(
+        Finding::invalid(
             format!("this control group grants {quota:.2} CPUs of {cpus} (cpu.max)"),
-            "when the share of a period is used up, every lane stands still until the next",
+            "once the quota of a period is used up, every thread stops until the next period",
             "run it outside of the container or slice, or lift its CPU limit",
         )
     })
 }
 
-/// As the load average counts this program's own past, too, it takes some to spoil a run.
+/// As the load average counts this program's own past, too, the limit is not a low one.
 fn load(subject: &Subject) -> Option<Finding> {
     let (load, cpus) = (subject.host.load_1min?, subject.host.cpus.len());
     let most = (cpus as f64 / 4.0).max(0.5);
     (load >= most).then(|| {
-        Finding::spoils(
+        Finding::invalid(
             format!("the load average over the last minute is {load:.2}"),
-            "other programs take the CPUs that lanes are pinned to, and fill their caches",
+            "other programs take CPU time and cache from the benchmark threads",
             "top -o %CPU shows which; stop them or wait (a run just before counts for a minute, too)",
         )
     })
@@ -101,7 +101,7 @@ fn fewer_cpus(subject: &Subject) -> Option<Finding> {
                 "this process may use CPUs {} of {online}",
                 subject.host.cpu_list()
             ),
-            "an affinity mask or a cpuset leaves it fewer: placements are computed from the rest",
+            "an affinity mask or a cpuset excludes the others: placements use the rest",
             "run it without taskset, or in a cpuset that has all CPUs",
         )
     })
@@ -112,17 +112,17 @@ fn isolated(subject: &Subject) -> Option<Finding> {
     let isolated = isolated.filter(|cpus| !cpus.is_empty())?;
     Some(Finding::note(
         format!("CPUs {isolated} are isolated from the scheduler"),
-        "threads come there only if they are pinned; measured there, lanes are disturbed less",
-        "--pin puts lanes there on purpose",
+        "only pinned threads run there; benchmark threads on them are disturbed less",
+        "to measure there, name them with --pin",
     ))
 }
 
 /// The host has other CPUs than the profile of its board.
 fn contradiction(subject: &Subject) -> Option<Finding> {
     let contradiction = subject.board.contradiction(subject.host)?;
-    Some(Finding::spoils(
+    Some(Finding::invalid(
         contradiction,
-        "the profile's placements mean other CPUs than these: computed ones are used instead",
+        "the placements of the profile do not fit these CPUs: computed ones are used",
         "udpbench boards --new > my-board.toml, then --board ./my-board.toml; or --pin",
     ))
 }
@@ -132,8 +132,8 @@ fn unknown_board(subject: &Subject) -> Option<Finding> {
     unknown.then(|| {
         let model = subject.host.model.as_deref().unwrap_or("this board");
         Finding::note(
-            format!("no profile knows {model}"),
-            "CPUs, warm-up and cool-down are guessed from what the kernel shows",
+            format!("no profile for {model}"),
+            "CPU placement is computed from what the kernel shows; warm-up and cool-down are generic",
             "udpbench boards --new > my-board.toml, then --board ./my-board.toml",
         )
     })

@@ -1,7 +1,7 @@
-//! Is this host fit to measure on? A pure function of what was read: findings, each with its cure.
+//! Is this host fit to measure on? A pure function of what was read: problems, each with its fix.
 //!
-//! The command `check` prints them whole; the sweep says the graver ones once and marks every row with
-//! them.
+//! The command `check` prints them whole; the sweep prints the graver ones once and marks every
+//! row with them.
 
 mod clocks;
 mod kernel;
@@ -20,7 +20,7 @@ pub struct Subject<'a> {
     pub host: &'a Host,
     /// Its profile.
     pub board: &'a Board,
-    /// What is to be asked for as SO_RCVBUF, in bytes.
+    /// SO_RCVBUF that receivers will ask for, in bytes.
     pub rcvbuf_bytes: u32,
     /// The hottest thermal zone now, in thousandths of a degree Celsius.
     pub millic: Option<i32>,
@@ -34,7 +34,7 @@ pub struct Subject<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gravity {
     /// The numbers would not be those of this board, or not the same tomorrow.
-    Spoils,
+    Invalid,
     /// Worth knowing when they are read.
     Note,
 }
@@ -48,24 +48,24 @@ pub struct Finding {
     pub seen: String,
     /// Why that matters for the numbers.
     pub why: String,
-    /// What to type, or to do, against it.
-    pub cure: String,
+    /// The command or the action that removes it.
+    pub fix: String,
 }
 
 impl Finding {
-    fn spoils(seen: impl Into<String>, why: impl Into<String>, cure: impl Into<String>) -> Self {
+    fn invalid(seen: impl Into<String>, why: impl Into<String>, fix: impl Into<String>) -> Self {
         Self {
-            gravity: Gravity::Spoils,
+            gravity: Gravity::Invalid,
             seen: seen.into(),
             why: why.into(),
-            cure: cure.into(),
+            fix: fix.into(),
         }
     }
 
-    fn note(seen: impl Into<String>, why: impl Into<String>, cure: impl Into<String>) -> Self {
+    fn note(seen: impl Into<String>, why: impl Into<String>, fix: impl Into<String>) -> Self {
         Self {
             gravity: Gravity::Note,
-            ..Self::spoils(seen, why, cure)
+            ..Self::invalid(seen, why, fix)
         }
     }
 }
@@ -93,8 +93,8 @@ impl<'a> Subject<'a> {
         ]
         .into_iter()
         .flatten();
-        let spoils = |finding: &Finding| finding.gravity == Gravity::Spoils;
-        let (mut gravest_first, notes): (Vec<Finding>, Vec<Finding>) = all.partition(spoils);
+        let is_invalid = |finding: &Finding| finding.gravity == Gravity::Invalid;
+        let (mut gravest_first, notes): (Vec<Finding>, Vec<Finding>) = all.partition(is_invalid);
         gravest_first.extend(notes);
         gravest_first
     }

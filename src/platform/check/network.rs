@@ -27,15 +27,15 @@ pub(super) fn findings(subject: &Subject) -> Vec<Finding> {
 
 fn loopback(subject: &Subject, ip: Ip) -> Option<Finding> {
     let refusal = subject.host.refusal(ip)?;
-    let (seen, cure) = refusal.split_once("; ").unwrap_or((refusal, ""));
+    let (seen, fix) = refusal.split_once("; ").unwrap_or((refusal, ""));
     let finding = match ip {
-        Ip::V4 => Finding::spoils,
+        Ip::V4 => Finding::invalid,
         Ip::V6 => Finding::note,
     };
     Some(finding(
         seen.to_owned(),
         "its cases are skipped".to_owned(),
-        cure.to_owned(),
+        fix.to_owned(),
     ))
 }
 
@@ -46,9 +46,9 @@ fn rcvbuf(subject: &Subject) -> Option<Finding> {
     if subject.host.exceeds_rmem_max {
         return None;
     }
-    Some(Finding::spoils(
+    Some(Finding::invalid(
         format!("net.core.rmem_max grants {most} B of receive buffer, not the {asked} asked for"),
-        "a receiver that sleeps for a moment loses more; rows with other buffers do not compare",
+        "a smaller buffer loses more when a receiver is late; rows with other buffers do not compare",
         format!("sudo sysctl -w net.core.rmem_max={asked}"),
     ))
 }
@@ -56,9 +56,9 @@ fn rcvbuf(subject: &Subject) -> Option<Finding> {
 fn rps(subject: &Subject) -> Option<Finding> {
     let cpus = subject.host.lo_rps_cpus.as_deref();
     let cpus = cpus.filter(|cpus| !cpus.is_empty())?;
-    Some(Finding::spoils(
+    Some(Finding::invalid(
         format!("RPS hands packets of lo to CPUs {}", list(cpus, ",")),
-        "the receive path leaves the sender's CPU: rates and CPU times are those of another set-up",
+        "the receive path runs on other CPUs than the sender: rates and CPU times change",
         "echo 0 | sudo tee /sys/class/net/lo/queues/rx-*/rps_cpus",
     ))
 }
@@ -66,9 +66,9 @@ fn rps(subject: &Subject) -> Option<Finding> {
 fn conntrack(subject: &Subject) -> Option<Finding> {
     let follows = subject.host.conntrack?.follows_loopback;
     follows.filter(|&follows| follows).map(|_| {
-        Finding::spoils(
-            "conntrack follows datagrams over loopback",
-            "looking up its table taxes every datagram",
+        Finding::invalid(
+            "conntrack tracks datagrams over loopback",
+            "every datagram costs a lookup in its table",
             "for ip in iptables ip6tables; do sudo $ip -t raw -I OUTPUT -o lo -j NOTRACK\n\
              sudo $ip -t raw -I PREROUTING -i lo -j NOTRACK; done",
         )
@@ -97,7 +97,7 @@ fn interrupts(subject: &Subject, nic: &Nic) -> Option<Finding> {
             nic.name,
             list(&hit, ",")
         ),
-        "traffic from outside takes time from the sender, the busiest lane; irqbalance moves it back",
+        "outside traffic takes CPU time from the sender, the busiest thread; irqbalance undoes it",
         format!(
             "for irq in {}; do echo {free} | sudo tee /proc/irq/$irq/smp_affinity_list; done",
             irqs.join(" ")

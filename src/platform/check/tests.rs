@@ -90,11 +90,11 @@ fn texts(findings: &[Finding]) -> Vec<String> {
             gravity,
             seen,
             why,
-            cure,
+            fix,
         } = finding;
         format!(
             "{gravity:?}: {seen}\n   {why}\n   {}",
-            cure.replace('\n', "\n   ")
+            fix.replace('\n', "\n   ")
         )
     };
     findings.iter().map(text).collect()
@@ -142,7 +142,7 @@ const TROUBLES: &[Change] = &[
 ];
 
 #[test]
-fn every_trouble_is_found_alone_with_its_reason_and_its_cure() {
+fn every_trouble_is_found_alone_with_its_reason_and_its_fix() {
     let mut all = Vec::new();
     for &trouble in TROUBLES {
         let findings = found(trouble);
@@ -157,7 +157,7 @@ fn every_trouble_is_found_alone_with_its_reason_and_its_cure() {
 fn every_line_of_a_finding_fits_a_terminal() {
     for &trouble in TROUBLES {
         for finding in found(trouble) {
-            let lines = [&finding.seen, &finding.why, &finding.cure];
+            let lines = [&finding.seen, &finding.why, &finding.fix];
             for line in lines.into_iter().flat_map(|text| text.lines()) {
                 assert!(line.len() <= 92, "{} columns: {line}", line.len() + 8);
             }
@@ -172,5 +172,5 @@ fn the_graver_findings_come_first() {
         seen.host.governor = Some("powersave".to_owned());
     });
     let gravities: Vec<Gravity> = findings.iter().map(|finding| finding.gravity).collect();
-    assert_eq!(gravities, [Gravity::Spoils, Gravity::Note]);
+    assert_eq!(gravities, [Gravity::Invalid, Gravity::Note]);
 }

@@ -47,12 +47,12 @@ pub struct Host {
     pub kernel_version: Option<String>,
     /// The kernel's own name for its architecture (`uname -m`).
     pub machine: Option<String>,
-    /// Preemption flavour, such as `PREEMPT_RT`; `none` stands for no or voluntary preemption.
+    /// Preemption flavour, such as `PREEMPT_RT`; `none`: no or voluntary preemption.
     pub preemption: Option<String>,
     /// Size of a memory page, in bytes.
     pub page_bytes: Option<u64>,
     /// Whether the kernel keeps softirq time out of the threads' CPU clocks
-    /// (`CONFIG_IRQ_TIME_ACCOUNTING`). `None`: its configuration is not to be read.
+    /// (`CONFIG_IRQ_TIME_ACCOUNTING`). `None`: its configuration is unknown.
     pub irq_time_accounting: Option<bool>,
     /// The cpufreq governors in use, `+`-joined where they differ. `None` without cpufreq.
     pub governor: Option<String>,
@@ -160,11 +160,11 @@ fn loopback_refusal(ip: Ip) -> Option<String> {
         socket.connect(socket.local_addr()?)
     };
     let error = reach().err()?;
-    let cure = match ip {
-        Ip::V4 => "is lo up? (ip link set lo up)",
-        Ip::V6 => "is IPv6 switched off? (sysctl net.ipv6.conf.lo.disable_ipv6)",
+    let fix = match ip {
+        Ip::V4 => "if lo is down: ip link set lo up",
+        Ip::V6 => "if IPv6 is disabled: sysctl -w net.ipv6.conf.lo.disable_ipv6=0",
     };
-    Some(format!("{address} cannot be used here: {error}; {cure}"))
+    Some(format!("{address} cannot be used here: {error}; {fix}"))
 }
 
 /// Each kind once. `None`: there are none.

@@ -30,7 +30,7 @@ pub struct Nic {
     pub rps_cpus: Vec<usize>,
 }
 
-/// Tries it out; on a made-up machine nobody may.
+/// Tries it out, but not on a made-up machine.
 pub(super) fn exceeds_rmem_max(root: &Root) -> bool {
     let socket = UdpSocket::bind("127.0.0.1:0").or_else(|_| UdpSocket::bind("[::1]:0"));
     root.is_real()
@@ -123,8 +123,7 @@ fn irq_cpus(root: &Root, irq: u32) -> Vec<usize> {
     parse_cpu_list(&list).unwrap_or_default()
 }
 
-/// The CPUs in the RPS masks of all receive queues (kernel doc networking/scaling). `None`: not to be
-/// read.
+/// The CPUs in the RPS masks of all receive queues (kernel doc networking/scaling). `None`: unknown.
 pub(super) fn rps_cpus(root: &Root, interface: &str) -> Option<Vec<usize>> {
     let directory = format!("sys/class/net/{interface}/queues");
     let queues = root.names(&directory, "rx-");

@@ -43,7 +43,7 @@ fn what_several_files_measured_is_averaged_unless_its_buffers_differ() {
     assert!(board.remarks.contains(&averaged), "{:?}", board.remarks);
     let twice = "2 rows left out: the same run is in several files".to_owned();
     assert!(board.remarks.contains(&twice), "{:?}", board.remarks);
-    // Two values, a factor of 1.5 to either side of their mean: nobody knows much by them.
+    // Two values, a factor of 1.5 to either side of their mean, are a wide interval.
     let (low, high) = mmsg.reading.interval().expect("two values");
     assert!(low < 0.1 && high > 100.0, "{low} to {high}");
 
@@ -77,6 +77,6 @@ fn rows_of_older_versions_have_the_uncertainty_of_their_intervals() {
         board
             .remarks
             .iter()
-            .any(|remark| remark.contains("1 of 2 rows without the scatter"))
+            .any(|remark| remark.contains("1 of 2 rows without a scatter"))
     );
 }

@@ -21,10 +21,13 @@ fn lanes_that_contradict_the_books_are_refused() {
         |sample: &mut Sample| sample.books.at_opening.received += 1,
     ] {
         let problem = refusal(change);
-        assert!(problem.contains("the lanes received "), "{problem}");
+        assert!(
+            problem.contains(" datagrams received in lanes, but "),
+            "{problem}"
+        );
     }
     let problem = refusal(|sample| sample.lanes[0].sent_packets += 1);
-    let expected = "the lanes sent 30001 datagrams, the books say 30000";
+    let expected = "30001 datagrams sent in lanes, but 30000 in books";
     assert!(problem.ends_with(expected), "{problem}");
 }
 
@@ -81,7 +84,7 @@ fn lanes_of_another_case_are_refused() {
         |sample: &mut Sample| sample.lanes[1].side = Side::Worker,
     ] {
         let problem = refusal(change);
-        assert!(problem.contains("its lanes are not those"), "{problem}");
+        assert!(problem.contains("the lanes are not those"), "{problem}");
     }
     let problem = refusal(|sample| sample.lanes[1].sent_bytes = 1);
     assert!(
@@ -179,7 +182,7 @@ fn a_header_agrees_with_itself() {
         let one = Placement::unpinned(1.try_into().expect("in range"));
         header.plan.blocks[0].cases[0].verdict = Verdict::Run(one, Vec::new());
     };
-    assert!(wrong_header(unplaced).contains("its CPUs are not one for each"));
+    assert!(wrong_header(unplaced).contains("one CPU per thread"));
     let shared = |header: &mut Header| {
         header.plan.blocks[0].cases[0].case.sharing = Some(crate::data::Sharing::DEFAULT);
     };

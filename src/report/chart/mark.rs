@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::svg::{Point, line, px};
 use crate::report::cases::drawable;
 
-/// An entry of a legend: a sign in the colour of this class, and what it stands for.
+/// An entry of a legend: a sign in the colour of this class, and its meaning.
 pub(in crate::report) fn key(class: &str, sign: &str, what: &str) -> Markup {
     html! { span .key { span class=(class) { (sign) } " " (what) } " " }
 }

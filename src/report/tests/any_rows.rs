@@ -54,7 +54,7 @@ proptest! {
             cpu_ratio_sd_pct: value,
             sent_packets: Some(u64::MAX),
             unaccounted_packets: Some(i64::MIN),
-            ..record()
+            ..ordinary_row()
         };
         let rows: Vec<Row> = values.into_iter().map(row).collect();
         let (one, other) = (results(rows.clone()), results(rows));

@@ -69,7 +69,7 @@ fn each_other_file_is_compared_with_the_first_in_the_words_of_compare() {
         "<p class=\"advice worse\">",
         "<th scope=\"row\">tokio</th><td><span class=\"c8\"><span aria-hidden=\"true\">▼</span> slower</span></td><td>-20.0</td>",
         "<summary>All cases: 96 cases</summary>",
-        "the reference, not judged",
+        "std on connected sockets, not judged",
     ] {
         assert!(worse.contains(said), "{said}: {worse}");
     }

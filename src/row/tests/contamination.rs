@@ -11,7 +11,7 @@ fn a_contaminated_window_is_left_out_where_five_clean_ones_remain() {
     };
     let mut samples = six();
     contaminate(&mut samples[2]);
-    let row = record_of(&samples, &six(), Outcome::Complete(EndedBy::Rounds));
+    let row = make_row(&samples, &six(), Outcome::Complete(EndedBy::Rounds));
     assert_eq!(
         (row.contaminated_windows, row.left_out_windows),
         (Some(1), Some(1))
@@ -24,7 +24,7 @@ fn a_contaminated_window_is_left_out_where_five_clean_ones_remain() {
     assert_eq!(row.sent_packets, Some(180_000));
 
     contaminate(&mut samples[3]);
-    let row = record_of(&samples, &six(), Outcome::Complete(EndedBy::Rounds));
+    let row = make_row(&samples, &six(), Outcome::Complete(EndedBy::Rounds));
     assert_eq!(
         (row.contaminated_windows, row.left_out_windows),
         (Some(2), Some(0))
@@ -32,7 +32,7 @@ fn a_contaminated_window_is_left_out_where_five_clean_ones_remain() {
     assert_eq!(row.received_pps_high, Some(2_000_000.0));
     let warned = |text: &str| row.warnings.iter().any(|warning| warning.contains(text));
     assert!(
-        warned("too few are clean") && warned("switched out"),
+        warned("fewer than 5 clean windows") && warned("preempted"),
         "{row:?}"
     );
 }
@@ -44,7 +44,7 @@ fn what_is_left_out_is_in_no_ratio_however_few_pairs_are_clean() {
     samples[2].lanes[1].involuntary_switches = Some(1);
     reference[1].lanes[1].received_packets /= 10;
     reference[1].lanes[1].involuntary_switches = Some(1);
-    let row = record_of(&samples, &reference, Outcome::Complete(EndedBy::Rounds));
+    let row = make_row(&samples, &reference, Outcome::Complete(EndedBy::Rounds));
     assert_eq!((row.left_out_windows, row.ratio_pairs), (Some(1), Some(5)));
     assert_eq!(row.ratio_to_std_high, Some(10.0));
 }
@@ -61,7 +61,7 @@ fn lanes_that_workers_may_have_switched_out_are_not_contaminated() {
         };
         sample.lanes.push(worker);
     }
-    let row = record_of(&samples, &six(), Outcome::Complete(EndedBy::Rounds));
+    let row = make_row(&samples, &six(), Outcome::Complete(EndedBy::Rounds));
     assert_eq!(
         (row.contaminated_windows, row.disturbed_windows),
         (Some(0), Some(0))
@@ -73,7 +73,7 @@ fn a_ratio_is_clean_only_if_both_its_windows_are() {
     let mut reference = six();
     reference[0].lanes[1].received_packets /= 10;
     reference[0].lanes[1].involuntary_switches = Some(1);
-    let row = record_of(&six(), &reference, Outcome::Complete(EndedBy::Rounds));
+    let row = make_row(&six(), &reference, Outcome::Complete(EndedBy::Rounds));
     assert_eq!(
         (row.contaminated_windows, row.left_out_windows),
         (Some(0), Some(0))
@@ -83,7 +83,7 @@ fn a_ratio_is_clean_only_if_both_its_windows_are() {
         (Some(5), Some(1.0))
     );
     reference[1].lanes[1].involuntary_switches = Some(1);
-    let row = record_of(&six(), &reference, Outcome::Complete(EndedBy::Rounds));
+    let row = make_row(&six(), &reference, Outcome::Complete(EndedBy::Rounds));
     assert_eq!(
         (row.ratio_pairs, row.ratio_to_std_high),
         (Some(6), Some(10.0))
@@ -98,7 +98,7 @@ fn lanes_that_share_a_cpu_switch_each_other_out() {
     for lane in &mut samples[0].lanes {
         (lane.cpu, lane.involuntary_switches) = (Some(0), Some(7));
     }
-    let row = record_of(&samples, &six(), Outcome::Complete(EndedBy::Rounds));
+    let row = make_row(&samples, &six(), Outcome::Complete(EndedBy::Rounds));
     assert_eq!(row.contaminated_windows, Some(0));
 }
 
@@ -109,6 +109,6 @@ fn two_lanes_that_share_a_cpu_are_judged_together() {
         sample.lanes[1].cpu = Some(0);
         sample.lanes[0].cpu_ns = Some(68_000_000);
     }
-    let row = record_of(&samples, &six(), Outcome::Complete(EndedBy::Rounds));
+    let row = make_row(&samples, &six(), Outcome::Complete(EndedBy::Rounds));
     assert_eq!(row.disturbed_windows, Some(0));
 }

@@ -19,7 +19,7 @@ fn dead(sent: u64) -> Vec<Sample> {
 }
 
 fn verdict(samples: &[Sample]) -> (Status, String) {
-    let row = record_of(samples, &six(), Outcome::Complete(EndedBy::Rounds));
+    let row = make_row(samples, &six(), Outcome::Complete(EndedBy::Rounds));
     (row.status, row.reason)
 }
 
@@ -27,7 +27,7 @@ fn verdict(samples: &[Sample]) -> (Status, String) {
 fn a_case_that_received_nothing_failed() {
     let expected = (Status::Failed, "nothing was received".to_owned());
     assert_eq!(verdict(&dead(30_000)), expected);
-    let row = record_of(&dead(30_000), &six(), Outcome::Interrupted);
+    let row = make_row(&dead(30_000), &six(), Outcome::Interrupted);
     assert_eq!((row.status, row.received_pps), (Status::Failed, None));
     assert_eq!(
         (row.sent_packets, row.loss_pct),
@@ -68,7 +68,7 @@ fn one_window_that_received_something_is_enough_and_so_is_the_drain_after_it() {
 
 #[test]
 fn nothing_measured_is_not_dead() {
-    let row = record_of(&[], &[], Outcome::Interrupted);
+    let row = make_row(&[], &[], Outcome::Interrupted);
     assert_eq!(row.status, Status::Interrupted);
 }
 
@@ -82,7 +82,7 @@ fn a_lane_that_moved_nothing_beside_one_that_did_is_named() {
         sample.lanes.splice(1..1, [idle[0].clone()]);
         sample.lanes.push(idle[1].clone());
     }
-    let warnings = record_of(&samples, &six(), Outcome::Complete(EndedBy::Rounds)).warnings;
+    let warnings = make_row(&samples, &six(), Outcome::Complete(EndedBy::Rounds)).warnings;
     let expected = [
         "1 of 2 senders sent nothing in any window",
         "1 of 2 receivers received nothing in any window (receiver_share_min_pct)",
@@ -90,6 +90,6 @@ fn a_lane_that_moved_nothing_beside_one_that_did_is_named() {
     assert_eq!(warnings, expected);
     samples[3].lanes[1].sent_packets = 1;
     samples[3].lanes[3].received_packets = 1;
-    let warnings = record_of(&samples, &six(), Outcome::Complete(EndedBy::Rounds)).warnings;
+    let warnings = make_row(&samples, &six(), Outcome::Complete(EndedBy::Rounds)).warnings;
     assert_eq!(warnings, Vec::<String>::new());
 }

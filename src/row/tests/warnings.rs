@@ -7,7 +7,7 @@ fn windows_that_mislead_are_named() {
     let warned = |change: fn(&mut Sample)| {
         let mut samples = six();
         change(&mut samples[3]);
-        record_of(&samples, &six(), Outcome::Complete(EndedBy::Rounds))
+        make_row(&samples, &six(), Outcome::Complete(EndedBy::Rounds))
             .warnings
             .join("; ")
     };
@@ -40,7 +40,7 @@ fn heat_and_slower_clocks_are_named() {
             unfit: vec!["the governor is ondemand".to_owned()],
             ..Environment::default()
         };
-        record_in(
+        make_row_in(
             &environment,
             &samples,
             &six(),
@@ -71,7 +71,7 @@ fn heat_and_slower_clocks_are_named() {
     );
     assert!(!warned(&row, "2 % slower"), "{row:?}");
     let row = row_of(&|samples| samples[3].climate.hottest_millic = Some(80_000));
-    assert!(warned(&row, "reached the 80 C"), "{row:?}");
+    assert!(warned(&row, "reached 80 C"), "{row:?}");
     // Seen during one window, and gone again.
     let row = row_of(&|samples| samples[3].climate.throttle_bits = Some(0x4_0001));
     assert_eq!(row.throttled, "under-voltage+throttled");
@@ -80,7 +80,7 @@ fn heat_and_slower_clocks_are_named() {
     assert_eq!(row.throttled, "cooled by its clock");
     let row = row_of(&|samples| samples[3].climate.under_voltage = Some(true));
     assert_eq!(row.throttled, "under-voltage");
-    // Nobody asked the firmware, so nobody knows what it did.
+    // The firmware was not asked, so its throttling is unknown.
     let row = row_of(&|samples| {
         for sample in samples {
             sample.climate.throttle_bits = None;
@@ -93,6 +93,6 @@ fn heat_and_slower_clocks_are_named() {
     // A CPU of which nothing is known from the start says nothing.
     let mut samples = six();
     samples[0].lanes[0].pace = pace(99);
-    let row = record_of(&samples, &[], Outcome::Complete(EndedBy::Rounds));
+    let row = make_row(&samples, &[], Outcome::Complete(EndedBy::Rounds));
     assert_eq!(row.clock_min_pct, None);
 }

@@ -40,7 +40,7 @@ impl Screen {
         (screen, progress)
     }
 
-    /// Draws the table, unless it was drawn just now or nobody sees it.
+    /// Draws the table, unless it was drawn just now or is hidden.
     pub(crate) fn show(&mut self, live: &Live) {
         let is_fresh = |shown_at: Instant| shown_at.elapsed() < PERIOD;
         if self.all.is_hidden() || self.shown_at.is_some_and(is_fresh) {

@@ -3,7 +3,7 @@
 use super::*;
 use crate::data::case::tests::case;
 use crate::data::{Books, EngineName, LaneSample, Side};
-use crate::row::tests::record;
+use crate::row::tests::ordinary_row;
 use crate::sys::sensors::SensorReadings;
 
 fn cases() -> Vec<Case> {
@@ -71,7 +71,7 @@ fn live(glyphs: Glyphs) -> Live {
         sender: name.to_owned(),
         receiver: name.to_owned(),
         ratio_to_std: Some(ratio),
-        ..record()
+        ..ordinary_row()
     };
     live.rows(&[
         of("std", 1.0),

@@ -153,7 +153,7 @@ mod tests {
         let (tell, told) = channel();
         let lane = thread::spawn(move || {
             let tid = nix::unistd::gettid().as_raw();
-            tell.send(tid).expect("somebody listens");
+            tell.send(tid).expect("the receiver exists");
             let (mut ring, far) = blocking_ring();
             let mut counts = Vec::new();
             for _ in 0..2 {

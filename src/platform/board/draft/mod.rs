@@ -54,7 +54,7 @@ fn heading(host: &Host, root: &Root) -> String {
          verified_on = []\n\
          # What this udpbench was built for. To decide: what else runs on it, the best first.\n\
          targets = [{target}]\n\
-         # To decide: what it cannot do or does not let measure well, as sentences.\n\
+         # To decide: what it cannot do or cannot measure well, as sentences.\n\
          limits = []\n",
         title = comment(&title),
         cpus = comment(cpus),
