@@ -29,17 +29,14 @@ pub fn draft(host: &Host, root: &Root) -> String {
 
 fn heading(host: &Host, root: &Root) -> String {
     let title = title(host);
-    let cpus = host
-        .cpu_model
-        .as_deref()
-        .unwrap_or("CPUs that do not say what they are");
-    let kernel = host.kernel.as_deref().unwrap_or("that does not say which");
+    let cpus = host.cpu_model.as_deref().unwrap_or("unknown CPUs");
+    let kernel = host.kernel.as_deref().unwrap_or("of unknown version");
     let source = if root.text("proc/device-tree/model").is_some() {
         "/proc/device-tree/model, without a revision"
     } else if host.model.is_some() {
         "/sys/class/dmi/id/product_name"
     } else {
-        "nowhere: the machine does not say what it is"
+        "nothing: no model was found"
     };
     format!(
         "# {title}: {cpus}.\n\
