@@ -49,7 +49,7 @@ impl OutputFile {
         let resumed = Self::locked(path, file, whole)?;
         if resumed.file.metadata()?.len() != read {
             return Err(io::Error::other(
-                "another udpbench wrote to it meanwhile; say the same again",
+                "another udpbench wrote to it meanwhile; try again",
             ));
         }
         resumed.file.set_len(whole)?;
@@ -79,7 +79,7 @@ impl OutputFile {
                 let cut = self.file.set_len(self.whole);
                 let shown = self.path.display();
                 Err(anyhow!(error).context(match cut {
-                    Ok(()) => format!("cannot write to {shown}; what it held is whole"),
+                    Ok(()) => format!("cannot write to {shown}; its earlier lines are complete"),
                     Err(_) => format!("cannot write to {shown}; its last line is cut off"),
                 }))
             }
@@ -109,7 +109,7 @@ impl OutputFile {
             Ok(locked)
         });
         let shown = self.path.display();
-        *self = written.with_context(|| format!("cannot write {shown}; it is as it was"))?;
+        *self = written.with_context(|| format!("cannot write {shown}; the file is unchanged"))?;
         // The new name is the directory's to keep. Not every file system can be asked; the file is whole
         // either way.
         let _ = File::open(self.directory()).and_then(|directory| directory.sync_all());
@@ -132,8 +132,8 @@ impl OutputFile {
             path.push(".part");
             let path = PathBuf::from(path);
             if error.kind() == io::ErrorKind::AlreadyExists {
-                let cure = "a run that was killed left it; remove it, and say the same again";
-                UsageError::flag("--output", &path.display(), cure).into()
+                let fix = "a killed run left it; remove it and try again";
+                UsageError::flag("--output", &path.display(), fix).into()
             } else {
                 anyhow!(error).context(format!("cannot write {}", path.display()))
             }
