@@ -33,7 +33,10 @@ pub(crate) fn lines(file: &Against, threshold: Threshold) -> Vec<String> {
     }
     let reasons = reasons.into_iter();
     let mut lines: Vec<String> = reasons
-        .map(|((what, reason), count)| format!("{count} {what}: {reason}"))
+        .map(|((what, reason), count)| match (what, count) {
+            ("engines not judged", 1) => format!("1 engine not judged: {reason}"),
+            _ => format!("{count} {what}: {reason}"),
+        })
         .collect();
     lines.extend(file.engines.iter().filter_map(|engine| {
         let where_not = engine.unevenness(threshold)?;
