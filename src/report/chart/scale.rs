@@ -88,10 +88,18 @@ impl Scale {
     /// The same in a unit of which the values are so many times as many.
     pub(super) fn times(self, factor: f64) -> Self {
         let (low, high) = (self.low * factor, self.high * factor);
+        let step = nice_step(high - low);
+        // As many ticks on both sides of 0 may leave room for the one at 0 only.
+        let is_beyond = step > high.max(-low) * (1.0 + ROUNDING);
+        let step = if is_beyond {
+            nice_step((high - low) / 2.0)
+        } else {
+            step
+        };
         Self {
             low,
             high,
-            step: nice_step(high - low),
+            step,
             ..self
         }
     }
@@ -185,6 +193,10 @@ mod tests {
         assert_eq!(labels(&scale), "0 200k 400k 600k 800k");
         assert_eq!(labels(&megabits), "0 500 1k 1.5k");
         assert!((scale.share(300_000.0) - megabits.share(720.0)).abs() < 1e-9);
+        assert_eq!(
+            labels(&Scale::linear([-168.0, 112.0]).times(0.0201)),
+            "-4 -2 0 2 4"
+        );
         let far_apart = Scale::fitting([1e5, 1e6]);
         assert_eq!(labels(&far_apart), "100k 200k 500k 1M");
         assert_eq!(labels(&far_apart.times(0.0024)), "500 1k 2k");
@@ -233,17 +245,19 @@ mod tests {
                 prop_assert!((2..=7).contains(&ticks.len()), "{scale:?}");
                 prop_assert!(ticks.windows(2).all(|two| two[0].0 < two[1].0), "{scale:?}");
                 let in_bits = scale.times(8.0 * 300.0 / 1e6).ticks();
-            prop_assert!((2..=7).contains(&in_bits.len()), "{in_bits:?}: {scale:?}");
-            if !scale.is_log {
+                prop_assert!((2..=7).contains(&in_bits.len()), "{in_bits:?}: {scale:?}");
+                if !scale.is_log {
                     prop_assert_eq!((ticks[0].0, ticks[ticks.len() - 1].0), (0.0, 1.0));
                 }
                 for value in values.iter().chain([&f64::NAN, &f64::INFINITY, &0.0]) {
                     prop_assert!((0.0..=1.0).contains(&scale.share(*value)), "{value}: {scale:?}");
                 }
-                // Nothing that can be drawn is beyond an end.
+                // Nothing that can be drawn is beyond an end, but for rounding.
+                let slack = ROUNDING * (scale.high - scale.low);
+                let axis = scale.low - slack..=scale.high + slack;
                 let inside = values.iter().filter(|value| (1e-6..=1e15).contains(*value));
                 for value in inside {
-                    prop_assert!((scale.low..=scale.high).contains(value), "{value}: {scale:?}");
+                    prop_assert!(axis.contains(value), "{value}: {scale:?}");
                 }
             }
         }
