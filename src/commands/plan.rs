@@ -16,8 +16,8 @@ use crate::platform::board::Detected;
 /// Bad input, or standard output that is gone.
 pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
     if let Some(raw) = &args.output.resume {
-        let cure = "its plan is in the file; udpbench --resume goes on with it";
-        return Err(UsageError::flag("--resume", &raw.display(), cure).into());
+        let fix = "the plan is in the file; udpbench --resume continues it";
+        return Err(UsageError::flag("--resume", &raw.display(), fix).into());
     }
     let request = Request::new(args)?;
     let mut out = String::new();

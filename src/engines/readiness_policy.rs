@@ -40,7 +40,7 @@ impl ReadinessPolicy {
     /// [`About::one_thread`] of an engine that does so.
     pub(super) const fn one_thread(self) -> Result<(), &'static str> {
         if self.drain {
-            Err("starves in one thread: sending until WouldBlock leaves the receiver no turn")
+            Err("starves with 1 thread: it sends until WouldBlock and never receives")
         } else {
             Ok(())
         }

@@ -98,7 +98,7 @@ fn differences(then: &Environment, now: &Environment) -> Vec<String> {
         ("preemption", |at| &at.preemption),
         ("governor", |at| &at.governor),
         ("list of isolated CPUs", |at| &at.isolated_cpus),
-        ("list of CPUs of RPS on lo", |at| &at.rps_cpus),
+        ("list of RPS CPUs of lo", |at| &at.rps_cpus),
         ("target", |at| &at.target),
         ("version of udpbench", |at| &at.version),
     ];

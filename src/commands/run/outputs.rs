@@ -219,7 +219,7 @@ fn resume(
     whole: u64,
 ) -> Result<OutputFile, UsageError> {
     OutputFile::resume(path, read, whole)
-        .map_err(|error| refused(flag, path, &format!("cannot go on with it: {error}")))
+        .map_err(|error| refused(flag, path, &format!("cannot resume it: {error}")))
 }
 
 fn refused(flag: &'static str, path: &Path, problem: &str) -> UsageError {

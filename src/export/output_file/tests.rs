@@ -98,6 +98,6 @@ fn a_file_that_is_there_is_not_touched() {
     let path = place.path().join("a.json");
     fs::write(&path, "mine").expect("there is space");
     let refused = OutputFile::create("--output", &path).expect_err("it is there");
-    assert!(refused.to_string().contains("nothing is overwritten"));
+    assert!(refused.to_string().contains("is not overwritten"));
     assert_eq!(fs::read(&path).expect("it is there"), b"mine");
 }
