@@ -138,7 +138,7 @@ impl LaneContext {
     /// Does what [`Control::delay_senders`] asked for, for each datagram of the burst.
     #[cfg(feature = "calibration")]
     #[inline]
-    pub(crate) fn delay(&self, burst: crate::engine::Burst) {
+    pub(crate) fn delay(&self, burst: Burst) {
         let iterations = self.control.delay_iterations.load(Ordering::Relaxed);
         crate::workload::delay::spend(iterations * burst.packets);
     }
