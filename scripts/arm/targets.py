@@ -51,18 +51,10 @@ TARGETS = {
 }
 
 
-def options_for(triple):
+def features_for(triple):
     """Options of cargo. A board measures; what is done with results afterwards (the page, the spreadsheet) is
-    left out of its binary, and is in the one for the machine at which people sit.
-
-    An ARMv6 has only 32-bit instructions, which make the largest binary of all, and a cache of 16 KiB for them:
-    there this crate is optimised for size."""
-    if triple.startswith("x86_64-"):
-        return []
-    options = ["--no-default-features", "--features", "board"]
-    if triple in TARGETS and TARGETS[triple].is_armv6:
-        options += ["--config", 'profile.release.opt-level="s"']
-    return options
+    left out of its binary, and is in the one for the machine at which people sit."""
+    return [] if triple.startswith("x86_64-") else ["--no-default-features", "--features", "board"]
 
 
 def loudly(message):

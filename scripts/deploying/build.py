@@ -6,7 +6,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from arm.targets import ROOT, cargo, options_for, toolchain
+from arm.targets import ROOT, cargo, features_for, toolchain
 from deploying.link import Failure
 
 # By `uname -m`: the target that is built without --target, and the architectures that run there. aarch64 gets
@@ -66,7 +66,7 @@ def build(tool, target):
         return called_build("cargo", ["cargo", "build"], None)
     if tool == "cargo" and shutil.which("rustup"):
         try:
-            options = ["--locked", "--release", "--target", target, *options_for(target)]
+            options = ["--locked", "--release", "--target", target, *features_for(target)]
             directory = cargo(toolchain(target), "build", *options)
         except SystemExit as end:
             raise Failure(f"--build cargo: {end.code}\n       {CURES[tool]}") from end
@@ -80,7 +80,7 @@ def build(tool, target):
 
 def called_build(tool, command, target, version=""):
     directory = target_directory(tool)
-    elsewhere = ["--target", target + version, *options_for(target)] if target else []
+    elsewhere = ["--target", target + version, *features_for(target)] if target else []
     command = [*command, "--locked", "--release", *elsewhere]
     environment = {**os.environ, "CARGO_TARGET_DIR": str(directory)}
     try:
