@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::*;
 use crate::data::{LaneSample, Side, Traits, Verified, case};
 use crate::log::FORMAT;
-use crate::plan::{Plan, Schedule, Settings};
+use crate::plan::{Plan, Schedule, Settings, Verdict};
 use crate::platform::host::Host;
 use crate::platform::placement::Placement;
 use crate::row::Environment;
