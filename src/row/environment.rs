@@ -40,7 +40,7 @@ pub struct Environment {
     pub paces: Vec<CpuSpeed>,
     /// The temperature from which the board throttles, in degrees Celsius, if its profile knows.
     pub throttles_from_c: Option<u16>,
-    /// What would spoil a run, as it was found before the start: every row carries it as a warning.
+    /// What would invalidate a run, as it was found before the start: every row carries it as a warning.
     pub unfit: Vec<String>,
 }
 

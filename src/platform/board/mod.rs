@@ -65,12 +65,12 @@ pub fn source(name: &str) -> Option<&'static str> {
     Some(text)
 }
 
-/// A value that stands twice would be measured twice under one key.
+/// A value that is listed twice would be measured twice under one key.
 pub(crate) fn repeated<T: PartialEq>(values: &[T]) -> Option<&T> {
     position_of_repeated(values).map(|at| &values[at])
 }
 
-/// Where the first value is that stood before.
+/// The place of the first value that was listed before.
 fn position_of_repeated<T: PartialEq>(values: &[T]) -> Option<usize> {
     (0..values.len()).find(|&at| values[..at].contains(&values[at]))
 }
