@@ -8,16 +8,8 @@ use crate::data::{SharingKind, Spread};
 
 macro_rules! define {
     (
-        block { $(
-            $(#[$block_doc:meta])*
-            $block:ident: $block_kind:ident $block_type:ty, flag $block_flag:literal, key $block_key:literal,
-            usual [$($block_usual:expr)?], default $block_default:expr, applies $block_applies:expr;
-        )* }
-        case { $(
-            $(#[$case_doc:meta])*
-            $case:ident: $case_kind:ident $case_type:ty, flag $case_flag:literal, key $case_key:literal,
-            label [$($case_label:literal)?], default $case_default:expr, applies $case_applies:expr;
-        )* }
+        block { $($(#[$block_doc:meta])* $block:ident: $block_kind:ident $block_type:ty { $($of_block:tt)* })* }
+        case { $($(#[$case_doc:meta])* $case:ident: $case_kind:ident $case_type:ty { $($of_case:tt)* })* }
     ) => {
         /// The parameters that vary: a list of values each.
         #[derive(Args, Debug)]

@@ -1,12 +1,10 @@
 //! The axes' types: what cannot be is refused when it is parsed.
 
-use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::bounded::bounded;
+use super::bounded::{bounded, by_name};
 
 bounded! {
     /// How many threads: one sends and receives in turn; more are divided between senders and receivers,
@@ -117,22 +115,7 @@ pub enum Connection {
     Unconnected,
 }
 
-impl FromStr for Connection {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        clap::ValueEnum::from_str(text, false)
-    }
-}
-
-impl fmt::Display for Connection {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Connected => "connected",
-            Self::Unconnected => "unconnected",
-        })
-    }
-}
+by_name!(Connection);
 
 /// How receivers wait, of the engines whose calls can do both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
@@ -144,22 +127,7 @@ pub enum Wait {
     Spin,
 }
 
-impl FromStr for Wait {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        clap::ValueEnum::from_str(text, false)
-    }
-}
-
-impl fmt::Display for Wait {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Block => "block",
-            Self::Spin => "spin",
-        })
-    }
-}
+by_name!(Wait);
 
 /// Which loopback address the datagrams go to.
 #[derive(
@@ -193,22 +161,7 @@ impl Ip {
     }
 }
 
-impl FromStr for Ip {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        clap::ValueEnum::from_str(text, false)
-    }
-}
-
-impl fmt::Display for Ip {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::V4 => "v4",
-            Self::V6 => "v6",
-        })
-    }
-}
+by_name!(Ip);
 
 #[cfg(test)]
 mod tests {

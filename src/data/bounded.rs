@@ -1,4 +1,5 @@
-//! Numbers with limits: what is beyond them is refused when it is parsed, with the fix.
+//! Types of parameters: numbers with limits, where what is beyond them is refused when it is parsed, with the fix;
+//! and choices by name.
 
 /// A number from `least` to `most`, of a primitive type that serde is told by its name.
 macro_rules! bounded {
@@ -55,4 +56,28 @@ macro_rules! bounded {
     };
 }
 
-pub(super) use bounded;
+/// A choice is parsed and shown by the name that it has on the command line.
+macro_rules! by_name {
+    ($name:ident) => {
+        impl std::str::FromStr for $name {
+            type Err = String;
+
+            fn from_str(text: &str) -> Result<Self, String> {
+                clap::ValueEnum::from_str(text, false)
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                let value = clap::ValueEnum::to_possible_value(self);
+                f.pad(
+                    value
+                        .as_ref()
+                        .map_or("", clap::builder::PossibleValue::get_name),
+                )
+            }
+        }
+    };
+}
+
+pub(super) use {bounded, by_name};

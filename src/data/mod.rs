@@ -5,6 +5,7 @@ mod axes;
 mod bounded;
 pub mod case;
 mod engine;
+mod key;
 mod known;
 pub(crate) mod parameters;
 mod sample;
@@ -13,8 +14,9 @@ mod verified;
 
 pub use self::accounting::{Books, Counts, WindowBooks};
 pub use self::axes::*;
-pub use self::case::{BlockKey, Case, Unusual};
+pub use self::case::{BlockKey, Case};
 pub use self::engine::{EngineName, Group, Pair, Traits};
+pub use self::key::Unusual;
 pub use self::sample::{LaneSample, Sample, Side};
 pub use self::socket_options::*;
 pub use self::verified::{LEAST_BYTES, Verified, refusal};

@@ -17,73 +17,102 @@ macro_rules! parameters {
             block {
                 /// Thread counts: 1 sends and receives in turn, more are divided between senders and receivers
                 /// [default: as the board profile says, mostly 1,2,4]
-                threads: one $crate::data::Threads,
+                threads: one $crate::data::Threads {
                     flag "--threads", key "{}t", usual [],
-                    default |board, _extent| board.threads.clone(), applies |_| true;
+                    default |board, _extent| board.threads.clone(), applies |_| true
+                }
 
                 /// UDP payloads in bytes, 0 to 65507 [default: as the board profile says, mostly 26,300,1460]
-                payload: one $crate::data::Payload,
+                payload: one $crate::data::Payload {
                     flag "--payload", key "{}B", usual [],
-                    default |board, _extent| board.payload.clone(), applies |_| true;
+                    default |board, _extent| board.payload.clone(), applies |_| true
+                }
 
                 /// v4 (127.0.0.1), v6 (::1) [default: both]
-                ip: one $crate::data::Ip,
+                ip: one $crate::data::Ip {
                     flag "--ip", key "{}", usual [],
                     default |_board, extent| extent.of(&[$crate::data::Ip::V4, $crate::data::Ip::V6]),
-                    applies |_| true;
+                    applies |_| true
+                }
 
                 /// SO_RCVBUF that receivers ask for, in bytes; the size granted is in every row
                 /// [default: 4194304]
-                rcvbuf: one $crate::data::Buffer,
+                rcvbuf: one $crate::data::Buffer {
                     flag "--rcvbuf", key "rcvbuf{}", usual [$crate::data::Buffer::DEFAULT],
-                    default |_board, _extent| vec![$crate::data::Buffer::DEFAULT], applies |_| true;
+                    default |_board, _extent| vec![$crate::data::Buffer::DEFAULT], applies |_| true
+                }
 
                 /// SO_SNDBUF that senders ask for, in bytes [default: none, the kernel's default size]
-                sndbuf: some $crate::data::Buffer,
+                sndbuf: some $crate::data::Buffer {
                     flag "--sndbuf", key "sndbuf{}", usual [],
-                    default |_board, _extent| vec![], applies |_| true;
+                    default |_board, _extent| vec![], applies |_| true
+                }
 
                 /// IPv4 TOS or IPv6 traffic class of the senders: a DSCP (cs0 to cs7, af11 to af43, ef, va, le) or the
                 /// whole byte, 0 to 255 [default: cs0]
-                tos: some $crate::data::Tos,
+                tos: some $crate::data::Tos {
                     flag "--tos", key "tos-{}", usual [],
-                    default |_board, _extent| vec![], applies |value| value != $crate::data::Tos::DEFAULT;
+                    default |_board, _extent| vec![], applies |value| value != $crate::data::Tos::DEFAULT
+                }
             }
             case {
                 /// connected (send/recv), unconnected (send_to/recv_from) [default: both]
-                connection: one $crate::data::Connection,
+                connection: one $crate::data::Connection {
                     flag "--connection", key "{}", label [],
                     default |_board, extent| extent.of(&[
                         $crate::data::Connection::Connected,
                         $crate::data::Connection::Unconnected,
                     ]),
-                    applies |_, _| true;
+                    applies |_, _| true
+                }
 
                 /// Datagrams per call, 1 to 1024, of the engines that batch [default: 32]
-                batch: some $crate::data::Batch,
+                batch: some $crate::data::Batch {
                     flag "--batch", key "batch{}", label ["{}"],
                     default |_board, _extent| vec![$crate::data::Batch::DEFAULT],
-                    applies |_, (sender, receiver)| sender.sends_batches || receiver.receives_batches;
+                    applies |_, (sender, receiver)| sender.sends_batches || receiver.receives_batches
+                }
 
                 /// For the engines tokio and tokio-exhaustive: worker threads, up to 256, of one runtime for the whole
                 /// case [default: 0, a current-thread runtime per thread]
-                tokio_workers: some $crate::data::Workers,
+                tokio_workers: some $crate::data::Workers {
                     flag "--tokio-workers", key "workers{}", label ["w{}"],
                     default |_board, _extent| vec![$crate::data::Workers::NONE],
                     applies |value, (sender, receiver)| value != $crate::data::Workers::NONE
-                        && (sender.shares_workers || receiver.shares_workers);
+                        && (sender.shares_workers || receiver.shares_workers)
+                }
 
                 /// How receivers of the engines std, mmsg, gro and uring wait: block (sleep), spin (busy loop, takes a
                 /// whole CPU) [default: block]
-                wait: some $crate::data::Wait,
+                wait: some $crate::data::Wait {
                     flag "--wait", key "{}", label ["{}"],
                     default |_board, _extent| vec![],
-                    applies |value, (_, receiver)| value == $crate::data::Wait::Spin && receiver.spins;
+                    applies |value, (_, receiver)| value == $crate::data::Wait::Spin && receiver.spins
+                }
             }
         }
     };
 }
 pub(crate) use parameters;
+
+/// One column of an entry, from all of them.
+macro_rules! column {
+    (flag { flag $flag:literal, $($rest:tt)* }) => {
+        $flag
+    };
+    (key { flag $flag:literal, key $key:literal, $($rest:tt)* }) => {
+        $key
+    };
+    (default { flag $flag:literal, key $key:literal, $name:ident $value:tt,
+        default $default:expr, applies $applies:expr }) => {
+        $default
+    };
+    (applies { flag $flag:literal, key $key:literal, $name:ident $value:tt,
+        default $default:expr, applies $applies:expr }) => {
+        $applies
+    };
+}
+pub(crate) use column;
 
 /// The type of a parameter in a case: of `one` its own, of `some` an option.
 macro_rules! value {

@@ -3,10 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
-use super::bounded::bounded;
+use super::bounded::{bounded, by_name};
 
 bounded! {
     /// What is asked for as SO_RCVBUF or SO_SNDBUF, in bytes: 1 to [`Buffer::MAX`]. The kernel grants twice
@@ -69,10 +68,10 @@ impl FromStr for Sharing {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        if let Ok(spread) = Spread::from_str(text, false) {
+        if let Ok(spread) = text.parse() {
             return Ok(Self::Reuseport(spread));
         }
-        match SharingKind::from_str(text, false)? {
+        match text.parse()? {
             SharingKind::Reuseport => Ok(Self::DEFAULT),
             SharingKind::Reuseaddr => Ok(Self::Reuseaddr),
             SharingKind::Separate => Ok(Self::Separate),
@@ -101,15 +100,7 @@ pub enum SharingKind {
     Separate,
 }
 
-impl fmt::Display for SharingKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Reuseport => "reuseport",
-            Self::Reuseaddr => "reuseaddr",
-            Self::Separate => "separate",
-        })
-    }
-}
+by_name!(SharingKind);
 
 /// How flows are spread over receivers that share a port by SO_REUSEPORT.
 #[derive(
@@ -127,15 +118,7 @@ pub enum Spread {
     Bpf,
 }
 
-impl fmt::Display for Spread {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Even => "even",
-            Self::Hash => "hash",
-            Self::Bpf => "bpf",
-        })
-    }
-}
+by_name!(Spread);
 
 /// The byte that says how a datagram is to be treated: TOS in IPv4, traffic class in IPv6. A DSCP (RFC 2474) is in
 /// the upper 6 bits, ECN (RFC 3168) in the lower 2.

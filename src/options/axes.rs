@@ -1,7 +1,7 @@
 //! The axes that were asked for: lists without repetition, and the defaults where nothing was said.
 
 use crate::cli::{EngineArg, ParameterArgs, RunArgs};
-use crate::data::parameters::{Extent, parameters};
+use crate::data::parameters::{Extent, column, parameters};
 use crate::data::{Sharing, SharingKind, Spread};
 use crate::engines::{self, Entry};
 use crate::error::UsageError;
@@ -10,16 +10,8 @@ use crate::platform::board::{self, Defaults};
 
 macro_rules! define {
     (
-        block { $(
-            $(#[$block_doc:meta])*
-            $block:ident: $block_kind:ident $block_type:ty, flag $block_flag:literal, key $block_key:literal,
-            usual [$($block_usual:expr)?], default $block_default:expr, applies $block_applies:expr;
-        )* }
-        case { $(
-            $(#[$case_doc:meta])*
-            $case:ident: $case_kind:ident $case_type:ty, flag $case_flag:literal, key $case_key:literal,
-            label [$($case_label:literal)?], default $case_default:expr, applies $case_applies:expr;
-        )* }
+        block { $($(#[$block_doc:meta])* $block:ident: $block_kind:ident $block_type:ty { $($of_block:tt)* })* }
+        case { $($(#[$case_doc:meta])* $case:ident: $case_kind:ident $case_type:ty { $($of_case:tt)* })* }
     ) => {
         /// What varies.
         ///
@@ -30,8 +22,8 @@ macro_rules! define {
             let extent = if args.measuring.quick { Extent::Quick } else { Extent::Full };
             Ok(Axes {
                 engines: engine_pairs(given)?,
-                $($block: list($block_flag, given.$block.as_ref(), &default(defaults, extent, $block_default))?,)*
-                $($case: list($case_flag, given.$case.as_ref(), &default(defaults, extent, $case_default))?,)*
+                $($block: list(column!(flag { $($of_block)* }), given.$block.as_ref(), &default(defaults, extent, column!(default { $($of_block)* })))?,)*
+                $($case: list(column!(flag { $($of_case)* }), given.$case.as_ref(), &default(defaults, extent, column!(default { $($of_case)* })))?,)*
                 sharings: sharings(given)?,
                 reference: !args.measuring.no_reference,
             })

@@ -1,44 +1,25 @@
 //! What varies, and which values meet.
 
-use crate::data::parameters::parameters;
+use crate::data::parameters::{column, parameters};
 use crate::data::{BlockKey, Case, Group, Sharing, Traits};
 use crate::engine::About;
 use crate::engines::{self, Engines, Entry};
 
-/// The values of a parameter in a block: of `one` as they were given, of `some` see [`settled`].
-macro_rules! of_block {
+/// The values of a parameter: of `one` as they were given, of `some` see [`settled`].
+macro_rules! values {
     (one $given:expr, $applies:expr) => {
         $given.clone()
     };
     (some $given:expr, $applies:expr) => {
-        settled(&$given, (), |value, ()| {
-            fn applies<T>(value: T, of: impl Fn(T) -> bool) -> bool {
-                of(value)
-            }
-            applies(value, $applies)
-        })
-    };
-}
-
-/// The same, of a parameter of cases.
-macro_rules! of_case {
-    (one $given:expr, $engines:expr, $applies:expr) => {
-        $given.clone()
-    };
-    (some $given:expr, $engines:expr, $applies:expr) => {
-        settled(&$given, $engines, $applies)
+        settled(&$given, $applies)
     };
 }
 
 /// The values that apply, each once; `None` in the place of those that do not, and where none was given.
-fn settled<T: Copy + PartialEq, To: Copy>(
-    given: &[T],
-    to: To,
-    applies: impl Fn(T, To) -> bool,
-) -> Vec<Option<T>> {
+fn settled<T: Copy + PartialEq>(given: &[T], applies: impl Fn(T) -> bool) -> Vec<Option<T>> {
     let mut settled = Vec::new();
     for &value in given {
-        let value = Some(value).filter(|&value| applies(value, to));
+        let value = Some(value).filter(|&value| applies(value));
         if !settled.contains(&value) {
             settled.push(value);
         }
@@ -47,6 +28,14 @@ fn settled<T: Copy + PartialEq, To: Copy>(
         settled.push(None);
     }
     settled
+}
+
+/// Whether a value applies to these engines.
+fn to<T>(
+    about: (&About, &About),
+    applies: impl Fn(T, (&About, &About)) -> bool,
+) -> impl Fn(T) -> bool {
+    move |value| applies(value, about)
 }
 
 /// Every item with every value; those of the first item come first.
@@ -67,16 +56,8 @@ fn for_each<I: Copy, V: Copy>(values: &[V], items: &[I], with: impl Fn(I, V) -> 
 
 macro_rules! define {
     (
-        block { $(
-            $(#[$block_doc:meta])*
-            $block:ident: $block_kind:ident $block_type:ty, flag $block_flag:literal, key $block_key:literal,
-            usual [$($block_usual:expr)?], default $block_default:expr, applies $block_applies:expr;
-        )* }
-        case { $(
-            $(#[$case_doc:meta])*
-            $case:ident: $case_kind:ident $case_type:ty, flag $case_flag:literal, key $case_key:literal,
-            label [$($case_label:literal)?], default $case_default:expr, applies $case_applies:expr;
-        )* }
+        block { $($(#[$block_doc:meta])* $block:ident: $block_kind:ident $block_type:ty { $($of_block:tt)* })* }
+        case { $($(#[$case_doc:meta])* $case:ident: $case_kind:ident $case_type:ty { $($of_case:tt)* })* }
     ) => {
         /// What varies.
         #[derive(Clone, Debug)]
@@ -95,11 +76,11 @@ macro_rules! define {
             /// The keys of the blocks; the first parameter varies slowest.
             pub(super) fn blocks(&self) -> Vec<BlockKey> {
                 let first = || Some(BlockKey {
-                    $($block: *of_block!($block_kind self.$block, $block_applies).first()?,)*
+                    $($block: *values!($block_kind self.$block, column!(applies { $($of_block)* })).first()?,)*
                 });
                 let mut keys = Vec::from_iter(first());
                 $(
-                    let values = of_block!($block_kind self.$block, $block_applies);
+                    let values = values!($block_kind self.$block, column!(applies { $($of_block)* }));
                     keys = with_each(&keys, &values, |key, $block| BlockKey { $block, ..key });
                 )*
                 keys
@@ -110,7 +91,7 @@ macro_rules! define {
                 let about: (&About, &About) = (sender.about, receiver.about);
                 let mut cases = vec![Case::in_block(block, sender.name(), receiver.name())];
                 $(
-                    let values = of_case!($case_kind self.$case, about, $case_applies);
+                    let values = values!($case_kind self.$case, to(about, column!(applies { $($of_case)* })));
                     cases = for_each(&values, &cases, |case, $case| Case { $case, ..case });
                 )*
                 // One receiver shares with none.
