@@ -11,7 +11,7 @@
 
 use std::env;
 use std::io;
-use std::net::UdpSocket;
+use std::net::{SocketAddr, UdpSocket};
 use std::process::exit;
 use std::sync::Arc;
 use std::thread;
@@ -19,10 +19,12 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
 use udpbench::data::{Batch, Connection};
-use udpbench::engine::{Meter, ReceiveEnd, SendEnd};
+use udpbench::engine::null_link::NullLink;
+use udpbench::engine::{Direction, Link, Meter, PortOptions};
 use udpbench::engines;
 use udpbench::engines::Entry;
-use udpbench::workload::lane::{Control, Job, LaneContext, Role};
+use udpbench::workload::lane::{Control, LaneContext};
+use udpbench::workload::{Incoming, Outgoing, Program};
 
 /// The fewest datagrams of the first lanes.
 const FEW: u64 = 2_000;
@@ -33,8 +35,6 @@ const MANY: u64 = 25_000;
 const MANY_TIMES: u64 = 10;
 /// Segmentation offload takes 128 of them per call, as many as the kernel allows.
 const PAYLOAD_BYTES: usize = 300;
-/// Longer than valgrind takes for a burst.
-const PATIENCE: Duration = Duration::from_secs(1);
 /// Fifty times what the slowest engine needs under callgrind.
 const DEADLINE: Duration = Duration::from_secs(60);
 
@@ -87,12 +87,12 @@ fn move_at_least(
     connection: Connection,
 ) -> anyhow::Result<u64> {
     let (control, meter) = (Arc::new(Control::default()), Arc::new(Meter::default()));
-    let role = role(connection).context("cannot make two sockets on 127.0.0.1")?;
+    let program = program(connection).context("cannot make two sockets on 127.0.0.1")?;
     // All are here.
     control.start_barrier.open();
     let thread = thread::spawn({
         let context = LaneContext::new(Arc::clone(&control), Arc::clone(&meter));
-        move || lane(entry, Job { role, connection }, &context)
+        move || lane(entry, program, connection, &context)
     });
     let started = Instant::now();
     while !thread.is_finished() {
@@ -114,14 +114,31 @@ fn move_at_least(
     Ok(meter.received.read().packets)
 }
 
+fn options(
+    direction: Direction,
+    socket: UdpSocket,
+    peer: Option<SocketAddr>,
+    null: NullLink,
+) -> PortOptions {
+    PortOptions {
+        batch: Batch::DEFAULT.count(),
+        ..PortOptions::of(vec![Link { socket, peer, null }], direction, PAYLOAD_BYTES)
+    }
+}
+
 /// What callgrind counts: a function of its own, so that it can be named.
 #[inline(never)]
-fn lane(entry: &Entry, job: Job, context: &LaneContext) -> io::Result<()> {
-    (entry.lane)(job, context).map(drop)
+fn lane(
+    entry: &Entry,
+    program: Program,
+    connection: Connection,
+    context: &LaneContext,
+) -> io::Result<()> {
+    (entry.lane)(program, connection, context).map(drop)
 }
 
 /// Both ends on two sockets of 127.0.0.1.
-fn role(connection: Connection) -> io::Result<Role> {
+fn program(connection: Connection) -> io::Result<Program> {
     let bind = || UdpSocket::bind("127.0.0.1:0");
     let (sender, receiver) = (bind()?, bind()?);
     let peer = receiver.local_addr()?;
@@ -129,22 +146,20 @@ fn role(connection: Connection) -> io::Result<Role> {
         sender.connect(peer)?;
         receiver.connect(sender.local_addr()?)?;
     }
-    let sending = SendEnd {
-        socket: sender,
-        peer,
-        payload_bytes: PAYLOAD_BYTES,
-        batch: Batch::DEFAULT.count(),
-        writer: None,
-        null_link: Arc::default(),
+    let out = NullLink::default();
+    let incoming = NullLink {
+        incoming: vec![Arc::clone(&out.out)],
+        ..NullLink::default()
     };
-    let receiving = ReceiveEnd {
-        socket: receiver,
-        payload_bytes: PAYLOAD_BYTES,
-        batch: sending.batch,
-        // As in the one-thread mode, whose calls are counted. It never runs out: a burst fits any receive buffer.
-        recv_timeout: Some(PATIENCE),
-        tracker: None,
-        null_links: vec![Arc::clone(&sending.null_link)],
-    };
-    Ok(Role::Alone(sending, receiving))
+    // A burst fits any receive buffer: what is sent comes.
+    Ok(Program::Turns(
+        Outgoing {
+            options: options(Direction::Sends, sender, Some(peer), out),
+            writer: None,
+        },
+        Incoming {
+            options: options(Direction::Receives, receiver, None, incoming),
+            tracker: None,
+        },
+    ))
 }

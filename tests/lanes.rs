@@ -6,13 +6,13 @@ use std::net::UdpSocket;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
 
 use udpbench::data::{Batch, Connection};
-use udpbench::engine::{Meter, ReceiveEnd, SendEnd};
+use udpbench::engine::{Direction, Link, Meter, PortOptions};
 use udpbench::engines::Entry;
 use udpbench::sys::wakeup;
-use udpbench::workload::lane::{Control, Job, LaneContext, Role};
+use udpbench::workload::lane::{Control, LaneContext};
+use udpbench::workload::{Incoming, Outgoing, Program};
 
 use common::cases::built_and_runnable;
 
@@ -26,13 +26,16 @@ struct Lane {
 }
 
 impl Lane {
-    fn start(entry: &'static Entry, role: Role, connection: Connection) -> Self {
+    fn start(entry: &'static Entry, program: Program, connection: Connection) -> Self {
         wakeup::install().expect("sigaction works");
         let (control, meter) = (Arc::new(Control::default()), Arc::new(Meter::default()));
         control.start_barrier.open();
         let context = LaneContext::new(Arc::clone(&control), Arc::clone(&meter));
-        let job = Job { role, connection };
-        let thread = thread::spawn(move || (entry.lane)(job, &context).map(drop));
+        let thread = thread::spawn(move || {
+            let tid = nix::unistd::gettid().as_raw();
+            context.meter.tid.store(tid, Ordering::Relaxed);
+            (entry.lane)(program, connection, &context).map(drop)
+        });
         Self {
             control,
             meter,
@@ -41,19 +44,30 @@ impl Lane {
     }
 
     /// Lets it run until it has counted what is waited for, or has ended; returns its meter once it has.
-    fn run_until(self, seen: impl Fn(&Meter) -> bool) -> Arc<Meter> {
-        while !seen(&self.meter) && !self.thread.is_finished() {
+    fn run_until(self, mut seen: impl FnMut(&Self) -> bool) -> Arc<Meter> {
+        while !seen(&self) && !self.thread.is_finished() {
             thread::yield_now();
         }
         self.control.stop_sending();
         self.control.stop_receiving();
         while !self.thread.is_finished() {
-            self.meter.wakeups.interrupt();
-            thread::yield_now();
+            self.end_wait();
         }
         let outcome = self.thread.join().expect("no panic");
         outcome.expect("a lane that goes on until it is stopped");
         self.meter
+    }
+}
+
+impl Lane {
+    /// Ends the wait that is going on, as the coordinator does.
+    fn end_wait(&self) {
+        match self.meter.tid.load(Ordering::Relaxed) {
+            0 => {}
+            tid => wakeup::interrupt(tid),
+        }
+        self.meter.wakeups.interrupt();
+        thread::yield_now();
     }
 }
 
@@ -62,18 +76,21 @@ fn bind() -> UdpSocket {
 }
 
 /// To where `peer` is.
-fn send_end(socket: UdpSocket, peer: &UdpSocket, connection: Connection) -> SendEnd {
+fn outgoing(socket: UdpSocket, peer: &UdpSocket, connection: Connection) -> Outgoing {
     let peer = peer.local_addr().expect("bound");
     if connection == Connection::Connected {
         socket.connect(peer).expect("an address of loopback");
     }
-    SendEnd {
-        socket,
-        peer,
-        payload_bytes: PAYLOAD,
-        batch: Batch::DEFAULT.count(),
+    Outgoing {
+        options: options(Link::of(socket, Some(peer)), Direction::Sends),
         writer: None,
-        null_link: Arc::default(),
+    }
+}
+
+fn options(link: Link, direction: Direction) -> PortOptions {
+    PortOptions {
+        batch: Batch::DEFAULT.count(),
+        ..PortOptions::of(vec![link], direction, PAYLOAD)
     }
 }
 
@@ -94,20 +111,21 @@ fn lost_datagrams_do_not_hang_the_only_thread() {
                 let address = sender.local_addr().expect("bound");
                 receiver.connect(address).expect("an address of loopback");
             }
-            let receiving = ReceiveEnd {
-                socket: receiver,
-                payload_bytes: PAYLOAD,
-                batch: Batch::DEFAULT.count(),
-                recv_timeout: Some(Duration::from_millis(1)),
+            let incoming = Incoming {
+                options: options(Link::of(receiver, None), Direction::Receives),
                 tracker: None,
-                null_links: Vec::new(),
             };
-            let sending = send_end(sender, &elsewhere, connection);
-            let role = Role::Alone(sending, receiving);
-            let lane = Lane::start(entry, role, connection);
-            let meter = lane.run_until(|meter| meter.would_blocks.load(Ordering::Relaxed) >= 3);
-            let (sent, received) = (meter.sent.read(), meter.received.read());
-            assert!(sent.packets >= 3, "{entry}, {connection}: {sent:?}");
+            let outgoing = outgoing(sender, &elsewhere, connection);
+            let program = Program::Turns(outgoing, incoming);
+            let (mut sent, mut bursts) = (0, 0);
+            let meter = Lane::start(entry, program, connection).run_until(|lane| {
+                let now = lane.meter.sent.read().packets;
+                bursts += u32::from(now > sent);
+                sent = now;
+                lane.end_wait();
+                bursts >= 3
+            });
+            let received = meter.received.read();
             assert_eq!(received.packets, 0, "{entry}, {connection}");
         }
     }
@@ -121,12 +139,12 @@ fn sends_that_fail_beside_others_are_counted() {
     };
     for entry in built_and_runnable().filter(sends) {
         // Where nobody listens, each datagram that goes has the next send refused (ECONNREFUSED, udp(7)).
-        let end = {
+        let outgoing = {
             let nobody = bind();
-            send_end(bind(), &nobody, Connection::Connected)
+            outgoing(bind(), &nobody, Connection::Connected)
         };
-        let lane = Lane::start(entry, Role::Send(end), Connection::Connected);
-        let meter = lane.run_until(|meter| meter.sent.read().packets >= 1000);
+        let lane = Lane::start(entry, Program::Flood(outgoing), Connection::Connected);
+        let meter = lane.run_until(|lane| lane.meter.sent.read().packets >= 1000);
         let (sent, errors) = (meter.sent.read(), meter.errors.load(Ordering::Relaxed));
         assert!(errors > 0, "{entry}: none beside {sent:?}");
     }

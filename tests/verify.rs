@@ -10,7 +10,7 @@ use std::time::Duration;
 use udpbench::data::{Batch, Connection, Ip, LEAST_BYTES, Verified, refusal};
 use udpbench::engine::payload::Fill;
 use udpbench::engine::verify::{SequenceTracker, SequenceWriter};
-use udpbench::engine::{Meter, ReceiveEnd};
+use udpbench::engine::{Direction, Link, Meter, PortOptions};
 use udpbench::engines::Entry;
 use udpbench::measure::{self, NoSample};
 use udpbench::plan::Settings;
@@ -18,7 +18,8 @@ use udpbench::platform::placement::Placement;
 use udpbench::row::Status;
 use udpbench::sys::files::Root;
 use udpbench::sys::interrupt::Interrupt;
-use udpbench::workload::lane::{Control, Job, LaneContext, Role};
+use udpbench::workload::lane::{Control, LaneContext};
+use udpbench::workload::{Incoming, Program};
 
 use common::cases::{built_and_runnable, engines_of, matrix};
 use common::{Place, rows};
@@ -72,11 +73,11 @@ fn faults_are_found_whatever_the_receiver() {
             found.truncated,
             found.corrupted,
         );
-        assert_eq!(counts, (1, 1, 1, 2), "{entry}: {found:?}");
+        assert_eq!(counts, (1, 1, 1, 3), "{entry}: {found:?}");
     }
 }
 
-/// A good stream of a hundred, but for one fault of each kind, and two of the last.
+/// A good stream of a hundred, but for one fault of each kind, and two of the last: a third is who sends its end.
 fn faulty_stream() -> Vec<Vec<u8>> {
     let mut writer = SequenceWriter::new(0, PAYLOAD);
     let mut next = || {
@@ -94,36 +95,40 @@ fn faulty_stream() -> Vec<Vec<u8>> {
     stream
 }
 
-/// Sends `stream` by hand to a receiving lane of the engine; returns what its tracker says.
+/// Sends `stream` by hand to a receiving lane of the engine, the last of it from a stranger's socket; returns what
+/// its tracker says.
 fn received_by(entry: &'static Entry, stream: &[Vec<u8>]) -> Verified {
     let any_port = SocketAddr::new(Ip::V4.loopback(), 0);
     let socket = UdpSocket::bind(any_port).expect("loopback is up");
     let sender = UdpSocket::bind(any_port).expect("as the first");
     let receiver = socket.local_addr().expect("bound");
     let tracker = Arc::new(SequenceTracker::new(PAYLOAD));
-    let end = ReceiveEnd {
-        socket,
-        payload_bytes: PAYLOAD + 1,
+    tracker.expect_source(0, sender.local_addr().expect("bound"));
+    let links = vec![Link::of(socket, None)];
+    let options = PortOptions {
+        buffer_bytes: PAYLOAD + 1,
         batch: Batch::DEFAULT.count(),
-        recv_timeout: None,
+        ..PortOptions::of(links, Direction::Receives, PAYLOAD)
+    };
+    let program = Program::Sink(Incoming {
+        options,
         tracker: Some(Arc::clone(&tracker)),
-        null_links: Vec::new(),
-    };
-    let job = Job {
-        role: Role::Receive(end),
-        connection: Connection::Unconnected,
-    };
+    });
     let control = Arc::new(Control::default());
     let meter = Arc::new(Meter::default());
     let context = LaneContext::new(Arc::clone(&control), Arc::clone(&meter));
-    let lane = thread::spawn(move || (entry.lane)(job, &context).map(drop));
+    let lane =
+        thread::spawn(move || (entry.lane)(program, Connection::Unconnected, &context).map(drop));
     control.start_barrier.wait_for(1);
     control.start_barrier.open();
 
-    for datagram in stream {
+    let stranger = UdpSocket::bind(any_port).expect("as the first");
+    let (last, ours) = stream.split_last().expect("there are some");
+    let ours = ours.iter().map(|datagram| (&sender, datagram));
+    for (socket, datagram) in ours.chain([(&stranger, last)]) {
         // So slowly that no queue overflows.
         let before = tracker.verified().packets;
-        sender
+        socket
             .send_to(datagram, receiver)
             .expect("loopback takes it");
         while tracker.verified().packets == before && !lane.is_finished() {

@@ -33,7 +33,7 @@ pub(super) fn engine(name: &str) -> Result<EngineArg, String> {
     if let Some(group) = groups.find(|group| group.to_string() == name) {
         return Ok(EngineArg::Group(group));
     }
-    // The two halves, as one would call the pair.
+    // As one would call the pair.
     let name = if name == "gso-gro" { "gro" } else { name };
     if let Some((_, reason)) = engines::NOT_BUILT
         .iter()

@@ -31,7 +31,7 @@ pub struct Verified {
     pub reordered: u64,
     /// Shorter than it was sent, and right as far as it goes.
     pub truncated: u64,
-    /// Anything else than what was sent.
+    /// Anything else than what was sent, and what was said to come from somebody else.
     pub corrupted: u64,
 }
 

@@ -27,6 +27,8 @@ pub struct About {
     pub joins: bool,
     /// How many of those one call may receive.
     pub joined_per_call: u32,
+    /// Whether one port serves many sockets.
+    pub many_links: bool,
     /// Whether its receiver can wait for no time at all (`--wait spin`).
     pub spins: bool,
     /// Which selections include it.
@@ -52,6 +54,7 @@ impl About {
         partner: Partner::Itself,
         joins: false,
         joined_per_call: 1,
+        many_links: false,
         spins: false,
         selection: Selection::ByName,
         one_thread: Ok(()),

@@ -1,6 +1,30 @@
 //! What datagrams hold. Measured ones hold whatever lies in the sender's buffer and are not looked at
-//! ([`NoFill`], [`NoCheck`]: both compile to nothing); those of `--verify` are stamped before they
-//! go and inspected when they come ([`crate::engine::verify`]).
+//! ([`NoFill`], [`NoCheck`]: both compile to nothing); those of `--verify` are filled before they
+//! go and checked when they come ([`crate::engine::verify`]).
+
+use std::net::SocketAddr;
+
+/// Where a datagram came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// The link that it came over, from 0.
+    pub link: usize,
+    /// Who sent it. `None` where that is no question: the link is connected.
+    pub source: Option<SocketAddr>,
+}
+
+impl Origin {
+    /// From `source`, over the only link.
+    pub fn of(source: Option<SocketAddr>) -> Self {
+        Self { link: 0, source }
+    }
+
+    /// From the peer of the only link.
+    pub const PEER: Self = Self {
+        link: 0,
+        source: None,
+    };
+}
 
 /// Writes what datagrams hold, before each burst.
 pub trait Fill: Send + Sync {
@@ -17,15 +41,15 @@ pub trait Check: Send {
     /// Whether it looks at all, for engines to which it is work to show it what they got.
     const LOOKS: bool;
 
-    /// Sees one datagram, as long as it came.
-    fn check(&mut self, datagram: &[u8]);
+    /// Sees one datagram, as long as it came, and where it came from.
+    fn check(&mut self, datagram: &[u8], origin: Origin);
 
-    /// Sees the datagram in the first `bytes` of `buffer`. To cut it out costs something, which only one that
-    /// looks pays.
+    /// Sees the datagram in the first `bytes` of `buffer`. To cut it out, and to say whose it is, costs something,
+    /// which only one that looks pays.
     #[inline]
-    fn check_first(&mut self, bytes: usize, buffer: &[u8]) {
+    fn check_first(&mut self, bytes: usize, buffer: &[u8], origin: impl FnOnce() -> Origin) {
         if Self::LOOKS {
-            self.check(&buffer[..bytes]);
+            self.check(&buffer[..bytes], origin());
         }
     }
 }
@@ -50,12 +74,12 @@ impl Check for NoCheck {
     const LOOKS: bool = false;
 
     #[inline]
-    fn check(&mut self, _datagram: &[u8]) {}
+    fn check(&mut self, _datagram: &[u8], _origin: Origin) {}
 }
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use super::{Check, Fill};
+    use super::{Check, Fill, Origin};
 
     /// Fills each datagram with its number.
     pub(crate) struct Numbered {
@@ -80,7 +104,7 @@ pub(crate) mod tests {
     impl Check for Collected {
         const LOOKS: bool = true;
 
-        fn check(&mut self, datagram: &[u8]) {
+        fn check(&mut self, datagram: &[u8], _origin: Origin) {
             self.0.push(datagram.to_vec());
         }
     }

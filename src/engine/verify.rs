@@ -5,10 +5,11 @@
 //! measured ones know nothing of it.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::data::{LEAST_BYTES, Verified};
-use crate::engine::payload::{Check, Fill};
+use crate::engine::payload::{Check, Fill, Origin};
 
 /// Stamps the datagrams of one lane.
 #[derive(Clone, Debug)]
@@ -57,6 +58,8 @@ struct Seen {
 
 #[derive(Debug, Default)]
 struct Lane {
+    /// Where it sends from, where that is known.
+    source: Option<SocketAddr>,
     numbers: HashSet<u64>,
     newest: u64,
 }
@@ -70,16 +73,22 @@ impl SequenceTracker {
         }
     }
 
-    /// What was found so far.
-    pub fn verified(&self) -> Verified {
-        self.seen
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .verified
+    /// Says where a lane sends from: engines must say the same.
+    pub fn expect_source(&self, lane: u16, source: SocketAddr) {
+        self.seen().lanes.entry(lane).or_default().source = Some(source);
     }
 
-    fn enter(&self, datagram: &[u8]) {
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+    /// What was found so far.
+    pub fn verified(&self) -> Verified {
+        self.seen().verified
+    }
+
+    fn seen(&self) -> MutexGuard<'_, Seen> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn enter(&self, datagram: &[u8], origin: Origin) {
+        let mut seen = self.seen();
         let Seen { verified, lanes } = &mut *seen;
         verified.packets += 1;
         let Some((lane, number)) = read(datagram, self.payload_bytes) else {
@@ -87,6 +96,11 @@ impl SequenceTracker {
             return;
         };
         let lane = lanes.entry(lane).or_default();
+        let is_foreign = |source| lane.source.is_some_and(|theirs| theirs != source);
+        if origin.source.is_some_and(is_foreign) {
+            verified.corrupted += 1;
+            return;
+        }
         if !lane.numbers.insert(number) {
             verified.duplicated += 1;
         } else if number < lane.newest {
@@ -106,8 +120,8 @@ pub struct SequenceCheck(pub Arc<SequenceTracker>);
 impl Check for SequenceCheck {
     const LOOKS: bool = true;
 
-    fn check(&mut self, datagram: &[u8]) {
-        self.0.enter(datagram);
+    fn check(&mut self, datagram: &[u8], origin: Origin) {
+        self.0.enter(datagram, origin);
     }
 }
 

@@ -3,10 +3,10 @@
 use std::fmt;
 use std::io;
 
-use crate::data::{Case, EngineName};
+use crate::data::{Case, Connection, EngineName};
 use crate::engine::{About, Engine, Partner, Pool, PoolBrief, Remark};
-use crate::workload;
-use crate::workload::lane::{Job, LaneContext};
+use crate::workload::lane::LaneContext;
+use crate::workload::{self, Program};
 
 /// An engine in the registry, with its type erased: one indirect call per lane, none per datagram.
 pub struct Entry {
@@ -17,7 +17,10 @@ pub struct Entry {
     /// See [`Engine::pool`].
     pub pool: fn(PoolBrief) -> io::Result<Pool>,
     /// Runs one lane from construction to stop.
-    pub lane: fn(Job, &LaneContext) -> io::Result<Remark>,
+    pub lane: fn(Program, Connection, &LaneContext) -> io::Result<Remark>,
+    /// Holds the engine to the contract.
+    #[cfg(test)]
+    pub(super) keeps_contract: fn(),
 }
 
 impl Entry {
@@ -28,6 +31,8 @@ impl Entry {
             try_out: E::probe,
             pool: E::pool,
             lane: workload::run::<E>,
+            #[cfg(test)]
+            keeps_contract: super::tests::contract::holds::<E>,
         }
     }
 

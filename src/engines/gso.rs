@@ -5,13 +5,12 @@ use std::io;
 use std::marker::PhantomData;
 use std::net::{SocketAddr, UdpSocket};
 
-use super::mmsg::MmsgReceiver;
 use crate::data::Group;
 use crate::engine::payload::{Check, Fill};
 use crate::engine::{
-    About, Addressing, Burst, Engine, LaneBrief, Partner, Receive, ReceiveEnd, Remark, SendEnd,
-    Transmit,
+    About, Addressing, Burst, Engine, LaneBrief, Link, Partner, Port, PortOptions, Remark,
 };
+use crate::engines::linux::batch::ReceiveBatch;
 use crate::engines::linux::coalesced::CoalescedReceive;
 use crate::engines::linux::gso;
 
@@ -26,19 +25,19 @@ impl Engine for Gso {
         partner: Partner::ReceivedBy("mmsg"),
         ..About::PLAIN
     };
-    type Sender<A: Addressing> = GsoSender<A>;
-    type Receiver<A: Addressing> = MmsgReceiver;
+    type Port<A: Addressing> = GsoPort<A>;
 
     fn start(_brief: &LaneBrief) -> io::Result<Self> {
         Ok(Self)
     }
 
-    fn sender<A: Addressing>(&self, end: SendEnd) -> io::Result<GsoSender<A>> {
-        GsoSender::new(end)
-    }
-
-    fn receiver<A: Addressing>(&self, end: ReceiveEnd) -> io::Result<MmsgReceiver> {
-        MmsgReceiver::new::<A>(end)
+    fn open<A: Addressing>(&self, mut options: PortOptions) -> io::Result<GsoPort<A>> {
+        let link = options.only_link()?;
+        Ok(GsoPort {
+            outgoing: Segments::new(&options, &link)?,
+            incoming: ReceiveBatch::of::<A>(&options),
+            socket: link.socket,
+        })
     }
 
     fn probe() -> Result<(), String> {
@@ -61,23 +60,22 @@ impl Engine for Gro {
         spins: true,
         ..About::PLAIN
     };
-    type Sender<A: Addressing> = GsoSender<A>;
-    type Receiver<A: Addressing> = GroReceiver;
+    type Port<A: Addressing> = GroPort<A>;
 
     fn start(_brief: &LaneBrief) -> io::Result<Self> {
         Ok(Self)
     }
 
-    fn sender<A: Addressing>(&self, end: SendEnd) -> io::Result<GsoSender<A>> {
-        GsoSender::new(end)
-    }
-
-    fn receiver<A: Addressing>(&self, end: ReceiveEnd) -> io::Result<GroReceiver> {
-        gso::join(&end.socket)?;
-        end.limit_wait()?;
-        Ok(GroReceiver {
-            piece: CoalescedReceive::new(!A::CONNECTED),
-            socket: end.socket,
+    fn open<A: Addressing>(&self, mut options: PortOptions) -> io::Result<GroPort<A>> {
+        let link = options.only_link()?;
+        if options.direction.receives() {
+            gso::join(&link.socket)?;
+        }
+        options.set_wait(&link.socket)?;
+        Ok(GroPort {
+            outgoing: Segments::new(&options, &link)?,
+            incoming: CoalescedReceive::new(!A::CONNECTED),
+            socket: link.socket,
         })
     }
 
@@ -88,93 +86,124 @@ impl Engine for Gro {
     }
 }
 
-pub(super) struct GsoSender<A> {
+pub(super) struct GsoPort<A> {
     socket: UdpSocket,
+    outgoing: Segments<A>,
+    incoming: ReceiveBatch,
+}
+
+impl<A: Addressing> Port for GsoPort<A> {
+    #[inline]
+    async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<Burst> {
+        self.outgoing.send(&self.socket, fill)
+    }
+
+    #[inline]
+    async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<Burst> {
+        self.incoming.receive(&self.socket, check)
+    }
+
+    fn remark(&self) -> Remark {
+        self.outgoing.remark()
+    }
+}
+
+pub(super) struct GroPort<A> {
+    socket: UdpSocket,
+    outgoing: Segments<A>,
+    incoming: CoalescedReceive,
+}
+
+impl<A: Addressing> Port for GroPort<A> {
+    #[inline]
+    async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<Burst> {
+        self.outgoing.send(&self.socket, fill)
+    }
+
+    #[inline]
+    async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<Burst> {
+        self.incoming.receive(&self.socket, check)
+    }
+
+    fn remark(&self) -> Remark {
+        self.outgoing.remark()
+    }
+}
+
+/// What the kernel is to cut.
+struct Segments<A> {
     peer: SocketAddr,
     payload: Vec<u8>,
     payload_bytes: usize,
-    segments: u64,
+    count: u64,
     addressing: PhantomData<A>,
 }
 
-impl<A: Addressing> GsoSender<A> {
-    fn new(end: SendEnd) -> io::Result<Self> {
-        let segments = gso::most_segments(end.payload_bytes, end.peer)?;
-        if segments > 1 {
-            gso::cut(&end.socket, end.payload_bytes)?;
+impl<A: Addressing> Segments<A> {
+    fn new(options: &PortOptions, link: &Link) -> io::Result<Self> {
+        let payload = options.payload();
+        let count = match link.peer {
+            Some(peer) if options.direction.sends() => gso::most_segments(payload.len(), peer)?,
+            _ => 1,
+        };
+        if count > 1 {
+            gso::cut(&link.socket, payload.len())?;
         }
         Ok(Self {
-            payload: end.payload().repeat(segments),
-            socket: end.socket,
-            peer: end.peer,
-            payload_bytes: end.payload_bytes,
-            segments: segments as u64,
+            peer: link.destination(),
+            payload_bytes: payload.len(),
+            payload: payload.repeat(count),
+            count: count as u64,
             addressing: PhantomData,
         })
     }
 
-    /// A network card without checksum offload cannot cut (EIO, net/ipv4/udp.c `udp_send_skb`): from then
-    /// on one datagram per call.
-    #[cold]
-    #[inline(never)]
-    fn fall_back(&mut self) {
-        self.payload.truncate(self.payload_bytes);
-        self.segments = 1;
-        // Before Linux 6.11 it refuses even a single one as long as the option is set.
-        let _ = gso::cut(&self.socket, 0);
-    }
-}
-
-impl<A: Addressing> Transmit for GsoSender<A> {
     #[inline]
-    async fn transmit(&mut self, fill: &impl Fill) -> io::Result<Burst> {
+    fn send(&mut self, socket: &UdpSocket, fill: &impl Fill) -> io::Result<Burst> {
         fill.fill(&mut self.payload);
         let outcome = if A::CONNECTED {
-            self.socket.send(&self.payload)
+            socket.send(&self.payload)
         } else {
-            self.socket.send_to(&self.payload, self.peer)
+            socket.send_to(&self.payload, self.peer)
         };
         match outcome {
-            Ok(sent) => Ok(Burst::of(self.segments, sent as u64)),
+            Ok(sent) => Ok(Burst::of(self.count, sent as u64)),
             Err(error) => {
-                if error.raw_os_error() == Some(libc::EIO) && self.segments > 1 {
-                    self.fall_back();
+                if error.raw_os_error() == Some(libc::EIO) && self.count > 1 {
+                    self.fall_back(socket);
                 }
                 Err(error)
             }
         }
     }
 
+    /// A network card without checksum offload cannot cut (EIO, net/ipv4/udp.c `udp_send_skb`): from then
+    /// on one datagram per call.
+    #[cold]
+    #[inline(never)]
+    fn fall_back(&mut self, socket: &UdpSocket) {
+        self.payload.truncate(self.payload_bytes);
+        self.count = 1;
+        // Before Linux 6.11 it refuses even a single one as long as the option is set.
+        let _ = gso::cut(socket, 0);
+    }
+
     fn remark(&self) -> Remark {
-        let fell_back = self.segments == 1 && self.payload.len() == self.payload_bytes;
+        let fell_back = self.count == 1 && self.payload.len() == self.payload_bytes;
         let could_cut = 2 * self.payload_bytes <= 65_507 && self.payload_bytes > 0;
         (fell_back && could_cut)
             .then_some("gso: no segmentation offload in kernel or NIC: one datagram per call")
     }
 }
 
-pub(super) struct GroReceiver {
-    socket: UdpSocket,
-    piece: CoalescedReceive,
-}
-
-impl Receive for GroReceiver {
-    #[inline]
-    async fn receive<I: Check>(&mut self, check: &mut I) -> io::Result<Burst> {
-        self.piece.receive(&self.socket, check)
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use nix::sys::socket::getsockopt;
     use nix::sys::socket::sockopt::UdpGsoSegment;
 
     use super::*;
     use crate::engine::payload::NoFill;
-    use crate::engine::{Unconnected, poll_once};
+    use crate::engine::{Direction, Unconnected};
 
     #[test]
     fn a_sender_that_fell_back_asks_for_nothing_to_be_cut() {
@@ -185,21 +214,16 @@ mod tests {
         let bind = || UdpSocket::bind("127.0.0.1:0").expect("loopback is up");
         let (socket, receiver) = (bind(), bind());
         let peer = receiver.local_addr().expect("bound");
-        let end = SendEnd {
-            socket,
-            peer,
-            payload_bytes: 300,
-            batch: 1,
-            writer: None,
-            null_link: Arc::default(),
-        };
-        let mut sender = GsoSender::<Unconnected>::new(end).expect("it can be cut");
-        assert_eq!(sender.remark(), None);
-        sender.fall_back();
-        let option = getsockopt(&sender.socket, UdpGsoSegment).expect("it has the option");
+        let link = Link::of(socket, Some(peer));
+        let options = PortOptions::of(Vec::new(), Direction::Sends, 300);
+        let mut segments = Segments::<Unconnected>::new(&options, &link).expect("it can be cut");
+        assert_eq!(segments.remark(), None);
+        segments.fall_back(&link.socket);
+        let option = getsockopt(&link.socket, UdpGsoSegment).expect("it has the option");
         assert_eq!(option, 0);
-        let burst = poll_once(sender.transmit(&NoFill)).expect("loopback takes it");
+        let sent = segments.send(&link.socket, &NoFill);
+        let burst = sent.expect("loopback takes it");
         assert_eq!(burst, Burst::one(300));
-        assert!(sender.remark().is_some());
+        assert!(segments.remark().is_some());
     }
 }

@@ -27,10 +27,10 @@ use message_io::network::{
 };
 
 use crate::data::Group;
-use crate::engine::payload::{Check, Fill};
+use crate::engine::payload::{Check, Fill, Origin};
 use crate::engine::{
-    About, Addressing, Burst, Connected, Engine, LaneBrief, Meter, Receive, ReceiveEnd, SendEnd,
-    Tally, Transmit, Unconnected,
+    About, Addressing, Burst, Connected, Engine, LaneBrief, Meter, Port, PortOptions, Tally,
+    Unconnected,
 };
 use crate::engines::linux::swap_fd::replace;
 use crate::sys::wakeup;
@@ -47,30 +47,24 @@ impl Engine for MessageIo {
         group: Group::Readiness,
         ..About::PLAIN
     };
-    type Sender<A: Addressing> = MessageIoSender;
-    type Receiver<A: Addressing> = MessageIoReceiver;
+    type Port<A: Addressing> = MessageIoPort;
 
     fn start(brief: &LaneBrief) -> io::Result<Self> {
         wakeup::block()?;
         Ok(Self(Arc::clone(&brief.meter)))
     }
 
-    fn sender<A: Addressing>(&self, end: SendEnd) -> io::Result<MessageIoSender> {
-        let (network, endpoint) = Network::over::<A>(&end.socket, end.peer)?;
-        Ok(MessageIoSender {
-            payload: end.payload(),
+    fn open<A: Addressing>(&self, mut options: PortOptions) -> io::Result<MessageIoPort> {
+        let link = options.only_link()?;
+        // Where several flows end here, the socket has no peer. Any address will do.
+        let peer = link.peer.map_or_else(|| link.socket.peer_addr(), Ok);
+        let peer = peer.or_else(|_| link.socket.local_addr())?;
+        let (network, endpoint) = Network::over::<A>(&link.socket, peer)?;
+        Ok(MessageIoPort {
             network,
             endpoint,
-        })
-    }
-
-    fn receiver<A: Addressing>(&self, end: ReceiveEnd) -> io::Result<MessageIoReceiver> {
-        // Where several flows end here, the socket has no peer. Any address will do.
-        let peer = end.socket.peer_addr().or_else(|_| end.socket.local_addr());
-        let (network, _) = Network::over::<A>(&end.socket, peer?)?;
-        Ok(MessageIoReceiver {
-            network,
-            wait: end.recv_timeout.unwrap_or(GLANCE),
+            connected: A::CONNECTED,
+            payload: options.payload(),
             meter: Arc::clone(&self.0),
             total: Tally::default(),
         })
@@ -122,15 +116,19 @@ impl Network {
     }
 }
 
-pub(super) struct MessageIoSender {
+pub(super) struct MessageIoPort {
     network: Network,
     endpoint: Endpoint,
+    connected: bool,
     payload: Vec<u8>,
+    meter: Arc<Meter>,
+    /// Received so far.
+    total: Tally,
 }
 
-impl Transmit for MessageIoSender {
+impl Port for MessageIoPort {
     #[inline]
-    async fn transmit(&mut self, fill: &impl Fill) -> io::Result<Burst> {
+    async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<Burst> {
         fill.fill(&mut self.payload);
         match self.network.controller.send(self.endpoint, &self.payload) {
             SendStatus::Sent => Ok(Burst::one(self.payload.len())),
@@ -138,28 +136,22 @@ impl Transmit for MessageIoSender {
             refused => Err(io::Error::other(format!("message-io: {refused:?}"))),
         }
     }
-}
 
-pub(super) struct MessageIoReceiver {
-    network: Network,
-    wait: Duration,
-    meter: Arc<Meter>,
-    total: Tally,
-}
-
-impl Receive for MessageIoReceiver {
     #[inline]
-    async fn receive<I: Check>(&mut self, check: &mut I) -> io::Result<Burst> {
+    async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<Burst> {
         let before = self.total;
         let took = |event: NetEvent| {
-            if let NetEvent::Message(_, datagram) = event {
-                check.check(datagram);
+            if let NetEvent::Message(from, datagram) = event {
+                if C::LOOKS {
+                    let source = (!self.connected).then(|| from.addr());
+                    check.check(datagram, Origin::of(source));
+                }
                 let total = self.total.add(Burst::one(datagram.len()));
                 self.meter.received.publish(total);
             }
         };
         let processor = &mut self.network.processor;
-        processor.process_poll_event(Some(self.wait), took);
+        processor.process_poll_event(Some(GLANCE), took);
         if self.total == before {
             return Err(io::ErrorKind::WouldBlock.into());
         }

@@ -7,16 +7,15 @@
 use std::io;
 use std::marker::PhantomData;
 use std::net::SocketAddr;
-use std::time::Duration;
 
 use mio::net::UdpSocket;
 use mio::{Events, Interest, Poll, Token};
 
 use super::readiness_policy::{ReadinessPolicy, Variant};
 use crate::data::Group;
-use crate::engine::payload::{Check, Fill};
+use crate::engine::payload::{Check, Fill, Origin};
 use crate::engine::{
-    About, Addressing, Burst, Engine, LaneBrief, Receive, ReceiveEnd, Selection, SendEnd, Transmit,
+    About, Addressing, Burst, Direction, Engine, LaneBrief, Port, PortOptions, Selection,
 };
 
 /// One datagram per event, re-armed: what level-triggered readiness would do.
@@ -91,26 +90,19 @@ impl<V: Variant> Engine for Mio<V> {
         one_thread: V::POLICY.one_thread(),
         ..V::ABOUT
     };
-    type Sender<A: Addressing> = MioSender<A, V>;
-    type Receiver<A: Addressing> = MioReceiver<A, V>;
+    type Port<A: Addressing> = MioPort<A, V>;
 
     fn start(_brief: &LaneBrief) -> io::Result<Self> {
         Ok(Self(PhantomData))
     }
 
-    fn sender<A: Addressing>(&self, end: SendEnd) -> io::Result<MioSender<A, V>> {
-        Ok(MioSender {
-            payload: end.payload(),
-            reactor: Reactor::new::<V>(end.socket, Interest::WRITABLE, None)?,
-            peer: end.peer,
-            marker: PhantomData,
-        })
-    }
-
-    fn receiver<A: Addressing>(&self, end: ReceiveEnd) -> io::Result<MioReceiver<A, V>> {
-        Ok(MioReceiver {
-            reactor: Reactor::new::<V>(end.socket, Interest::READABLE, end.recv_timeout)?,
-            buffer: vec![0; end.payload_bytes],
+    fn open<A: Addressing>(&self, mut options: PortOptions) -> io::Result<MioPort<A, V>> {
+        let link = options.only_link()?;
+        Ok(MioPort {
+            payload: options.payload(),
+            buffer: options.buffer(),
+            peer: link.destination(),
+            reactor: Reactor::new::<V>(link.socket, options.direction)?,
             marker: PhantomData,
         })
     }
@@ -122,18 +114,19 @@ impl<V: Variant> Engine for Mio<V> {
     }
 }
 
-pub(super) struct MioSender<A, V> {
+pub(super) struct MioPort<A, V> {
     reactor: Reactor,
     peer: SocketAddr,
     payload: Vec<u8>,
+    buffer: Vec<u8>,
     marker: PhantomData<(A, V)>,
 }
 
-impl<A: Addressing, V: Variant> Transmit for MioSender<A, V> {
+impl<A: Addressing, V: Variant> Port for MioPort<A, V> {
     #[inline]
-    async fn transmit(&mut self, fill: &impl Fill) -> io::Result<Burst> {
+    async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<Burst> {
         fill.fill(&mut self.payload);
-        let sent = self.reactor.operate::<V>(|socket| {
+        let sent = self.reactor.operate::<V>(Ready::WRITABLE, |socket| {
             if A::CONNECTED {
                 socket.send(&self.payload)
             } else {
@@ -142,47 +135,53 @@ impl<A: Addressing, V: Variant> Transmit for MioSender<A, V> {
         })?;
         Ok(Burst::one(sent))
     }
-}
 
-pub(super) struct MioReceiver<A, V> {
-    reactor: Reactor,
-    buffer: Vec<u8>,
-    marker: PhantomData<(A, V)>,
-}
-
-impl<A: Addressing, V: Variant> Receive for MioReceiver<A, V> {
     #[inline]
-    async fn receive<I: Check>(&mut self, check: &mut I) -> io::Result<Burst> {
-        let received = self.reactor.operate::<V>(|socket| {
+    async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<Burst> {
+        let mut source = None;
+        let received = self.reactor.operate::<V>(Ready::READABLE, |socket| {
             if A::CONNECTED {
                 socket.recv(&mut self.buffer)
             } else {
-                socket.recv_from(&mut self.buffer).map(|(bytes, _)| bytes)
+                let (received, from) = socket.recv_from(&mut self.buffer)?;
+                source = Some(from);
+                Ok(received)
             }
         })?;
-        check.check_first(received, &self.buffer);
+        check.check_first(received, &self.buffer, || Origin::of(source));
         Ok(Burst::one(received))
     }
 }
 
-/// One socket, its poll, and whether its last event has been used up.
+/// One socket, its poll, and which of its events have not been used up.
 struct Reactor {
     socket: UdpSocket,
     poll: Poll,
     events: Events,
     interest: Interest,
-    recv_timeout: Option<Duration>,
-    ready: bool,
+    /// Whether its events are all of one kind.
+    is_one_way: bool,
+    ready: u8,
+}
+
+/// Bits of [`Reactor::ready`].
+enum Ready {}
+
+impl Ready {
+    const READABLE: u8 = 1;
+    const WRITABLE: u8 = 2;
+    const BOTH: u8 = Self::READABLE | Self::WRITABLE;
 }
 
 impl Reactor {
-    fn new<V: Variant>(
-        socket: std::net::UdpSocket,
-        interest: Interest,
-        recv_timeout: Option<Duration>,
-    ) -> io::Result<Self> {
+    fn new<V: Variant>(socket: std::net::UdpSocket, direction: Direction) -> io::Result<Self> {
         socket.set_nonblocking(true)?;
         let mut socket = UdpSocket::from_std(socket);
+        let interest = match direction {
+            Direction::Sends => Interest::WRITABLE,
+            Direction::Receives => Interest::READABLE,
+            Direction::Both => Interest::READABLE | Interest::WRITABLE,
+        };
         let poll = Poll::new()?;
         poll.registry().register(&mut socket, Token(0), interest)?;
         Ok(Self {
@@ -190,8 +189,8 @@ impl Reactor {
             poll,
             events: Events::with_capacity(1),
             interest,
-            recv_timeout,
-            ready: V::POLICY.try_first,
+            is_one_way: direction != Direction::Both,
+            ready: if V::POLICY.try_first { Ready::BOTH } else { 0 },
         })
     }
 
@@ -199,20 +198,42 @@ impl Reactor {
     #[inline]
     fn operate<V: Variant>(
         &mut self,
+        wanted: u8,
         operation: impl FnOnce(&UdpSocket) -> io::Result<usize>,
     ) -> io::Result<usize> {
-        if !self.ready {
-            self.poll.poll(&mut self.events, self.recv_timeout)?;
-            if self.events.is_empty() {
-                return Err(io::ErrorKind::WouldBlock.into());
-            }
+        if self.ready & wanted == 0 {
+            self.wait(wanted)?;
         }
         let outcome = operation(&self.socket);
-        self.ready = V::POLICY.is_still_ready(&outcome);
+        if !V::POLICY.is_still_ready(&outcome) {
+            self.ready &= !wanted;
+        }
         if V::POLICY.rearm {
             let registry = self.poll.registry();
             registry.reregister(&mut self.socket, Token(0), self.interest)?;
         }
         outcome
+    }
+
+    /// Apart: where an event is good for many operations, those are compiled without it.
+    #[inline(never)]
+    fn wait(&mut self, wanted: u8) -> io::Result<()> {
+        while self.ready & wanted == 0 {
+            self.poll.poll(&mut self.events, None)?;
+            if self.is_one_way {
+                self.ready = wanted;
+                break;
+            }
+            for event in &self.events {
+                // An error is for whatever is called next to return.
+                if event.is_readable() || event.is_error() {
+                    self.ready |= Ready::READABLE;
+                }
+                if event.is_writable() || event.is_error() {
+                    self.ready |= Ready::WRITABLE;
+                }
+            }
+        }
+        Ok(())
     }
 }

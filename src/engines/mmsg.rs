@@ -6,9 +6,7 @@ use std::sync::Arc;
 
 use crate::data::Group;
 use crate::engine::payload::{Check, Fill};
-use crate::engine::{
-    About, Addressing, Burst, Engine, LaneBrief, Meter, Receive, ReceiveEnd, SendEnd, Transmit,
-};
+use crate::engine::{About, Addressing, Burst, Engine, LaneBrief, Meter, Port, PortOptions};
 use crate::engines::linux::batch::{ReceiveBatch, SendBatch};
 
 pub(super) struct Mmsg(Arc<Meter>);
@@ -23,59 +21,40 @@ impl Engine for Mmsg {
         spins: true,
         ..About::PLAIN
     };
-    type Sender<A: Addressing> = MmsgSender;
-    type Receiver<A: Addressing> = MmsgReceiver;
+    type Port<A: Addressing> = MmsgPort;
 
     fn start(brief: &LaneBrief) -> io::Result<Self> {
         Ok(Self(Arc::clone(&brief.meter)))
     }
 
-    fn sender<A: Addressing>(&self, end: SendEnd) -> io::Result<MmsgSender> {
-        let peer = (!A::CONNECTED).then_some(end.peer);
-        Ok(MmsgSender {
-            batch: SendBatch::new(end.payloads(end.batch), end.payload_bytes, end.batch, peer),
-            socket: end.socket,
+    fn open<A: Addressing>(&self, mut options: PortOptions) -> io::Result<MmsgPort> {
+        let link = options.only_link()?;
+        options.set_wait(&link.socket)?;
+        Ok(MmsgPort {
+            outgoing: SendBatch::of::<A>(&options, &link),
+            incoming: ReceiveBatch::of::<A>(&options),
+            socket: link.socket,
             meter: Arc::clone(&self.0),
         })
     }
-
-    fn receiver<A: Addressing>(&self, end: ReceiveEnd) -> io::Result<MmsgReceiver> {
-        MmsgReceiver::new::<A>(end)
-    }
 }
 
-pub(super) struct MmsgSender {
+pub(super) struct MmsgPort {
     socket: UdpSocket,
-    batch: SendBatch,
+    outgoing: SendBatch,
+    incoming: ReceiveBatch,
     meter: Arc<Meter>,
 }
 
-impl Transmit for MmsgSender {
+impl Port for MmsgPort {
     #[inline]
-    async fn transmit(&mut self, fill: &impl Fill) -> io::Result<Burst> {
-        self.batch.fill(fill);
-        self.batch.send(&self.socket)?.counted(&self.meter)
+    async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<Burst> {
+        self.outgoing.fill(fill);
+        self.outgoing.send(&self.socket)?.counted(&self.meter)
     }
-}
 
-pub(super) struct MmsgReceiver {
-    socket: UdpSocket,
-    batch: ReceiveBatch,
-}
-
-impl MmsgReceiver {
-    pub(super) fn new<A: Addressing>(end: ReceiveEnd) -> io::Result<Self> {
-        end.limit_wait()?;
-        Ok(Self {
-            batch: ReceiveBatch::new(end.payload_bytes, end.batch, !A::CONNECTED),
-            socket: end.socket,
-        })
-    }
-}
-
-impl Receive for MmsgReceiver {
     #[inline]
-    async fn receive<I: Check>(&mut self, check: &mut I) -> io::Result<Burst> {
-        self.batch.receive(&self.socket, check)
+    async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<Burst> {
+        self.incoming.receive(&self.socket, check)
     }
 }

@@ -17,8 +17,6 @@ mod probe;
 mod quinn;
 mod readiness;
 mod readiness_policy;
-#[cfg(any(feature = "tokio", feature = "smol"))]
-mod recv_timeout;
 #[cfg(feature = "smol")]
 mod smol;
 mod socket2;
@@ -108,7 +106,7 @@ fn built(name: EngineName) -> Result<&'static Entry, String> {
     })
 }
 
-/// The engine that runs both halves of such a pair in one thread: that of a pair of its own.
+/// The engine that sends and receives in one thread for such a pair: that of a pair of its own.
 pub fn together(sender: &Entry, receiver: &Entry) -> Option<&'static Entry> {
     ALL.iter().find(|entry| {
         let (sends, receives) = entry.pair();
@@ -132,6 +130,8 @@ pub fn default_selection() -> impl Iterator<Item = &'static Entry> {
 
 #[cfg(test)]
 mod tests {
+    pub(super) mod contract;
+
     use super::*;
     use crate::data::Traits;
 

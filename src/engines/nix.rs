@@ -2,16 +2,14 @@
 
 use std::io;
 use std::marker::PhantomData;
-use std::net::UdpSocket;
+use std::net::{SocketAddr, SocketAddrV4, SocketAddrV6, UdpSocket};
 use std::os::fd::AsRawFd;
 
 use nix::sys::socket::{MsgFlags, SockaddrStorage, recv, recvfrom, send, sendto};
 
 use crate::data::Group;
-use crate::engine::payload::{Check, Fill};
-use crate::engine::{
-    About, Addressing, Burst, Engine, LaneBrief, Receive, ReceiveEnd, Selection, SendEnd, Transmit,
-};
+use crate::engine::payload::{Check, Fill, Origin};
+use crate::engine::{About, Addressing, Burst, Engine, LaneBrief, Port, PortOptions, Selection};
 
 pub(super) struct Nix;
 
@@ -23,42 +21,35 @@ impl Engine for Nix {
         selection: Selection::ByName,
         ..About::PLAIN
     };
-    type Sender<A: Addressing> = NixSender<A>;
-    type Receiver<A: Addressing> = NixReceiver<A>;
+    type Port<A: Addressing> = NixPort<A>;
 
     fn start(_brief: &LaneBrief) -> io::Result<Self> {
         Ok(Self)
     }
 
-    fn sender<A: Addressing>(&self, end: SendEnd) -> io::Result<NixSender<A>> {
-        Ok(NixSender {
-            payload: end.payload(),
-            socket: end.socket,
-            peer: end.peer.into(),
-            addressing: PhantomData,
-        })
-    }
-
-    fn receiver<A: Addressing>(&self, end: ReceiveEnd) -> io::Result<NixReceiver<A>> {
-        end.socket.set_read_timeout(end.recv_timeout)?;
-        Ok(NixReceiver {
-            socket: end.socket,
-            buffer: vec![0; end.payload_bytes],
+    fn open<A: Addressing>(&self, mut options: PortOptions) -> io::Result<NixPort<A>> {
+        let link = options.only_link()?;
+        Ok(NixPort {
+            peer: link.destination().into(),
+            socket: link.socket,
+            payload: options.payload(),
+            buffer: options.buffer(),
             addressing: PhantomData,
         })
     }
 }
 
-pub(super) struct NixSender<A> {
+pub(super) struct NixPort<A> {
     socket: UdpSocket,
     peer: SockaddrStorage,
     payload: Vec<u8>,
+    buffer: Vec<u8>,
     addressing: PhantomData<A>,
 }
 
-impl<A: Addressing> Transmit for NixSender<A> {
+impl<A: Addressing> Port for NixPort<A> {
     #[inline]
-    async fn transmit(&mut self, fill: &impl Fill) -> io::Result<Burst> {
+    async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<Burst> {
         fill.fill(&mut self.payload);
         let socket = self.socket.as_raw_fd();
         let sent = if A::CONNECTED {
@@ -68,24 +59,26 @@ impl<A: Addressing> Transmit for NixSender<A> {
         };
         Ok(Burst::one(sent))
     }
-}
 
-pub(super) struct NixReceiver<A> {
-    socket: UdpSocket,
-    buffer: Vec<u8>,
-    addressing: PhantomData<A>,
-}
-
-impl<A: Addressing> Receive for NixReceiver<A> {
     #[inline]
-    async fn receive<I: Check>(&mut self, check: &mut I) -> io::Result<Burst> {
+    async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<Burst> {
         let socket = self.socket.as_raw_fd();
-        let received = if A::CONNECTED {
-            recv(socket, &mut self.buffer, MsgFlags::empty())?
+        if A::CONNECTED {
+            let received = recv(socket, &mut self.buffer, MsgFlags::empty())?;
+            check.check_first(received, &self.buffer, || Origin::PEER);
+            Ok(Burst::one(received))
         } else {
-            recvfrom::<SockaddrStorage>(socket, &mut self.buffer)?.0
-        };
-        check.check_first(received, &self.buffer);
-        Ok(Burst::one(received))
+            let received = recvfrom::<SockaddrStorage>(socket, &mut self.buffer)?;
+            let origin = || Origin::of(received.1.as_ref().and_then(address));
+            check.check_first(received.0, &self.buffer, origin);
+            Ok(Burst::one(received.0))
+        }
     }
+}
+
+/// nix keeps it as the kernel wrote it.
+fn address(storage: &SockaddrStorage) -> Option<SocketAddr> {
+    let v4 = || Some(SocketAddrV4::from(*storage.as_sockaddr_in()?).into());
+    let v6 = || Some(SocketAddrV6::from(*storage.as_sockaddr_in6()?).into());
+    v4().or_else(v6)
 }

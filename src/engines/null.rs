@@ -2,7 +2,7 @@
 //! skeleton to copy for a new engine.
 //!
 //! The sockets are built, pinned, checked and closed as for any engine, but the datagrams are only
-//! numbers on a [`NullLink`].
+//! numbers on a [`NullLink`](crate::engine::null_link::NullLink).
 
 use std::hint;
 use std::io;
@@ -10,10 +10,10 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use crate::data::Group;
-use crate::engine::null_link::NullLink;
+use crate::engine::null_link::NullQueue;
 use crate::engine::payload::{Check, Fill};
 use crate::engine::{
-    About, Addressing, Burst, Engine, LaneBrief, Receive, ReceiveEnd, Selection, SendEnd, Transmit,
+    About, Addressing, Burst, Engine, LaneBrief, PerLink, Port, PortOptions, Selection,
 };
 
 pub(super) struct Null;
@@ -25,75 +25,69 @@ impl Engine for Null {
         group: Group::Harness,
         selection: Selection::ByName,
         moves_datagrams: false,
+        many_links: true,
         ..About::PLAIN
     };
-    type Sender<A: Addressing> = NullSender<A>;
-    type Receiver<A: Addressing> = NullReceiver<A>;
+    type Port<A: Addressing> = NullPort<A>;
 
     fn start(_brief: &LaneBrief) -> io::Result<Self> {
         Ok(Self)
     }
 
-    fn sender<A: Addressing>(&self, end: SendEnd) -> io::Result<NullSender<A>> {
-        Ok(NullSender {
-            sent: 0,
-            payload_bytes: end.payload_bytes,
-            null_link: end.null_link,
-            addressing: PhantomData,
-        })
-    }
-
-    fn receiver<A: Addressing>(&self, end: ReceiveEnd) -> io::Result<NullReceiver<A>> {
-        Ok(NullReceiver {
+    fn open<A: Addressing>(&self, options: PortOptions) -> io::Result<NullPort<A>> {
+        let mut incoming = Vec::new();
+        let out = PerLink::of(options.links, |link| {
+            incoming.extend(link.null.incoming);
+            Ok(Out {
+                queue: link.null.out,
+                sent: 0,
+            })
+        })?;
+        Ok(NullPort {
+            out,
+            incoming,
+            payload_bytes: options.payload_bytes,
             taken: 0,
             rest: 0,
-            payload_bytes: end.payload_bytes as u64,
-            null_links: end.null_links,
             addressing: PhantomData,
         })
     }
 }
 
 /// An engine that has connected and unconnected calls looks at `A::CONNECTED`, as `std` does.
-pub(super) struct NullSender<A> {
-    sent: u64,
+pub(super) struct NullPort<A> {
+    out: PerLink<Out>,
+    incoming: Vec<Arc<NullQueue>>,
     payload_bytes: usize,
-    null_link: Arc<NullLink>,
-    addressing: PhantomData<A>,
-}
-
-impl<A: Addressing> Transmit for NullSender<A> {
-    #[inline]
-    async fn transmit(&mut self, _stamp: &impl Fill) -> io::Result<Burst> {
-        self.sent += 1;
-        self.null_link.put(self.sent);
-        Ok(Burst::one(self.payload_bytes))
-    }
-}
-
-pub(super) struct NullReceiver<A> {
     taken: u64,
     /// How long to stand back before the next look, in spins.
     rest: u32,
-    payload_bytes: u64,
-    null_links: Vec<Arc<NullLink>>,
     addressing: PhantomData<A>,
 }
 
-/// About 20 us: a look at the null_link takes the cache line away from the sender, which must stay rare.
+struct Out {
+    queue: Arc<NullQueue>,
+    sent: u64,
+}
+
+/// About 20 us: a look at a queue takes the cache line away from the sender, which must stay rare.
 const STAND_BACK_SPINS: u32 = 1000;
 
-impl<A: Addressing> Receive for NullReceiver<A> {
+impl<A: Addressing> Port for NullPort<A> {
     #[inline]
-    async fn receive<I: Check>(&mut self, _inspect: &mut I) -> io::Result<Burst> {
+    async fn transmit(&mut self, link: usize, _fill: &impl Fill) -> io::Result<Burst> {
+        let out = &mut self.out[link];
+        out.sent += 1;
+        out.queue.put(out.sent);
+        Ok(Burst::one(self.payload_bytes))
+    }
+
+    #[inline]
+    async fn receive<C: Check>(&mut self, _check: &mut C) -> io::Result<Burst> {
         for _ in 0..self.rest {
             hint::spin_loop();
         }
-        let put: u64 = self
-            .null_links
-            .iter()
-            .map(|null_link| null_link.sent())
-            .sum();
+        let put: u64 = self.incoming.iter().map(|queue| queue.sent()).sum();
         let packets = put - self.taken;
         self.taken = put;
         // One at a time means that the sender runs in this very thread: nothing to stand back from.
@@ -101,7 +95,7 @@ impl<A: Addressing> Receive for NullReceiver<A> {
         if packets == 0 {
             Err(io::ErrorKind::WouldBlock.into())
         } else {
-            Ok(Burst::of(packets, packets * self.payload_bytes))
+            Ok(Burst::of(packets, packets * self.payload_bytes as u64))
         }
     }
 }

@@ -14,10 +14,9 @@ use tokio::runtime::{Builder, Runtime};
 use super::readiness_policy::ReadinessPolicy;
 use super::tokio::adopt;
 use crate::data::Group;
-use crate::engine::payload::{Check, Fill};
+use crate::engine::payload::{Check, Fill, Origin};
 use crate::engine::{
-    About, Addressing, Burst, Engine, LaneBrief, Receive, ReceiveEnd, Remark, SendEnd, Transmit,
-    Wakeups,
+    About, Addressing, Burst, Engine, LaneBrief, Port, PortOptions, Remark, Wakeups,
 };
 use crate::engines::linux::gso;
 
@@ -38,8 +37,7 @@ impl Engine for QuinnUdp {
         one_thread: ReadinessPolicy::DRAIN.one_thread(),
         ..About::PLAIN
     };
-    type Sender<A: Addressing> = QuinnSender;
-    type Receiver<A: Addressing> = QuinnReceiver;
+    type Port<A: Addressing> = QuinnPort;
 
     fn start(brief: &LaneBrief) -> io::Result<Self> {
         Ok(Self {
@@ -48,27 +46,29 @@ impl Engine for QuinnUdp {
         })
     }
 
-    fn sender<A: Addressing>(&self, end: SendEnd) -> io::Result<QuinnSender> {
-        let state = UdpSocketState::new((&end.socket).into())?;
-        let segments = gso::that_fit(end.payload_bytes).min(state.max_gso_segments());
-        Ok(QuinnSender {
-            payload: end.payload().repeat(segments),
-            payload_bytes: end.payload_bytes,
+    fn open<A: Addressing>(&self, mut options: PortOptions) -> io::Result<QuinnPort> {
+        let link = options.only_link()?;
+        let state = UdpSocketState::new((&link.socket).into())?;
+        let payload = options.payload();
+        let segments = gso::that_fit(payload.len()).min(state.max_gso_segments());
+        let receives = options.direction.receives();
+        Ok(QuinnPort {
+            payload_bytes: payload.len(),
+            payload: payload.repeat(segments),
             segments: segments as u64,
             fell_back: false,
-            peer: end.peer,
-            socket: adopt(&self.runtime, end.socket)?,
-            state,
-            wakeups: Arc::clone(&self.wakeups),
-        })
-    }
-
-    fn receiver<A: Addressing>(&self, end: ReceiveEnd) -> io::Result<QuinnReceiver> {
-        let state = UdpSocketState::new((&end.socket).into())?;
-        Ok(QuinnReceiver {
-            buffers: vec![0; BATCH_SIZE * PIECE_BYTES],
+            buffers: vec![
+                0;
+                if receives {
+                    BATCH_SIZE * PIECE_BYTES
+                } else {
+                    0
+                }
+            ],
             metas: [RecvMeta::default(); BATCH_SIZE],
-            socket: adopt(&self.runtime, end.socket)?,
+            connected: A::CONNECTED,
+            peer: link.destination(),
+            socket: adopt(&self.runtime, link.socket)?,
             state,
             wakeups: Arc::clone(&self.wakeups),
         })
@@ -82,7 +82,7 @@ impl Engine for QuinnUdp {
 /// What UDP_GRO joins is at most one IP packet long.
 const PIECE_BYTES: usize = 65_535;
 
-pub(super) struct QuinnSender {
+pub(super) struct QuinnPort {
     socket: UdpSocket,
     state: UdpSocketState,
     peer: std::net::SocketAddr,
@@ -90,10 +90,13 @@ pub(super) struct QuinnSender {
     payload_bytes: usize,
     segments: u64,
     fell_back: bool,
+    buffers: Vec<u8>,
+    metas: [RecvMeta; BATCH_SIZE],
+    connected: bool,
     wakeups: Arc<Wakeups>,
 }
 
-impl QuinnSender {
+impl QuinnPort {
     /// Once the library has seen that a network card cannot cut (EIO), it leaves it to its user to hand over
     /// less.
     #[cold]
@@ -107,9 +110,9 @@ impl QuinnSender {
     }
 }
 
-impl Transmit for QuinnSender {
+impl Port for QuinnPort {
     #[inline]
-    async fn transmit(&mut self, fill: &impl Fill) -> io::Result<Burst> {
+    async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<Burst> {
         fill.fill(&mut self.payload);
         let transmit = quinn_udp::Transmit {
             destination: self.peer,
@@ -132,23 +135,8 @@ impl Transmit for QuinnSender {
         }
     }
 
-    fn remark(&self) -> Remark {
-        self.fell_back
-            .then_some("quinn-udp: no segmentation offload in the NIC: one datagram per call")
-    }
-}
-
-pub(super) struct QuinnReceiver {
-    socket: UdpSocket,
-    state: UdpSocketState,
-    buffers: Vec<u8>,
-    metas: [RecvMeta; BATCH_SIZE],
-    wakeups: Arc<Wakeups>,
-}
-
-impl Receive for QuinnReceiver {
     #[inline]
-    async fn receive<I: Check>(&mut self, check: &mut I) -> io::Result<Burst> {
+    async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<Burst> {
         let Self {
             socket,
             state,
@@ -174,11 +162,17 @@ impl Receive for QuinnReceiver {
             // An empty datagram has no stride.
             burst.packets += meta.len.div_ceil(meta.stride.max(1)).max(1) as u64;
             burst.bytes += meta.len as u64;
-            if I::LOOKS {
+            if C::LOOKS {
+                let origin = Origin::of((!self.connected).then_some(meta.addr));
                 let datagrams = piece[..meta.len].chunks(meta.stride.max(1));
-                datagrams.for_each(|datagram| check.check(datagram));
+                datagrams.for_each(|datagram| check.check(datagram, origin));
             }
         }
         Ok(burst)
+    }
+
+    fn remark(&self) -> Remark {
+        self.fell_back
+            .then_some("quinn-udp: no segmentation offload in the NIC: one datagram per call")
     }
 }

@@ -5,18 +5,15 @@ use std::io;
 use std::marker::PhantomData;
 use std::net::UdpSocket;
 use std::os::fd::AsFd;
-use std::time::Duration;
 
 use nix::poll::{PollFd, PollFlags, PollTimeout};
 use nix::sys::epoll::{self, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 
 use super::readiness_policy::{ReadinessPolicy, Variant};
-use super::std::{StdReceiver, StdSender};
+use super::std::StdPort;
 use crate::data::Group;
 use crate::engine::payload::{Check, Fill};
-use crate::engine::{
-    About, Addressing, Burst, Engine, LaneBrief, Receive, ReceiveEnd, Selection, SendEnd, Transmit,
-};
+use crate::engine::{About, Addressing, Burst, Engine, LaneBrief, Port, PortOptions, Selection};
 
 /// What is waited for.
 #[derive(Clone, Copy)]
@@ -26,11 +23,11 @@ pub(super) enum Interest {
 }
 
 /// A way to wait until one socket is ready.
-pub(super) trait Waiter: Variant + Sized {
-    /// Gets ready to wait for `socket`, whose half of the engine keeps it open.
-    fn new(socket: &UdpSocket, interest: Interest) -> io::Result<Self>;
-    /// Waits. `false`: `recv_timeout` ran out.
-    fn wait(&mut self, socket: &UdpSocket, recv_timeout: Option<Duration>) -> io::Result<bool>;
+pub(super) trait Waiter: Variant + Send + Sized {
+    /// Gets ready to wait for `socket`, which the port keeps open. `None`: it will not be waited for.
+    fn new(socket: Option<&UdpSocket>, interest: Interest) -> io::Result<Self>;
+    /// Waits until it is ready.
+    fn wait(&mut self, socket: &UdpSocket) -> io::Result<()>;
 }
 
 const ABOUT: About = About {
@@ -52,7 +49,7 @@ impl Variant for Poll {
 }
 
 impl Waiter for Poll {
-    fn new(_socket: &UdpSocket, interest: Interest) -> io::Result<Self> {
+    fn new(_socket: Option<&UdpSocket>, interest: Interest) -> io::Result<Self> {
         Ok(Self(match interest {
             Interest::Readable => PollFlags::POLLIN,
             Interest::Writable => PollFlags::POLLOUT,
@@ -60,12 +57,10 @@ impl Waiter for Poll {
     }
 
     #[inline]
-    fn wait(&mut self, socket: &UdpSocket, recv_timeout: Option<Duration>) -> io::Result<bool> {
-        let timeout = recv_timeout.map_or(PollTimeout::NONE, |recv_timeout| {
-            recv_timeout.try_into().unwrap_or(PollTimeout::MAX)
-        });
+    fn wait(&mut self, socket: &UdpSocket) -> io::Result<()> {
         let mut sockets = [PollFd::new(socket.as_fd(), self.0)];
-        Ok(nix::poll::poll(&mut sockets, timeout)? > 0)
+        nix::poll::poll(&mut sockets, PollTimeout::NONE)?;
+        Ok(())
     }
 }
 
@@ -103,7 +98,7 @@ impl<T> Waiter for Epoll<T>
 where
     Self: Variant,
 {
-    fn new(socket: &UdpSocket, interest: Interest) -> io::Result<Self> {
+    fn new(socket: Option<&UdpSocket>, interest: Interest) -> io::Result<Self> {
         let ready = match interest {
             Interest::Readable => EpollFlags::EPOLLIN,
             Interest::Writable => EpollFlags::EPOLLOUT,
@@ -114,7 +109,9 @@ where
             EpollFlags::empty()
         };
         let instance = epoll::Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
-        instance.add(socket, EpollEvent::new(ready | trigger, 0))?;
+        if let Some(socket) = socket {
+            instance.add(socket, EpollEvent::new(ready | trigger, 0))?;
+        }
         Ok(Self {
             instance,
             events: [EpollEvent::empty()],
@@ -123,11 +120,9 @@ where
     }
 
     #[inline]
-    fn wait(&mut self, _socket: &UdpSocket, recv_timeout: Option<Duration>) -> io::Result<bool> {
-        let timeout = recv_timeout.map_or(EpollTimeout::NONE, |recv_timeout| {
-            recv_timeout.try_into().unwrap_or(EpollTimeout::MAX)
-        });
-        Ok(self.instance.wait(&mut self.events, timeout)? > 0)
+    fn wait(&mut self, _socket: &UdpSocket) -> io::Result<()> {
+        self.instance.wait(&mut self.events, EpollTimeout::NONE)?;
+        Ok(())
     }
 }
 
@@ -139,49 +134,53 @@ impl<W: Waiter> Engine for Readiness<W> {
         one_thread: W::POLICY.one_thread(),
         ..W::ABOUT
     };
-    type Sender<A: Addressing> = Waiting<W, StdSender<A>>;
-    type Receiver<A: Addressing> = Waiting<W, StdReceiver<A>>;
+    type Port<A: Addressing> = Waiting<W, A>;
 
     fn start(_brief: &LaneBrief) -> io::Result<Self> {
         Ok(Self(PhantomData))
     }
 
-    fn sender<A: Addressing>(&self, end: SendEnd) -> io::Result<Self::Sender<A>> {
-        end.socket.set_nonblocking(true)?;
+    fn open<A: Addressing>(&self, mut options: PortOptions) -> io::Result<Waiting<W, A>> {
+        let link = options.only_link()?;
+        link.socket.set_nonblocking(true)?;
+        let direction = options.direction;
+        let sends = direction.sends().then_some(&link.socket);
+        let receives = direction.receives().then_some(&link.socket);
         Ok(Waiting {
-            waiter: W::new(&end.socket, Interest::Writable)?,
-            half: StdSender::new(end),
-            recv_timeout: None,
-            ready: W::POLICY.try_first,
-        })
-    }
-
-    fn receiver<A: Addressing>(&self, end: ReceiveEnd) -> io::Result<Self::Receiver<A>> {
-        end.socket.set_nonblocking(true)?;
-        Ok(Waiting {
-            waiter: W::new(&end.socket, Interest::Readable)?,
-            recv_timeout: end.recv_timeout,
-            half: StdReceiver::new(end),
-            ready: W::POLICY.try_first,
+            writable: Readied::new(sends, Interest::Writable)?,
+            readable: Readied::new(receives, Interest::Readable)?,
+            calls: StdPort::new(&options, vec![link])?,
         })
     }
 }
 
-/// A half that waits for its socket, and whether the last event has been used up.
-pub(super) struct Waiting<W, Half> {
+/// The calls of std, once the socket is ready for them.
+pub(super) struct Waiting<W, A> {
+    writable: Readied<W>,
+    readable: Readied<W>,
+    calls: StdPort<A>,
+}
+
+/// One way to use a socket, and whether the last event about it has been used up.
+struct Readied<W> {
     waiter: W,
-    half: Half,
-    recv_timeout: Option<Duration>,
     ready: bool,
 }
 
-impl<W: Waiter, Half> Waiting<W, Half> {
+impl<W: Waiter> Readied<W> {
+    fn new(socket: Option<&UdpSocket>, interest: Interest) -> io::Result<Self> {
+        Ok(Self {
+            waiter: W::new(socket, interest)?,
+            ready: W::POLICY.try_first,
+        })
+    }
+
     #[inline]
-    fn wait(&mut self, socket: impl Fn(&Half) -> &UdpSocket) -> io::Result<()> {
-        if self.ready || self.waiter.wait(socket(&self.half), self.recv_timeout)? {
+    fn wait(&mut self, socket: &UdpSocket) -> io::Result<()> {
+        if self.ready {
             Ok(())
         } else {
-            Err(io::ErrorKind::WouldBlock.into())
+            self.waiter.wait(socket)
         }
     }
 
@@ -193,20 +192,18 @@ impl<W: Waiter, Half> Waiting<W, Half> {
     }
 }
 
-impl<W: Waiter, A: Addressing> Transmit for Waiting<W, StdSender<A>> {
+impl<W: Waiter, A: Addressing> Port for Waiting<W, A> {
     #[inline]
-    async fn transmit(&mut self, fill: &impl Fill) -> io::Result<Burst> {
-        self.wait(StdSender::socket)?;
-        let outcome = self.half.send(fill);
-        self.after(outcome)
+    async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<Burst> {
+        self.writable.wait(self.calls.socket())?;
+        let outcome = self.calls.send(0, fill);
+        self.writable.after(outcome)
     }
-}
 
-impl<W: Waiter, A: Addressing> Receive for Waiting<W, StdReceiver<A>> {
     #[inline]
-    async fn receive<I: Check>(&mut self, check: &mut I) -> io::Result<Burst> {
-        self.wait(StdReceiver::socket)?;
-        let outcome = self.half.receive(check);
-        self.after(outcome)
+    async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<Burst> {
+        self.readable.wait(self.calls.socket())?;
+        let outcome = self.calls.take(0, check);
+        self.readable.after(outcome)
     }
 }

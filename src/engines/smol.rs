@@ -6,16 +6,12 @@ use std::marker::PhantomData;
 use std::net::{SocketAddr, UdpSocket};
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
 
-use async_io::{Async, Timer};
+use async_io::Async;
 
-use super::recv_timeout::within;
 use crate::data::Group;
-use crate::engine::payload::{Check, Fill};
-use crate::engine::{
-    About, Addressing, Burst, Engine, LaneBrief, Receive, ReceiveEnd, SendEnd, Transmit, Wakeups,
-};
+use crate::engine::payload::{Check, Fill, Origin};
+use crate::engine::{About, Addressing, Burst, Engine, LaneBrief, Port, PortOptions, Wakeups};
 
 pub(super) struct Smol(Arc<Wakeups>);
 
@@ -26,28 +22,19 @@ impl Engine for Smol {
         group: Group::Async,
         ..About::PLAIN
     };
-    type Sender<A: Addressing> = SmolSender<A>;
-    type Receiver<A: Addressing> = SmolReceiver<A>;
+    type Port<A: Addressing> = SmolPort<A>;
 
     fn start(brief: &LaneBrief) -> io::Result<Self> {
         Ok(Self(Arc::clone(&brief.wakeups)))
     }
 
-    fn sender<A: Addressing>(&self, end: SendEnd) -> io::Result<SmolSender<A>> {
-        Ok(SmolSender {
-            payload: end.payload(),
-            peer: end.peer,
-            socket: Async::new(end.socket)?,
-            wakeups: Arc::clone(&self.0),
-            addressing: PhantomData,
-        })
-    }
-
-    fn receiver<A: Addressing>(&self, end: ReceiveEnd) -> io::Result<SmolReceiver<A>> {
-        Ok(SmolReceiver {
-            buffer: vec![0; end.payload_bytes],
-            recv_timeout: end.recv_timeout,
-            socket: Async::new(end.socket)?,
+    fn open<A: Addressing>(&self, mut options: PortOptions) -> io::Result<SmolPort<A>> {
+        let link = options.only_link()?;
+        Ok(SmolPort {
+            payload: options.payload(),
+            buffer: options.buffer(),
+            peer: link.destination(),
+            socket: Async::new(link.socket)?,
             wakeups: Arc::clone(&self.0),
             addressing: PhantomData,
         })
@@ -58,62 +45,40 @@ impl Engine for Smol {
     }
 }
 
-pub(super) struct SmolSender<A> {
+pub(super) struct SmolPort<A> {
     socket: Async<UdpSocket>,
     peer: SocketAddr,
     payload: Vec<u8>,
+    buffer: Vec<u8>,
     wakeups: Arc<Wakeups>,
     addressing: PhantomData<A>,
 }
 
-impl<A: Addressing> Transmit for SmolSender<A> {
+impl<A: Addressing> Port for SmolPort<A> {
     #[inline]
-    async fn transmit(&mut self, fill: &impl Fill) -> io::Result<Burst> {
+    async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<Burst> {
         fill.fill(&mut self.payload);
         let sent = if A::CONNECTED {
-            self.wakeups
-                .end(pin!(self.socket.send(&self.payload)))
-                .await?
+            let send = pin!(self.socket.send(&self.payload));
+            self.wakeups.end(send).await?
         } else {
-            self.wakeups
-                .end(pin!(self.socket.send_to(&self.payload, self.peer)))
-                .await?
+            let send = pin!(self.socket.send_to(&self.payload, self.peer));
+            self.wakeups.end(send).await?
         };
         Ok(Burst::one(sent))
     }
-}
 
-pub(super) struct SmolReceiver<A> {
-    socket: Async<UdpSocket>,
-    buffer: Vec<u8>,
-    recv_timeout: Option<Duration>,
-    wakeups: Arc<Wakeups>,
-    addressing: PhantomData<A>,
-}
-
-impl<A: Addressing> Receive for SmolReceiver<A> {
     #[inline]
-    async fn receive<I: Check>(&mut self, check: &mut I) -> io::Result<Burst> {
-        let (wakeups, recv_timeout) = (&self.wakeups, self.recv_timeout);
-        let received = if A::CONNECTED {
+    async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<Burst> {
+        let (received, source) = if A::CONNECTED {
             let receive = pin!(self.socket.recv(&mut self.buffer));
-            within(
-                recv_timeout,
-                |limit| Some(Timer::after(limit)),
-                pin!(wakeups.end(receive)),
-            )
-            .await?
+            (self.wakeups.end(receive).await?, None)
         } else {
             let receive = pin!(self.socket.recv_from(&mut self.buffer));
-            within(
-                recv_timeout,
-                |limit| Some(Timer::after(limit)),
-                pin!(wakeups.end(receive)),
-            )
-            .await?
-            .0
+            let (received, source) = self.wakeups.end(receive).await?;
+            (received, Some(source))
         };
-        check.check_first(received, &self.buffer);
+        check.check_first(received, &self.buffer, || Origin::of(source));
         Ok(Burst::one(received))
     }
 }

@@ -9,10 +9,8 @@ use std::ptr;
 use socket2::{SockAddr, Socket};
 
 use crate::data::Group;
-use crate::engine::payload::{Check, Fill};
-use crate::engine::{
-    About, Addressing, Burst, Engine, LaneBrief, Receive, ReceiveEnd, Selection, SendEnd, Transmit,
-};
+use crate::engine::payload::{Check, Fill, Origin};
+use crate::engine::{About, Addressing, Burst, Engine, LaneBrief, Port, PortOptions, Selection};
 
 pub(super) struct Socket2;
 
@@ -24,54 +22,28 @@ impl Engine for Socket2 {
         selection: Selection::ByName,
         ..About::PLAIN
     };
-    type Sender<A: Addressing> = Socket2Sender<A>;
-    type Receiver<A: Addressing> = Socket2Receiver<A>;
+    type Port<A: Addressing> = Socket2Port<A>;
 
     fn start(_brief: &LaneBrief) -> io::Result<Self> {
         Ok(Self)
     }
 
-    fn sender<A: Addressing>(&self, end: SendEnd) -> io::Result<Socket2Sender<A>> {
-        Ok(Socket2Sender {
-            payload: end.payload(),
-            socket: end.socket.into(),
-            peer: end.peer.into(),
-            addressing: PhantomData,
-        })
-    }
-
-    fn receiver<A: Addressing>(&self, end: ReceiveEnd) -> io::Result<Socket2Receiver<A>> {
-        end.socket.set_read_timeout(end.recv_timeout)?;
-        Ok(Socket2Receiver {
-            socket: end.socket.into(),
-            buffer: vec![MaybeUninit::uninit(); end.payload_bytes],
+    fn open<A: Addressing>(&self, mut options: PortOptions) -> io::Result<Socket2Port<A>> {
+        let link = options.only_link()?;
+        Ok(Socket2Port {
+            peer: link.destination().into(),
+            socket: link.socket.into(),
+            payload: options.payload(),
+            buffer: vec![MaybeUninit::uninit(); options.buffer().len()],
             addressing: PhantomData,
         })
     }
 }
 
-pub(super) struct Socket2Sender<A> {
+pub(super) struct Socket2Port<A> {
     socket: Socket,
     peer: SockAddr,
     payload: Vec<u8>,
-    addressing: PhantomData<A>,
-}
-
-impl<A: Addressing> Transmit for Socket2Sender<A> {
-    #[inline]
-    async fn transmit(&mut self, fill: &impl Fill) -> io::Result<Burst> {
-        fill.fill(&mut self.payload);
-        let sent = if A::CONNECTED {
-            self.socket.send(&self.payload)?
-        } else {
-            self.socket.send_to(&self.payload, &self.peer)?
-        };
-        Ok(Burst::one(sent))
-    }
-}
-
-pub(super) struct Socket2Receiver<A> {
-    socket: Socket,
     buffer: Vec<MaybeUninit<u8>>,
     addressing: PhantomData<A>,
 }
@@ -88,16 +60,29 @@ fn initialised(memory: &[MaybeUninit<u8>]) -> &[u8] {
     }
 }
 
-impl<A: Addressing> Receive for Socket2Receiver<A> {
+impl<A: Addressing> Port for Socket2Port<A> {
     #[inline]
-    async fn receive<I: Check>(&mut self, check: &mut I) -> io::Result<Burst> {
-        let received = if A::CONNECTED {
-            self.socket.recv(&mut self.buffer)?
+    async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<Burst> {
+        fill.fill(&mut self.payload);
+        let sent = if A::CONNECTED {
+            self.socket.send(&self.payload)?
         } else {
-            self.socket.recv_from(&mut self.buffer)?.0
+            self.socket.send_to(&self.payload, &self.peer)?
         };
-        if I::LOOKS {
-            check.check(initialised(&self.buffer[..received]));
+        Ok(Burst::one(sent))
+    }
+
+    #[inline]
+    async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<Burst> {
+        let (received, source) = if A::CONNECTED {
+            (self.socket.recv(&mut self.buffer)?, None)
+        } else {
+            let (received, source) = self.socket.recv_from(&mut self.buffer)?;
+            (received, Some(source))
+        };
+        if C::LOOKS {
+            let source = source.and_then(|source| source.as_socket());
+            check.check(initialised(&self.buffer[..received]), Origin::of(source));
         }
         Ok(Burst::one(received))
     }

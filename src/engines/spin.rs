@@ -1,14 +1,13 @@
-//! `spin`: the calls of `std` on a socket that does not block, again and again. Nobody sleeps, so nobody
+//! `spin`: the calls of `std` on sockets that do not block, again and again. Nobody sleeps, so nobody
 //! has to be woken: that is what the sender saves, at the price of a whole CPU for the receiver.
 
 use std::io;
+use std::mem;
 
-use super::std::{StdReceiver, StdSender};
+use super::std::StdPort;
 use crate::data::Group;
 use crate::engine::payload::{Check, Fill};
-use crate::engine::{
-    About, Addressing, Burst, Engine, LaneBrief, Receive, ReceiveEnd, Selection, SendEnd, Transmit,
-};
+use crate::engine::{About, Addressing, Burst, Engine, LaneBrief, Port, PortOptions, Selection};
 
 pub(super) struct Spin;
 
@@ -18,39 +17,53 @@ impl Engine for Spin {
         summary: "non-blocking std in a busy loop: no sleep and no wake-up, but a whole CPU",
         group: Group::Blocking,
         selection: Selection::ByName,
+        many_links: true,
         ..About::PLAIN
     };
-    type Sender<A: Addressing> = Spinning<StdSender<A>>;
-    type Receiver<A: Addressing> = Spinning<StdReceiver<A>>;
+    type Port<A: Addressing> = SpinPort<A>;
 
     fn start(_brief: &LaneBrief) -> io::Result<Self> {
         Ok(Self)
     }
 
-    fn sender<A: Addressing>(&self, end: SendEnd) -> io::Result<Self::Sender<A>> {
-        end.socket.set_nonblocking(true)?;
-        Ok(Spinning(StdSender::new(end)))
-    }
-
-    fn receiver<A: Addressing>(&self, end: ReceiveEnd) -> io::Result<Self::Receiver<A>> {
-        end.socket.set_nonblocking(true)?;
-        Ok(Spinning(StdReceiver::new(end)))
+    fn open<A: Addressing>(&self, mut options: PortOptions) -> io::Result<SpinPort<A>> {
+        let links = mem::take(&mut options.links);
+        for link in &links {
+            link.socket.set_nonblocking(true)?;
+        }
+        Ok(SpinPort {
+            calls: StdPort::new(&options, links)?,
+            next: 0,
+        })
     }
 }
 
 /// The loop is the workload's: it looks at its stop flag and calls again.
-pub(super) struct Spinning<Half>(Half);
+pub(super) struct SpinPort<A> {
+    calls: StdPort<A>,
+    /// The link to look at: the next one when this one has nothing.
+    next: usize,
+}
 
-impl<A: Addressing> Transmit for Spinning<StdSender<A>> {
-    #[inline]
-    async fn transmit(&mut self, fill: &impl Fill) -> io::Result<Burst> {
-        self.0.send(fill)
+impl<A: Addressing> SpinPort<A> {
+    #[cold]
+    fn turn(&mut self) {
+        self.next = (self.next + 1) % self.calls.links();
     }
 }
 
-impl<A: Addressing> Receive for Spinning<StdReceiver<A>> {
+impl<A: Addressing> Port for SpinPort<A> {
     #[inline]
-    async fn receive<I: Check>(&mut self, check: &mut I) -> io::Result<Burst> {
-        self.0.receive(check)
+    async fn transmit(&mut self, link: usize, fill: &impl Fill) -> io::Result<Burst> {
+        self.calls.send(link, fill)
+    }
+
+    #[inline]
+    async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<Burst> {
+        let outcome = self.calls.take(self.next, check);
+        if outcome.is_err() {
+            self.turn();
+        }
+        outcome
     }
 }

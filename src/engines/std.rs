@@ -5,9 +5,9 @@ use std::marker::PhantomData;
 use std::net::{SocketAddr, UdpSocket};
 
 use crate::data::Group;
-use crate::engine::payload::{Check, Fill};
+use crate::engine::payload::{Check, Fill, Origin};
 use crate::engine::{
-    About, Addressing, Burst, Engine, LaneBrief, Receive, ReceiveEnd, Selection, SendEnd, Transmit,
+    About, Addressing, Burst, Engine, LaneBrief, Link, PerLink, Port, PortOptions, Selection,
 };
 
 pub(super) struct Std;
@@ -21,103 +21,83 @@ impl Engine for Std {
         spins: true,
         ..About::PLAIN
     };
-    type Sender<A: Addressing> = StdSender<A>;
-    type Receiver<A: Addressing> = StdReceiver<A>;
+    type Port<A: Addressing> = StdPort<A>;
 
     fn start(_brief: &LaneBrief) -> io::Result<Self> {
         Ok(Self)
     }
 
-    fn sender<A: Addressing>(&self, end: SendEnd) -> io::Result<StdSender<A>> {
-        Ok(StdSender::new(end))
-    }
-
-    fn receiver<A: Addressing>(&self, end: ReceiveEnd) -> io::Result<StdReceiver<A>> {
-        end.limit_wait()?;
-        Ok(StdReceiver::new(end))
+    fn open<A: Addressing>(&self, mut options: PortOptions) -> io::Result<StdPort<A>> {
+        let link = options.only_link()?;
+        options.set_wait(&link.socket)?;
+        StdPort::new(&options, vec![link])
     }
 }
 
-pub(super) struct StdSender<A> {
-    socket: UdpSocket,
-    peer: SocketAddr,
+/// The calls of std. Engines that wait in their own way make them, too.
+pub(super) struct StdPort<A> {
+    links: PerLink<(UdpSocket, SocketAddr)>,
     payload: Vec<u8>,
-    addressing: PhantomData<A>,
-}
-
-impl<A> StdSender<A> {
-    /// For engines that wait in their own way and then make the same calls.
-    pub(super) fn new(end: SendEnd) -> Self {
-        Self {
-            payload: end.payload(),
-            socket: end.socket,
-            peer: end.peer,
-            addressing: PhantomData,
-        }
-    }
-
-    pub(super) fn socket(&self) -> &UdpSocket {
-        &self.socket
-    }
-}
-
-impl<A: Addressing> StdSender<A> {
-    #[inline]
-    pub(super) fn send(&mut self, fill: &impl Fill) -> io::Result<Burst> {
-        fill.fill(&mut self.payload);
-        let sent = if A::CONNECTED {
-            self.socket.send(&self.payload)?
-        } else {
-            self.socket.send_to(&self.payload, self.peer)?
-        };
-        Ok(Burst::one(sent))
-    }
-}
-
-impl<A: Addressing> Transmit for StdSender<A> {
-    #[inline]
-    async fn transmit(&mut self, fill: &impl Fill) -> io::Result<Burst> {
-        self.send(fill)
-    }
-}
-
-pub(super) struct StdReceiver<A> {
-    socket: UdpSocket,
     buffer: Vec<u8>,
     addressing: PhantomData<A>,
 }
 
-impl<A> StdReceiver<A> {
-    /// For engines that wait in their own way and then make the same calls.
-    pub(super) fn new(end: ReceiveEnd) -> Self {
-        Self {
-            socket: end.socket,
-            buffer: vec![0; end.payload_bytes],
+impl<A: Addressing> StdPort<A> {
+    pub(super) fn new(options: &PortOptions, links: Vec<Link>) -> io::Result<Self> {
+        Ok(Self {
+            payload: options.payload(),
+            buffer: options.buffer(),
+            links: PerLink::of(links, |link| {
+                let peer = link.destination();
+                Ok((link.socket, peer))
+            })?,
             addressing: PhantomData,
-        }
+        })
     }
 
+    /// That of the only link.
     pub(super) fn socket(&self) -> &UdpSocket {
-        &self.socket
+        &self.links[0].0
     }
-}
 
-impl<A: Addressing> StdReceiver<A> {
+    pub(super) fn links(&self) -> usize {
+        self.links.count()
+    }
+
     #[inline]
-    pub(super) fn receive(&mut self, check: &mut impl Check) -> io::Result<Burst> {
-        let received = if A::CONNECTED {
-            self.socket.recv(&mut self.buffer)?
+    pub(super) fn send(&mut self, link: usize, fill: &impl Fill) -> io::Result<Burst> {
+        fill.fill(&mut self.payload);
+        let (socket, peer) = &self.links[link];
+        let sent = if A::CONNECTED {
+            socket.send(&self.payload)?
         } else {
-            self.socket.recv_from(&mut self.buffer)?.0
+            socket.send_to(&self.payload, peer)?
         };
-        check.check_first(received, &self.buffer);
+        Ok(Burst::one(sent))
+    }
+
+    #[inline]
+    pub(super) fn take(&mut self, link: usize, check: &mut impl Check) -> io::Result<Burst> {
+        let (socket, _) = &self.links[link];
+        let (received, source) = if A::CONNECTED {
+            (socket.recv(&mut self.buffer)?, None)
+        } else {
+            let (received, source) = socket.recv_from(&mut self.buffer)?;
+            (received, Some(source))
+        };
+        check.check_first(received, &self.buffer, || Origin { link, source });
         Ok(Burst::one(received))
     }
 }
 
-impl<A: Addressing> Receive for StdReceiver<A> {
+impl<A: Addressing> Port for StdPort<A> {
     #[inline]
-    async fn receive<I: Check>(&mut self, check: &mut I) -> io::Result<Burst> {
-        StdReceiver::receive(self, check)
+    async fn transmit(&mut self, link: usize, fill: &impl Fill) -> io::Result<Burst> {
+        self.send(link, fill)
+    }
+
+    #[inline]
+    async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<Burst> {
+        self.take(0, check)
     }
 }

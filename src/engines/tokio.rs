@@ -11,20 +11,15 @@ use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
 
 use tokio::net::UdpSocket;
 use tokio::runtime::{Builder, Runtime};
-use tokio::task::coop;
-use tokio::time::{Sleep, sleep};
 
 use super::readiness_policy::{ReadinessPolicy, Variant};
-use super::recv_timeout::within;
 use crate::data::Group;
-use crate::engine::payload::{Check, Fill};
+use crate::engine::payload::{Check, Fill, Origin};
 use crate::engine::{
-    About, Addressing, Burst, Engine, LaneBrief, Pool, PoolBrief, Receive, ReceiveEnd, SendEnd,
-    Transmit, Wakeups,
+    About, Addressing, Burst, Engine, LaneBrief, Pool, PoolBrief, Port, PortOptions, Wakeups,
 };
 use crate::engines::linux::scoped_spawn;
 
@@ -69,8 +64,7 @@ impl<V: Variant> Engine for Tokio<V> {
         one_thread: V::POLICY.one_thread(),
         ..V::ABOUT
     };
-    type Sender<A: Addressing> = TokioSender<A, V>;
-    type Receiver<A: Addressing> = TokioReceiver<A, V>;
+    type Port<A: Addressing> = TokioPort<A, V>;
 
     fn start(brief: &LaneBrief) -> io::Result<Self> {
         let runtime =
@@ -78,7 +72,7 @@ impl<V: Variant> Engine for Tokio<V> {
                 Some(pool) => Home::Shared(Arc::clone(pool).downcast().map_err(|_| {
                     io::Error::other("the workers are not those of a tokio runtime")
                 })?),
-                None => Home::Own(build(&mut Builder::new_current_thread(), brief.alone)?),
+                None => Home::Own(Builder::new_current_thread().enable_io().build()?),
             };
         Ok(Self {
             runtime,
@@ -87,34 +81,27 @@ impl<V: Variant> Engine for Tokio<V> {
         })
     }
 
-    fn sender<A: Addressing>(&self, end: SendEnd) -> io::Result<TokioSender<A, V>> {
-        Ok(TokioSender {
-            payload: end.payload(),
-            peer: end.peer,
-            socket: adopt(self.runtime.get(), end.socket)?,
+    fn open<A: Addressing>(&self, mut options: PortOptions) -> io::Result<TokioPort<A, V>> {
+        let link = options.only_link()?;
+        Ok(TokioPort {
+            payload: options.payload(),
+            buffer: options.buffer(),
+            peer: link.destination(),
+            socket: adopt(self.runtime.get(), link.socket)?,
             wakeups: Arc::clone(&self.wakeups),
-            ready: V::POLICY.try_first,
-            marker: PhantomData,
-        })
-    }
-
-    fn receiver<A: Addressing>(&self, end: ReceiveEnd) -> io::Result<TokioReceiver<A, V>> {
-        Ok(TokioReceiver {
-            buffer: vec![0; end.payload_bytes],
-            recv_timeout: end.recv_timeout,
-            socket: adopt(self.runtime.get(), end.socket)?,
-            wakeups: Arc::clone(&self.wakeups),
-            ready: V::POLICY.try_first,
+            writable: V::POLICY.try_first,
+            readable: V::POLICY.try_first,
             marker: PhantomData,
         })
     }
 
     fn pool(brief: PoolBrief) -> io::Result<Pool> {
         let mut runtime = Builder::new_multi_thread();
-        runtime.worker_threads(brief.workers).thread_name("worker");
+        runtime.enable_io().worker_threads(brief.workers);
+        runtime.thread_name("worker");
         runtime.on_thread_start(move || (brief.at_start)());
         // tokio panics where the system has no more threads.
-        let built = catch_unwind(AssertUnwindSafe(|| build(&mut runtime, brief.alone)));
+        let built = catch_unwind(AssertUnwindSafe(|| runtime.build()));
         let no_thread = |_| io::Error::other("the system refused a thread");
         Ok(Arc::new(built.map_err(no_thread)??))
     }
@@ -144,15 +131,6 @@ impl Home {
     }
 }
 
-/// With a timer only where a lost datagram would hang the only lane.
-fn build(runtime: &mut Builder, alone: bool) -> io::Result<Runtime> {
-    runtime.enable_io();
-    if alone {
-        runtime.enable_time();
-    }
-    runtime.build()
-}
-
 /// Registers the socket with the runtime's own epoll instance.
 pub(super) fn adopt(runtime: &Runtime, socket: std::net::UdpSocket) -> io::Result<UdpSocket> {
     socket.set_nonblocking(true)?;
@@ -160,32 +138,32 @@ pub(super) fn adopt(runtime: &Runtime, socket: std::net::UdpSocket) -> io::Resul
     UdpSocket::from_std(socket)
 }
 
-pub(super) struct TokioSender<A, V> {
+pub(super) struct TokioPort<A, V> {
     socket: UdpSocket,
     peer: SocketAddr,
     payload: Vec<u8>,
+    buffer: Vec<u8>,
     wakeups: Arc<Wakeups>,
-    ready: bool,
+    writable: bool,
+    readable: bool,
     marker: PhantomData<(A, V)>,
 }
 
-impl<A: Addressing, V: Variant> Transmit for TokioSender<A, V> {
+impl<A: Addressing, V: Variant> Port for TokioPort<A, V> {
     #[inline]
-    async fn transmit(&mut self, fill: &impl Fill) -> io::Result<Burst> {
+    async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<Burst> {
         fill.fill(&mut self.payload);
         if !V::POLICY.drain {
             let sent = if A::CONNECTED {
-                self.wakeups
-                    .end(pin!(self.socket.send(&self.payload)))
-                    .await?
+                let send = pin!(self.socket.send(&self.payload));
+                self.wakeups.end(send).await?
             } else {
-                self.wakeups
-                    .end(pin!(self.socket.send_to(&self.payload, self.peer)))
-                    .await?
+                let send = pin!(self.socket.send_to(&self.payload, self.peer));
+                self.wakeups.end(send).await?
             };
             return Ok(Burst::one(sent));
         }
-        if !self.ready {
+        if !self.writable {
             self.wakeups.end(pin!(self.socket.writable())).await?;
         }
         let outcome = if A::CONNECTED {
@@ -194,57 +172,44 @@ impl<A: Addressing, V: Variant> Transmit for TokioSender<A, V> {
             self.socket.try_send_to(&self.payload, self.peer)
         };
         // Whatever the error: whether the socket is still ready, tokio knows, and then says so at once.
-        self.ready = outcome.is_ok();
+        self.writable = outcome.is_ok();
         outcome.map(Burst::one)
     }
-}
 
-pub(super) struct TokioReceiver<A, V> {
-    socket: UdpSocket,
-    buffer: Vec<u8>,
-    recv_timeout: Option<Duration>,
-    wakeups: Arc<Wakeups>,
-    ready: bool,
-    marker: PhantomData<(A, V)>,
-}
-
-impl<A: Addressing, V: Variant> Receive for TokioReceiver<A, V> {
     #[inline]
-    async fn receive<I: Check>(&mut self, check: &mut I) -> io::Result<Burst> {
-        if !V::POLICY.drain {
-            let buffer = &mut self.buffer;
-            let (wakeups, recv_timeout) = (&self.wakeups, self.recv_timeout);
-            let received = if A::CONNECTED {
-                let receive = pin!(self.socket.recv(buffer));
-                within(recv_timeout, timer, pin!(wakeups.end(receive))).await?
-            } else {
-                let receive = pin!(self.socket.recv_from(buffer));
-                within(recv_timeout, timer, pin!(wakeups.end(receive)))
-                    .await?
-                    .0
-            };
-            check.check_first(received, &self.buffer);
-            return Ok(Burst::one(received));
-        }
-        if !self.ready {
+    async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<Burst> {
+        if V::POLICY.drain && !self.readable {
             self.wakeups.end(pin!(self.socket.readable())).await?;
         }
-        let outcome = if A::CONNECTED {
-            self.socket.try_recv(&mut self.buffer)
-        } else {
-            let outcome = self.socket.try_recv_from(&mut self.buffer);
-            outcome.map(|(bytes, _)| bytes)
+        let outcome = match (V::POLICY.drain, A::CONNECTED) {
+            (true, true) => without_source(self.socket.try_recv(&mut self.buffer)),
+            (true, false) => with_source(self.socket.try_recv_from(&mut self.buffer)),
+            (false, true) => {
+                let receive = pin!(self.socket.recv(&mut self.buffer));
+                without_source(self.wakeups.end(receive).await)
+            }
+            (false, false) => {
+                let receive = pin!(self.socket.recv_from(&mut self.buffer));
+                with_source(self.wakeups.end(receive).await)
+            }
         };
         // Whatever the error: whether the socket is still ready, tokio knows, and then says so at once.
-        self.ready = outcome.is_ok();
-        let received = outcome?;
-        check.check_first(received, &self.buffer);
+        self.readable = outcome.is_ok();
+        let (received, source) = outcome?;
+        check.check_first(received, &self.buffer, || Origin::of(source));
         Ok(Burst::one(received))
     }
 }
 
-/// None for an operation that only gives way to other tasks, as tokio has each do now and then.
-#[cold]
-fn timer(limit: Duration) -> Option<Sleep> {
-    coop::has_budget_remaining().then(|| sleep(limit))
+/// What came, and from whom if that is told.
+type Received = io::Result<(usize, Option<SocketAddr>)>;
+
+#[inline]
+fn without_source(outcome: io::Result<usize>) -> Received {
+    outcome.map(|bytes| (bytes, None))
+}
+
+#[inline]
+fn with_source(outcome: io::Result<(usize, SocketAddr)>) -> Received {
+    outcome.map(|(bytes, source)| (bytes, Some(source)))
 }

@@ -2,13 +2,12 @@
 //! into a ring of provided buffers.
 
 use std::io;
+use std::net::UdpSocket;
 use std::sync::Arc;
 
 use crate::data::Group;
 use crate::engine::payload::{Check, Fill};
-use crate::engine::{
-    About, Addressing, Burst, Engine, LaneBrief, Meter, Receive, ReceiveEnd, SendEnd, Transmit,
-};
+use crate::engine::{About, Addressing, Burst, Engine, LaneBrief, Meter, Port, PortOptions};
 use crate::engines::linux::batch::SendBatch;
 use crate::engines::linux::uring::{self, ReceiveRing, SendRing};
 
@@ -23,28 +22,22 @@ impl Engine for Uring {
         spins: true,
         ..About::PLAIN
     };
-    type Sender<A: Addressing> = UringSender;
-    type Receiver<A: Addressing> = UringReceiver;
+    type Port<A: Addressing> = UringPort;
 
     fn start(brief: &LaneBrief) -> io::Result<Self> {
         Ok(Self(Arc::clone(&brief.meter)))
     }
 
-    fn sender<A: Addressing>(&self, end: SendEnd) -> io::Result<UringSender> {
-        let peer = (!A::CONNECTED).then_some(end.peer);
-        let batch = SendBatch::new(end.payloads(end.batch), end.payload_bytes, end.batch, peer);
-        let ring = SendRing::new(end.socket, batch)?;
-        Ok(UringSender(ring, Arc::clone(&self.0)))
-    }
-
-    fn receiver<A: Addressing>(&self, end: ReceiveEnd) -> io::Result<UringReceiver> {
-        let ring = ReceiveRing::new(
-            end.socket,
-            end.payload_bytes,
-            !A::CONNECTED,
-            end.recv_timeout,
-        )?;
-        Ok(UringReceiver(ring, Arc::clone(&self.0)))
+    fn open<A: Addressing>(&self, mut options: PortOptions) -> io::Result<UringPort> {
+        let link = options.only_link()?;
+        let send = || SendRing::new(&link.socket, SendBatch::of::<A>(&options, &link));
+        let receive = || ReceiveRing::new::<A>(&link.socket, &options);
+        Ok(UringPort {
+            outgoing: options.direction.sends().then(send).transpose()?,
+            incoming: options.direction.receives().then(receive).transpose()?,
+            meter: Arc::clone(&self.0),
+            _socket: link.socket,
+        })
     }
 
     fn probe() -> Result<(), String> {
@@ -52,20 +45,25 @@ impl Engine for Uring {
     }
 }
 
-pub(super) struct UringSender(SendRing, Arc<Meter>);
-
-impl Transmit for UringSender {
-    #[inline]
-    async fn transmit(&mut self, fill: &impl Fill) -> io::Result<Burst> {
-        self.0.send(fill)?.counted(&self.1)
-    }
+/// A ring for each way that datagrams go through it.
+pub(super) struct UringPort {
+    outgoing: Option<SendRing>,
+    incoming: Option<ReceiveRing>,
+    meter: Arc<Meter>,
+    // Closed last.
+    _socket: UdpSocket,
 }
 
-pub(super) struct UringReceiver(ReceiveRing, Arc<Meter>);
-
-impl Receive for UringReceiver {
+impl Port for UringPort {
     #[inline]
-    async fn receive<I: Check>(&mut self, check: &mut I) -> io::Result<Burst> {
-        self.0.receive(check)?.counted(&self.1)
+    async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<Burst> {
+        let ring = self.outgoing.as_mut().ok_or(io::ErrorKind::Unsupported)?;
+        ring.send(fill)?.counted(&self.meter)
+    }
+
+    #[inline]
+    async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<Burst> {
+        let ring = self.incoming.as_mut().ok_or(io::ErrorKind::Unsupported)?;
+        ring.receive(check)?.counted(&self.meter)
     }
 }

@@ -195,9 +195,9 @@ fn probe(
     }
 }
 
-/// The receivers that have something to read, after waiting for at most `recv_timeout`.
-fn readable(receivers: &[UdpSocket], recv_timeout: Duration) -> io::Result<Vec<usize>> {
-    let timeout = PollTimeout::try_from(recv_timeout).unwrap_or(PollTimeout::MAX);
+/// The receivers that have something to read, after waiting for at most `limit`.
+fn readable(receivers: &[UdpSocket], limit: Duration) -> io::Result<Vec<usize>> {
+    let timeout = PollTimeout::try_from(limit).unwrap_or(PollTimeout::MAX);
     let mut waiting: Vec<PollFd> = receivers
         .iter()
         .map(|receiver| PollFd::new(receiver.as_fd(), PollFlags::POLLIN))

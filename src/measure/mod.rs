@@ -56,6 +56,8 @@ const QUIET: Duration = Duration::from_millis(500);
 /// The same where nothing is left in any queue, neither of a socket nor of a CPU: only a queueing discipline, or a
 /// CPU that is held up in the middle of a softirq, has a datagram then.
 const QUIET_WHEN_EMPTY: Duration = Duration::from_millis(50);
+/// A lane that sends and receives in turn, and in which nothing moved for so long, waits for a lost datagram.
+const STALLED: Duration = Duration::from_millis(50);
 /// How often the coordinator looks while it waits for lanes to drain or to stop.
 const GLANCE: Duration = Duration::from_micros(100);
 
@@ -118,8 +120,8 @@ fn run(
     let built = sockets::build(case, receiver, tracker, interrupt);
     // What was called off is no failure of the case.
     interrupt.sleep(Duration::ZERO)?;
-    let Sockets { jobs, taps } = built?;
-    let mut threads = LaneThreads::assemble(case, (sender, receiver), jobs, placement)?;
+    let Sockets { programs, taps } = built?;
+    let mut threads = LaneThreads::assemble(case, (sender, receiver), programs, placement)?;
     #[cfg(feature = "calibration")]
     threads.delay_senders(settings.delay.map_or(0, |delay| delay.of(case.sender)));
 
@@ -183,18 +185,26 @@ fn pass(
     interrupt: &Interrupt,
 ) -> Result<(), NoSample> {
     const LOOK: Duration = Duration::from_secs(1);
-    let end = Instant::now() + duration;
+    let now = Instant::now();
+    let (end, mut look_at) = (now + duration, now + LOOK);
+    let mut totals = Vec::new();
     loop {
-        let left = end.saturating_duration_since(Instant::now());
-        if interrupt.sleep_unless(left.min(LOOK), threads.ended.as_fd())? {
+        let now = Instant::now();
+        let left = end.saturating_duration_since(now);
+        let most = if threads.may_stall() { STALLED } else { LOOK };
+        if interrupt.sleep_unless(left.min(most), threads.ended.as_fd())? {
             threads.finish()?;
             return Err(anyhow!("a benchmark thread ended too early").into());
         }
-        if left <= LOOK {
+        if left <= most {
             return Ok(());
         }
-        watch.look();
-        taps.drops()?;
+        totals = threads.wake_stalled(&totals);
+        if now >= look_at {
+            look_at = now + LOOK;
+            watch.look();
+            taps.drops()?;
+        }
     }
 }
 

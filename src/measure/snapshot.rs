@@ -221,12 +221,12 @@ mod tests {
     fn discards_that_rest_are_not_read_while_the_window_is_open() {
         let case = case();
         let interrupt = Interrupt::never().expect("a pair of sockets");
-        let Sockets { jobs, taps } =
+        let Sockets { programs, taps } =
             sockets::build(&case, engines::reference(), None, &interrupt).expect("loopback works");
         let placement = Placement::unpinned(case.threads);
         let engines = engines::of(&case).expect("std is in every build");
         let threads =
-            LaneThreads::assemble(&case, engines, jobs, &placement).expect("threads start");
+            LaneThreads::assemble(&case, engines, programs, &placement).expect("threads start");
         let discards = |discards_move| {
             let snapshot = Snapshot::counters(&threads, &taps, read_if(discards_move));
             snapshot.expect("the kernel says its drops").discards

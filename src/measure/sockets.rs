@@ -1,26 +1,24 @@
 //! The sockets of one run, all built before any thread starts: what cannot be built is an error, never
 //! a thread that waits for ever.
 
+use std::io;
+use std::net::UdpSocket;
 use std::sync::Arc;
-use std::time::Duration;
 
 use super::bind;
 use super::flows::{self, Flow};
 use super::taps::Taps;
 use crate::data::{Batch, Case, Wait};
-use crate::engine::null_link::NullLink;
+use crate::engine::null_link::{NullLink, NullQueue};
 use crate::engine::verify::{SequenceTracker, SequenceWriter};
-use crate::engine::{ReceiveEnd, SendEnd};
+use crate::engine::{Direction, Link, PortOptions};
 use crate::engines::Entry;
 use crate::sys::interrupt::Interrupt;
-use crate::workload::lane::{Job, Role};
+use crate::workload::{Incoming, Outgoing, Program};
 
-/// How long the only thread of a case waits for a datagram before it takes it for lost.
-const TURN_TIMEOUT: Duration = Duration::from_millis(10);
-
-/// The jobs of the lanes, senders first, and what the coordinator keeps.
+/// What the lanes are to do, senders first, and what the coordinator keeps.
 pub(super) struct Sockets {
-    pub(super) jobs: Vec<Job>,
+    pub(super) programs: Vec<Program>,
     pub(super) taps: Taps,
 }
 
@@ -41,57 +39,77 @@ pub(super) fn build(
     // Probes that were sent more than once.
     taps.take_unread();
 
-    let payload_bytes = case.payload.bytes();
-    // Verification has to see datagrams that are too long, too.
-    let room = payload_bytes + usize::from(tracker.is_some());
-    let batch = case.batch.map_or(1, Batch::count);
-    let null_links: Vec<Arc<NullLink>> = flows.iter().map(|_| Arc::default()).collect();
-    let alone = case.threads.is_alone();
-    let recv_timeout = if case.wait == Some(Wait::Spin) && receiver.about.spins {
-        Some(Duration::ZERO)
-    } else {
-        alone.then_some(TURN_TIMEOUT)
-    };
-    let receive_ends = receivers.into_iter().enumerate().map(|(n, socket)| {
-        let ends_here = |(flow, null_link): (&Flow, &Arc<NullLink>)| {
-            (flow.receiver == n).then(|| Arc::clone(null_link))
-        };
-        ReceiveEnd {
-            socket,
-            payload_bytes: room,
-            batch,
-            recv_timeout,
-            tracker: tracker.cloned(),
-            null_links: flows
-                .iter()
-                .zip(&null_links)
-                .filter_map(ends_here)
-                .collect(),
-        }
-    });
-    let receive_ends: Vec<ReceiveEnd> = receive_ends.collect();
-    let send_ends = (0..).zip(flows.into_iter().zip(null_links));
-    let send_ends = send_ends.map(|(n, (flow, null_link))| SendEnd {
-        socket: flow.sender,
-        peer: flow.peer,
-        payload_bytes,
-        batch,
-        writer: tracker.map(|_| SequenceWriter::new(n, payload_bytes)),
-        null_link,
-    });
-    let roles: Vec<Role> = if alone {
-        let pairs = send_ends.zip(receive_ends);
-        pairs
-            .map(|(send, receive)| Role::Alone(send, receive))
-            .collect()
-    } else {
-        let receive_roles = receive_ends.into_iter().map(Role::Receive);
-        send_ends.map(Role::Send).chain(receive_roles).collect()
-    };
-    let connection = case.connection;
-    let jobs = roles.into_iter().map(|role| Job { role, connection });
     Ok(Sockets {
-        jobs: jobs.collect(),
+        programs: programs(case, receiver, tracker, flows, receivers)?,
         taps,
+    })
+}
+
+/// The programs of the lanes, each with the ports that it opens on these sockets.
+fn programs(
+    case: &Case,
+    receiver: &Entry,
+    tracker: Option<&Arc<SequenceTracker>>,
+    flows: Vec<Flow>,
+    receivers: Vec<UdpSocket>,
+) -> io::Result<Vec<Program>> {
+    let payload_bytes = case.payload.bytes();
+    let options = |link, direction| PortOptions {
+        // Verification has to see datagrams that are too long, too.
+        buffer_bytes: payload_bytes + usize::from(tracker.is_some()),
+        batch: case.batch.map_or(1, Batch::count),
+        spins: case.wait == Some(Wait::Spin) && receiver.about.spins,
+        distinct: tracker.is_some(),
+        ..PortOptions::of(vec![link], direction, payload_bytes)
+    };
+    let mut incoming: Vec<Incoming> = Vec::with_capacity(receivers.len());
+    let queues: Vec<Arc<NullQueue>> = flows.iter().map(|_| Arc::default()).collect();
+    for (n, socket) in receivers.into_iter().enumerate() {
+        let ends_here = flows.iter().zip(&queues);
+        let ends_here = ends_here.filter(|(flow, _)| flow.receiver == n);
+        let null = NullLink {
+            incoming: ends_here.map(|(_, queue)| Arc::clone(queue)).collect(),
+            ..NullLink::default()
+        };
+        let link = Link {
+            socket,
+            peer: None,
+            null,
+        };
+        incoming.push(Incoming {
+            options: options(link, Direction::Receives),
+            tracker: tracker.cloned(),
+        });
+    }
+    let mut outgoing = Vec::with_capacity(flows.len());
+    for (n, (flow, queue)) in (0..).zip(flows.into_iter().zip(queues)) {
+        if let Some(tracker) = tracker {
+            tracker.expect_source(n, flow.sender.local_addr()?);
+        }
+        let null = NullLink {
+            out: queue,
+            ..NullLink::default()
+        };
+        let link = Link {
+            socket: flow.sender,
+            peer: Some(flow.peer),
+            null,
+        };
+        outgoing.push(Outgoing {
+            options: PortOptions {
+                spins: false,
+                ..options(link, Direction::Sends)
+            },
+            writer: tracker.map(|_| SequenceWriter::new(n, payload_bytes)),
+        });
+    }
+    Ok(if case.threads.is_alone() {
+        let pairs = outgoing.into_iter().zip(incoming);
+        pairs.map(|(out, into)| Program::Turns(out, into)).collect()
+    } else {
+        let floods = outgoing.into_iter().map(Program::Flood);
+        floods
+            .chain(incoming.into_iter().map(Program::Sink))
+            .collect()
     })
 }

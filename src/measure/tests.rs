@@ -6,7 +6,7 @@ use super::*;
 use crate::data::Connection;
 use crate::data::case::tests::case;
 use crate::sys::files::Root;
-use crate::workload::lane::Role;
+use crate::workload::Program;
 
 #[test]
 fn a_thread_that_dies_ends_the_run_at_once() {
@@ -18,15 +18,15 @@ fn a_thread_that_dies_ends_the_run_at_once() {
     let engines = engines::of(&case).expect("std is in every build");
     let placement = Placement::unpinned(case.threads);
     let interrupt = Interrupt::never().expect("a pair of sockets");
-    let Sockets { mut jobs, taps } =
+    let Sockets { mut programs, taps } =
         sockets::build(&case, engines::reference(), None, &interrupt).expect("loopback works");
-    let Role::Send(end) = &mut jobs[0].role else {
+    let Program::Flood(outgoing) = &mut programs[0] else {
         panic!("senders come first");
     };
     // Nothing can be sent to port 0 (udp_sendmsg: EINVAL).
-    end.peer = (Ipv4Addr::LOCALHOST, 0).into();
+    outgoing.options.links[0].peer = Some((Ipv4Addr::LOCALHOST, 0).into());
     let mut threads =
-        LaneThreads::assemble(&case, engines, jobs, &placement).expect("threads start");
+        LaneThreads::assemble(&case, engines, programs, &placement).expect("threads start");
     let root = Root::default();
     let mut watch = Watch::start(&root);
     threads.open_start();

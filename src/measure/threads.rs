@@ -11,13 +11,13 @@ use nix::sys::eventfd::{EfdFlags, EventFd};
 use super::GLANCE;
 use super::workers::{self, Workers};
 use crate::data::{Case, Side};
-use crate::engine::{Meter, Pool, Remark};
-use crate::engines::{self, Engines, Entry};
+use crate::engine::{Meter, Pool, Remark, Tally};
+use crate::engines::{self, Engines};
 use crate::platform::placement::Placement;
 use crate::sys::cpu_speed::{self, CpuSpeed};
 use crate::sys::{clock, wakeup};
-use crate::workload::CALLED_OFF;
-use crate::workload::lane::{Control, Job, LaneContext, Role};
+use crate::workload::lane::{Control, LaneContext};
+use crate::workload::{CALLED_OFF, Program};
 
 /// So much CPU time empties any receive queue: 8 MiB of the smallest datagrams are 10,000, at 1 us each.
 const FAIR_CHANCE_NS: u64 = 50_000_000;
@@ -50,14 +50,14 @@ pub(super) struct Lane {
 type ThreadOutcome = (Remark, Option<CpuSpeed>);
 
 impl LaneThreads {
-    /// Starts a thread for each job and waits until all of them are at the start barrier.
+    /// Starts a thread for each program and waits until all of them are at the start barrier.
     ///
     /// # Errors
-    /// When a thread cannot be started, or an engine cannot build its half. No thread is left waiting.
+    /// When a thread cannot be started, or an engine cannot open its port. No thread is left waiting.
     pub(super) fn assemble(
         case: &Case,
         engines: Engines,
-        jobs: Vec<Job>,
+        programs: Vec<Program>,
         placement: &Placement,
     ) -> anyhow::Result<Self> {
         wakeup::install()
@@ -65,15 +65,15 @@ impl LaneThreads {
         let ended = EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK);
         let mut threads = Self {
             control: Arc::default(),
-            lanes: Vec::with_capacity(jobs.len()),
+            lanes: Vec::with_capacity(programs.len()),
             pool: None,
             ended: Arc::new(ended.context("cannot make an eventfd")?),
         };
         let workers = workers::start(case, engines, placement)?;
         threads.pool = workers.as_ref().map(|workers| Arc::clone(&workers.pool));
         let mut cpus = placement.cpus();
-        for job in jobs {
-            threads.start(case, engines, job, cpus.next().flatten())?;
+        for program in programs {
+            threads.start(case, engines, program, cpus.next().flatten())?;
         }
         if !threads.control.start_barrier.wait_for(threads.lanes.len()) {
             threads.finish()?;
@@ -90,16 +90,14 @@ impl LaneThreads {
         &mut self,
         case: &Case,
         (sender, receiver): Engines,
-        job: Job,
+        program: Program,
         cpu: Option<usize>,
     ) -> anyhow::Result<()> {
-        let (side, entry) = match job.role {
-            Role::Send(_) => (Side::Sender, sender),
-            Role::Receive(_) => (Side::Receiver, receiver),
-            Role::Alone(..) => (
-                Side::Alone,
-                engines::together(sender, receiver).unwrap_or(sender),
-            ),
+        let (side, connection) = (program.side(), case.connection);
+        let entry = match (side.sends(), side.receives()) {
+            (true, true) => engines::together(sender, receiver).unwrap_or(sender),
+            (true, false) => sender,
+            _ => receiver,
         };
         let meter = Arc::new(Meter::default());
         let pool = self.pool.clone().filter(|_| entry.runs_on_workers(case));
@@ -114,7 +112,8 @@ impl LaneThreads {
                 let context = LaneContext::new(Arc::clone(&control), Arc::clone(&meter)).on(pool);
                 move || {
                     let _ended = ended;
-                    live(entry, job, cpu, &control, &context)
+                    let run = |context: &LaneContext| (entry.lane)(program, connection, context);
+                    live(run, cpu, &control, &context)
                 }
             })
             .with_context(|| format!("cannot start thread {}", self.lanes.len() + 1))?;
@@ -128,6 +127,25 @@ impl LaneThreads {
             thread: Some(thread),
         });
         Ok(())
+    }
+
+    /// Whether a lost datagram would leave a lane waiting for it: one that sends and receives in turn.
+    pub(super) fn may_stall(&self) -> bool {
+        self.lanes.iter().any(|lane| lane.side == Side::Alone)
+    }
+
+    /// Ends the wait of each such lane in which nothing has moved since the totals were `then`. Returns what they
+    /// are now.
+    pub(super) fn wake_stalled(&self, then: &[Tally]) -> Vec<Tally> {
+        let alone = self.lanes.iter().filter(|lane| lane.side == Side::Alone);
+        let look = |(n, lane): (usize, &Lane)| {
+            let now = lane.meter.received.read();
+            if then.get(n) == Some(&now) {
+                lane.interrupt();
+            }
+            now
+        };
+        alone.enumerate().map(look).collect()
     }
 
     /// Lets the lanes go.
@@ -278,8 +296,7 @@ impl Lane {
 
 /// The life of one lane's thread.
 fn live(
-    entry: &Entry,
-    job: Job,
+    run: impl FnOnce(&LaneContext) -> io::Result<Remark>,
     cpu: Option<usize>,
     control: &Control,
     context: &LaneContext,
@@ -299,7 +316,7 @@ fn live(
     }
     let tid = nix::unistd::gettid().as_raw();
     context.meter.tid.store(tid, Ordering::Relaxed);
-    let remark = (entry.lane)(job, context)?;
+    let remark = run(context)?;
     std::mem::forget(guard);
     // At once: an idle CPU lowers its clock.
     let pace = if context.is_pooled() {

@@ -60,7 +60,6 @@ pub(super) fn start(
     };
     let brief = PoolBrief {
         workers: count.count(),
-        alone: case.threads.is_alone(),
         at_start: Arc::new(at_start),
     };
     let pool = (entry.pool)(brief)

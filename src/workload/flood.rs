@@ -3,18 +3,18 @@
 use std::io;
 
 use crate::engine::payload::{Check, Fill};
-use crate::engine::{Receive, Tally, Transmit};
+use crate::engine::{Port, Tally};
 use crate::workload::lane::LaneContext;
 
 /// Sends until the stop.
 pub(crate) async fn send(
-    sender: &mut impl Transmit,
+    port: &mut impl Port,
     fill: &mut impl Fill,
     lane: &LaneContext,
 ) -> io::Result<()> {
     let mut sent = Tally::default();
     while !lane.sending_stopped() {
-        match sender.transmit(fill).await {
+        match port.transmit(0, fill).await {
             Ok(burst) => {
                 fill.sent(burst.packets);
                 #[cfg(feature = "calibration")]
@@ -30,13 +30,13 @@ pub(crate) async fn send(
 
 /// Receives until the stop, which comes only when the queues are empty or stay as they are.
 pub(crate) async fn receive(
-    receiver: &mut impl Receive,
+    port: &mut impl Port,
     check: &mut impl Check,
     lane: &LaneContext,
 ) -> io::Result<()> {
     let mut received = Tally::default();
     while !lane.receiving_stopped() {
-        match receiver.receive(check).await {
+        match port.receive(check).await {
             Ok(burst) => lane.meter.received.publish(received.add(burst)),
             Err(error) => lane.tolerate(error)?,
         }

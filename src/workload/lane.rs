@@ -10,30 +10,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::start_barrier::StartBarrier;
-use crate::data::Connection;
 #[cfg(feature = "calibration")]
 use crate::engine::Burst;
-use crate::engine::{LaneBrief, Meter, Pool, ReceiveEnd, SendEnd};
-
-/// What a lane is to do.
-#[derive(Debug)]
-pub struct Job {
-    /// Its side of the workload.
-    pub role: Role,
-    /// Whether its sockets are connected.
-    pub connection: Connection,
-}
-
-/// One side of the workload, with its sockets.
-#[derive(Debug)]
-pub enum Role {
-    /// Flood this socket's peer.
-    Send(SendEnd),
-    /// Take what comes.
-    Receive(ReceiveEnd),
-    /// Send and receive in turn.
-    Alone(SendEnd, ReceiveEnd),
-}
+use crate::engine::{LaneBrief, Meter, Pool};
 
 /// What the lanes of one run share: the start barrier and the two stop flags.
 #[derive(Debug, Default)]
@@ -105,13 +84,12 @@ impl LaneContext {
         Self { pool, ..self }
     }
 
-    /// What the engine may want to know for this role.
-    pub fn brief(&self, role: &Role) -> LaneBrief {
+    /// What the engine may want to know.
+    pub fn brief(&self) -> LaneBrief {
         LaneBrief {
             wakeups: Arc::clone(&self.meter.wakeups),
             meter: Arc::clone(&self.meter),
             pool: self.pool.clone(),
-            alone: matches!(role, Role::Alone(..)),
         }
     }
 

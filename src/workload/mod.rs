@@ -1,5 +1,7 @@
 //! The generic loops. A workload serves every engine, an engine every workload.
 //!
+//! A workload is what its threads do: a [`Program`] each. There is one so far, flood: senders [`Program::Flood`],
+//! receivers [`Program::Sink`]; the only thread of a case takes [`Program::Turns`]. What is received is the result.
 //! These loops are what is timed: each is readable at a glance, and nothing else runs in a lane between
 //! the start and the stop.
 
@@ -7,9 +9,8 @@
 pub mod delay;
 pub(crate) mod flood;
 pub mod lane;
+mod program;
 mod start_barrier;
-
-pub use self::start_barrier::CALLED_OFF;
 pub(crate) mod turns;
 
 use std::future::Future;
@@ -17,70 +18,68 @@ use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 
+pub use self::program::{Incoming, Outgoing, Program};
+pub use self::start_barrier::CALLED_OFF;
 use crate::data::Connection;
 use crate::engine::payload::{NoCheck, NoFill};
 use crate::engine::verify::{SequenceCheck, SequenceTracker, SequenceWriter};
-use crate::engine::{Addressing, Connected, Engine, Receive, Remark, Transmit, Unconnected};
-use crate::workload::lane::{Job, LaneContext, Role};
+use crate::engine::{Addressing, Connected, Engine, Port, Remark, Unconnected};
+use crate::workload::lane::LaneContext;
 
-/// Runs one lane of engine `E`: builds its halves, waits at the start barrier, and loops until the stop.
+/// Runs one lane of engine `E`: opens its ports, waits at the start barrier, and loops until the stop.
 ///
 /// # Errors
-/// What building the halves said, or an error that persisted in the loop.
-pub fn run<E: Engine>(job: Job, lane: &LaneContext) -> io::Result<Remark> {
-    match job.connection {
-        Connection::Connected => work::<E, Connected>(job.role, lane),
-        Connection::Unconnected => work::<E, Unconnected>(job.role, lane),
+/// What opening the ports said, or an error that persisted in the loop.
+pub fn run<E: Engine>(
+    program: Program,
+    connection: Connection,
+    lane: &LaneContext,
+) -> io::Result<Remark> {
+    match connection {
+        Connection::Connected => work::<E, Connected>(program, lane),
+        Connection::Unconnected => work::<E, Unconnected>(program, lane),
     }
 }
 
-/// The halves, and what stamps and inspects, live outside the futures: a future that points to something
+/// The ports, and what fills and checks, live outside the futures: a future that points to something
 /// within itself lives in memory, and a loop that counts in memory costs 2 ns a datagram instead of half of
 /// one. `scripts/instructions` shows it.
-fn work<E: Engine, A: Addressing>(role: Role, lane: &LaneContext) -> io::Result<Remark> {
-    let engine = E::start(&lane.brief(&role))?;
-    match role {
-        Role::Send(end) => {
-            let writer = end.writer.clone();
-            let mut sender = engine.sender::<A>(end)?;
+fn work<E: Engine, A: Addressing>(program: Program, lane: &LaneContext) -> io::Result<Remark> {
+    let engine = E::start(&lane.brief())?;
+    match program {
+        Program::Flood(Outgoing { options, writer }) => {
+            let mut port = engine.open::<A>(options)?;
             lane.wait_at_start()?;
             match writer {
-                None => engine.run(flood::send(&mut sender, &mut NoFill, lane))?,
+                None => engine.run(flood::send(&mut port, &mut NoFill, lane))?,
                 Some(mut writer) => {
-                    run_untimed(&engine, flood::send(&mut sender, &mut writer, lane))?;
+                    run_untimed(&engine, flood::send(&mut port, &mut writer, lane))?;
                 }
             }
-            Ok(sender.remark())
+            Ok(port.remark())
         }
-        Role::Receive(end) => {
-            let sequence_check = end.tracker.clone().map(SequenceCheck);
-            let mut receiver = engine.receiver::<A>(end)?;
+        Program::Sink(Incoming { options, tracker }) => {
+            let mut port = engine.open::<A>(options)?;
             lane.wait_at_start()?;
-            match sequence_check {
-                None => {
-                    engine.run(flood::receive(&mut receiver, &mut NoCheck, lane))?;
-                }
-                Some(mut sequence_check) => {
-                    run_untimed(
-                        &engine,
-                        flood::receive(&mut receiver, &mut sequence_check, lane),
-                    )?;
+            match tracker.map(SequenceCheck) {
+                None => engine.run(flood::receive(&mut port, &mut NoCheck, lane))?,
+                Some(mut check) => {
+                    run_untimed(&engine, flood::receive(&mut port, &mut check, lane))?;
                 }
             }
-            Ok(None)
+            Ok(port.remark())
         }
-        Role::Alone(sending, receiving) => {
-            let looks = sending.writer.clone().zip(receiving.tracker.clone());
-            let mut sender = engine.sender::<A>(sending)?;
-            let mut receiver = engine.receiver::<A>(receiving)?;
+        Program::Turns(outgoing, incoming) => {
+            let mut sender = engine.open::<A>(outgoing.options)?;
+            let mut receiver = engine.open::<A>(incoming.options)?;
             lane.wait_at_start()?;
-            if let Some(looks) = looks {
-                verify_alone(&engine, &mut sender, &mut receiver, looks, lane)?;
+            let (tx, rx) = (&mut sender, &mut receiver);
+            if let Some(contents) = outgoing.writer.zip(incoming.tracker) {
+                verify_turns(&engine, tx, rx, contents, lane)?;
                 return Ok(sender.remark());
             }
-            let (unstamped, uninspected) = (&mut NoFill, &mut NoCheck);
-            let (tx, rx) = (&mut sender, &mut receiver);
-            let loops = turns::send_and_receive(tx, rx, unstamped, uninspected, lane);
+            let (fill, check) = (&mut NoFill, &mut NoCheck);
+            let loops = turns::send_and_receive(tx, rx, fill, check, lane);
             // The plan refuses the others: only their instructions are counted.
             if E::ABOUT.one_thread.is_ok() {
                 engine.run(loops)?;
@@ -92,18 +91,18 @@ fn work<E: Engine, A: Addressing>(role: Role, lane: &LaneContext) -> io::Result<
     }
 }
 
-/// Looks at the datagrams of a single thread.
+/// Apart from the loop that is timed, whose ports it would keep in memory.
 #[cold]
 #[inline(never)]
-fn verify_alone<E: Engine>(
+fn verify_turns<E: Engine>(
     engine: &E,
-    sender: &mut impl Transmit,
-    receiver: &mut impl Receive,
+    sender: &mut impl Port,
+    receiver: &mut impl Port,
     (mut writer, tracker): (SequenceWriter, Arc<SequenceTracker>),
     lane: &LaneContext,
 ) -> io::Result<()> {
-    let sequence_check = &mut SequenceCheck(tracker);
-    let loops = turns::send_and_receive(sender, receiver, &mut writer, sequence_check, lane);
+    let check = &mut SequenceCheck(tracker);
+    let loops = turns::send_and_receive(sender, receiver, &mut writer, check, lane);
     run_untimed(engine, loops)
 }
 

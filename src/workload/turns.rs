@@ -3,17 +3,17 @@
 use std::io;
 
 use crate::engine::payload::{Check, Fill};
-use crate::engine::{Receive, Tally, Transmit};
+use crate::engine::{Port, Tally};
 use crate::workload::lane::LaneContext;
 
 /// Sends a burst and receives until all of it has come, again and again until the stop; then receives what
 /// is still there.
 ///
-/// What stamps and inspects comes from outside, as a loop that lends something of its own counts in memory. A
-/// lost datagram costs one [`recv_timeout`](crate::engine::ReceiveEnd::recv_timeout) and no more.
+/// What fills and checks comes from outside, as a loop that lends something of its own counts in memory. A lost
+/// datagram would be waited for without end: the coordinator ends a wait in which nothing moves.
 pub(crate) async fn send_and_receive(
-    sender: &mut impl Transmit,
-    receiver: &mut impl Receive,
+    sender: &mut impl Port,
+    receiver: &mut impl Port,
     fill: &mut impl Fill,
     check: &mut impl Check,
     lane: &LaneContext,
@@ -25,7 +25,7 @@ pub(crate) async fn send_and_receive(
         if lane.sending_stopped() {
             lane.done_sending();
         } else if under_way == 0 {
-            match sender.transmit(fill).await {
+            match sender.transmit(0, fill).await {
                 Ok(burst) => {
                     under_way = burst.packets;
                     fill.sent(burst.packets);

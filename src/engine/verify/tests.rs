@@ -15,7 +15,7 @@ fn verified(stream: &[Vec<u8>]) -> Verified {
     let tracker = Arc::new(SequenceTracker::new(BYTES));
     let mut sequence_check = SequenceCheck(Arc::clone(&tracker));
     for datagram in stream {
-        sequence_check.check(datagram);
+        sequence_check.check(datagram, Origin::PEER);
     }
     tracker.verified()
 }
@@ -83,4 +83,18 @@ fn what_the_kernel_did_not_take_is_stamped_again() {
     let fourth = memory[3 * LEAST_BYTES..].to_vec();
     writer.fill(&mut memory);
     assert_eq!(memory[..LEAST_BYTES], fourth);
+}
+
+#[test]
+fn a_datagram_that_is_said_to_be_somebody_elses_is_a_fault() {
+    let address = |port| SocketAddr::from(([127, 0, 0, 1], port));
+    let tracker = Arc::new(SequenceTracker::new(BYTES));
+    tracker.expect_source(7, address(1));
+    let mut sequence_check = SequenceCheck(Arc::clone(&tracker));
+    let sources = [Some(address(1)), Some(address(2)), None];
+    for (datagram, source) in stream(3).iter().zip(sources) {
+        sequence_check.check(datagram, Origin::of(source));
+    }
+    let found = tracker.verified();
+    assert_eq!((found.packets, found.corrupted), (3, 1));
 }

@@ -10,12 +10,13 @@ use std::net::{SocketAddr, UdpSocket};
 use std::os::fd::AsRawFd;
 use std::ptr;
 
-use libc::{c_uint, c_void, iovec, mmsghdr, msghdr, sockaddr_storage};
+use libc::{c_uint, c_void, iovec, mmsghdr, msghdr};
 use socket2::{SockAddr, SockAddrStorage};
 
+use super::source::Source;
 use super::stable::Stable;
-use crate::engine::payload::{Check, Fill};
-use crate::engine::{Batched, Burst};
+use crate::engine::payload::{Check, Fill, Origin};
+use crate::engine::{Addressing, Batched, Burst, Link, PortOptions};
 
 /// Datagrams to be sent many at a time.
 pub struct SendBatch {
@@ -32,14 +33,35 @@ pub struct SendBatch {
 unsafe impl Send for SendBatch {}
 
 impl SendBatch {
+    /// What a port sends over `link` with one call; no datagrams if it does not send.
+    pub fn of<A: Addressing>(options: &PortOptions, link: &Link) -> Self {
+        let peer = link.peer.filter(|_| !A::CONNECTED);
+        let payload = options.payload();
+        let count = if options.direction.sends() {
+            options.batch
+        } else {
+            0
+        };
+        Self::new(
+            payload.repeat(if options.distinct { count } else { 1 }),
+            payload.len(),
+            count,
+            peer,
+        )
+    }
+
     /// `count` datagrams of `bytes_each`, to `peer`, or to where the socket is connected. `payloads` holds
     /// one after the other, or a single one for all of them.
+    ///
+    /// # Panics
+    /// If it holds neither.
     pub fn new(
         payloads: Vec<u8>,
         bytes_each: usize,
         count: usize,
         peer: Option<SocketAddr>,
     ) -> Self {
+        assert!([bytes_each, bytes_each * count].contains(&payloads.len()));
         let payloads = Stable::new(payloads);
         let last = payloads.len().saturating_sub(bytes_each);
         // Those that share a payload share its description, too: the less memory for the kernel to read.
@@ -136,7 +158,7 @@ pub struct ReceiveBatch {
     /// What the headers point to.
     buffers: Stable<u8>,
     _slices: Stable<iovec>,
-    _sources: Stable<sockaddr_storage>,
+    sources: Stable<Source>,
 }
 
 #[expect(unsafe_code, reason = "raw headers hold pointers")]
@@ -144,6 +166,16 @@ pub struct ReceiveBatch {
 unsafe impl Send for ReceiveBatch {}
 
 impl ReceiveBatch {
+    /// What a port receives with one call: nothing if it does not receive.
+    pub fn of<A: Addressing>(options: &PortOptions) -> Self {
+        let count = if options.direction.receives() {
+            options.batch
+        } else {
+            0
+        };
+        Self::new(options.buffer_bytes, count, !A::CONNECTED)
+    }
+
     /// `count` buffers of `bytes_each`; with the address of each sender, if `with_sources`.
     pub fn new(bytes_each: usize, count: usize, with_sources: bool) -> Self {
         let buffers = Stable::new(vec![0; bytes_each * count]);
@@ -152,7 +184,7 @@ impl ReceiveBatch {
             iov_len: bytes_each,
         };
         let slices = Stable::new((0..count).map(slice).collect::<Vec<_>>());
-        let sources = vec![empty_address(); if with_sources { count } else { 0 }];
+        let sources = vec![Source::EMPTY; if with_sources { count } else { 0 }];
         let sources = Stable::new(sources);
         let header = |n: usize| {
             let mut header = empty_header();
@@ -160,7 +192,7 @@ impl ReceiveBatch {
             header.msg_hdr.msg_iovlen = 1;
             if with_sources {
                 header.msg_hdr.msg_name = sources.at(n).cast::<c_void>();
-                header.msg_hdr.msg_namelen = ADDRESS_BYTES;
+                header.msg_hdr.msg_namelen = Source::BYTES;
             }
             header
         };
@@ -169,7 +201,7 @@ impl ReceiveBatch {
             bytes_each,
             buffers,
             _slices: slices,
-            _sources: sources,
+            sources,
         }
     }
 
@@ -204,20 +236,15 @@ impl ReceiveBatch {
         let headers = &self.headers[..received];
         if I::LOOKS {
             let datagrams = self.buffers.chunks_exact(self.bytes_each);
-            for (header, datagram) in headers.iter().zip(datagrams) {
-                check.check(&datagram[..header.msg_len as usize]);
+            for (n, (header, datagram)) in headers.iter().zip(datagrams).enumerate() {
+                let source = self.sources.get(n).and_then(Source::address);
+                check.check(&datagram[..header.msg_len as usize], Origin::of(source));
             }
         }
         let bytes = headers.iter().map(|header| u64::from(header.msg_len)).sum();
         Burst::of(received as u64, bytes)
     }
 }
-
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "it is 128 (sockaddr(3type))"
-)]
-pub(super) const ADDRESS_BYTES: u32 = size_of::<sockaddr_storage>() as u32;
 
 /// The kernel takes no more than 1024 anyway (UIO_MAXIOV).
 #[inline]
@@ -229,14 +256,6 @@ fn length(headers: &[mmsghdr]) -> c_uint {
 pub(super) fn empty_header() -> mmsghdr {
     #[expect(unsafe_code, reason = "padding differs between C libraries")]
     // SAFETY: the structure holds integers and pointers, for which zeros are valid.
-    unsafe {
-        mem::zeroed()
-    }
-}
-
-pub(super) fn empty_address() -> sockaddr_storage {
-    #[expect(unsafe_code, reason = "padding differs between C libraries")]
-    // SAFETY: the structure holds integers only.
     unsafe {
         mem::zeroed()
     }
@@ -308,8 +327,8 @@ mod tests {
                     .iov_base
                     .cast::<u8>()
                     .write_bytes(letter, n as usize + 1);
-                let source = header.msg_hdr.msg_name.cast::<sockaddr_storage>();
-                source.write(empty_address());
+                let source = header.msg_hdr.msg_name.cast::<Source>();
+                source.write(Source::EMPTY);
                 header.msg_len = n + 1;
             }
         }

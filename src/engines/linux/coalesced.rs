@@ -5,12 +5,13 @@ use std::mem;
 use std::net::UdpSocket;
 use std::os::fd::AsRawFd;
 
-use libc::{c_int, c_void, iovec, mmsghdr, sockaddr_storage};
+use libc::{c_int, c_void, iovec, mmsghdr};
 
-use super::batch::{ADDRESS_BYTES, empty_address, empty_header};
+use super::batch::empty_header;
+use super::source::Source;
 use super::stable::Stable;
 use crate::engine::Burst;
-use crate::engine::payload::Check;
+use crate::engine::payload::{Check, Origin};
 
 /// One buffer for everything that UDP_GRO joined, with the control message that says how.
 pub struct CoalescedReceive {
@@ -19,7 +20,7 @@ pub struct CoalescedReceive {
     buffer: Stable<u8>,
     control: Stable<Control>,
     _slice: Stable<iovec>,
-    _source: Option<Stable<sockaddr_storage>>,
+    source: Option<Stable<Source>>,
 }
 
 #[expect(unsafe_code, reason = "a raw header holds pointers")]
@@ -49,21 +50,21 @@ impl CoalescedReceive {
         #[expect(unsafe_code, reason = "padding differs between C libraries")]
         // SAFETY: the structure holds integers only.
         let control: Stable<Control> = Stable::one(unsafe { mem::zeroed() });
-        let source = with_source.then(|| Stable::one(empty_address()));
+        let source = with_source.then(|| Stable::one(Source::EMPTY));
         let mut header = empty_header();
         header.msg_hdr.msg_iov = slice.at(0);
         header.msg_hdr.msg_iovlen = 1;
         header.msg_hdr.msg_control = control.at(0).cast::<c_void>();
         if let Some(source) = &source {
             header.msg_hdr.msg_name = source.at(0).cast::<c_void>();
-            header.msg_hdr.msg_namelen = ADDRESS_BYTES;
+            header.msg_hdr.msg_namelen = Source::BYTES;
         }
         Self {
             header,
             buffer,
             control,
             _slice: slice,
-            _source: source,
+            source,
         }
     }
 
@@ -95,7 +96,8 @@ impl CoalescedReceive {
         if I::LOOKS {
             // All but the last are of that size (udp(7)).
             let datagrams = self.buffer[..bytes].chunks(segment_bytes);
-            datagrams.for_each(|datagram| check.check(datagram));
+            let source = self.source.as_ref().and_then(|source| source[0].address());
+            datagrams.for_each(|datagram| check.check(datagram, Origin::of(source)));
         }
         // An empty datagram is one, too.
         let packets = bytes.div_ceil(segment_bytes).max(1);

@@ -1,6 +1,6 @@
 //! Lends a future to threads that want to own it.
 //!
-//! A runtime with several threads takes futures that borrow nothing. A lane's future borrows its two halves,
+//! A runtime with several threads takes futures that borrow nothing. A lane's future borrows its ports,
 //! which stay outside of it for a reason (see [`crate::workload`]). So the lane's thread lends it, and waits
 //! until it has got it back, as `std::thread::scope` does.
 

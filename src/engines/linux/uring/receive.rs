@@ -2,18 +2,18 @@
 
 use std::io;
 use std::mem;
-use std::net::UdpSocket;
+use std::net::{SocketAddr, UdpSocket};
 use std::os::fd::AsRawFd;
-use std::time::Duration;
 
 use io_uring::types::{RecvMsgOut, SubmitArgs, Timespec};
 use io_uring::{IoUring, cqueue, opcode, squeue};
-use libc::{msghdr, sockaddr_storage};
+use libc::msghdr;
 
 use super::pool::{BUFFERS, Pool};
 use super::{SOCKET, cancel_all, enter, ring};
-use crate::engine::Batched;
-use crate::engine::payload::Check;
+use crate::engine::payload::{Check, Origin};
+use crate::engine::{Addressing, Batched, PortOptions};
+use crate::engines::linux::source::{self, Source};
 use crate::engines::linux::stable::Stable;
 
 /// A receive that goes on by itself, into buffers of which the kernel takes one per datagram.
@@ -24,8 +24,8 @@ pub struct ReceiveRing {
     armed: bool,
     pool: Pool,
     header: Option<Stable<msghdr>>,
-    recv_timeout: Option<Timespec>,
-    _socket: UdpSocket,
+    /// Whether it does not wait at all.
+    spins: bool,
 }
 
 #[expect(unsafe_code, reason = "a raw header holds pointers")]
@@ -33,29 +33,25 @@ pub struct ReceiveRing {
 unsafe impl Send for ReceiveRing {}
 
 impl ReceiveRing {
-    /// With the address of each sender, if `with_sources`. Waits no longer than `recv_timeout`, if there is one.
+    /// With the address of each sender where there may be several.
     ///
     /// # Errors
     /// When there is no ring, or no memory for its buffers, to be had.
-    pub fn new(
-        socket: UdpSocket,
-        payload_bytes: usize,
-        with_sources: bool,
-        recv_timeout: Option<Duration>,
-    ) -> io::Result<Self> {
+    pub fn new<A: Addressing>(socket: &UdpSocket, options: &PortOptions) -> io::Result<Self> {
+        let with_sources = !A::CONNECTED;
         let header = with_sources.then(|| {
             let mut header = empty_header();
-            header.msg_namelen = NAME_BYTES;
+            header.msg_namelen = Source::BYTES;
             Stable::one(header)
         });
         // Before the payload stand the address and the lengths (io_uring_recvmsg_out).
         let besides = if with_sources {
-            16 + size_of::<sockaddr_storage>()
+            LENGTHS_BYTES + size_of::<Source>()
         } else {
             0
         };
         // A buffer of no length would be none.
-        let pool = Pool::new(payload_bytes.max(1) + besides)?;
+        let pool = Pool::new(options.buffer_bytes.max(1) + besides)?;
         let ring = ring(8, 2 * usize::from(pool.count))?;
         ring.submitter().register_files(&[socket.as_raw_fd()])?;
         pool.register(&ring)?;
@@ -69,17 +65,16 @@ impl ReceiveRing {
             armed: false,
             pool,
             header,
-            recv_timeout: recv_timeout.map(Timespec::from),
-            _socket: socket,
+            spins: options.spins,
         })
     }
 
     /// Waits for a datagram and takes all that are there.
     ///
     /// # Errors
-    /// `WouldBlock` after `recv_timeout`, `Interrupted` after a signal, else what the kernel said.
+    /// `WouldBlock` if it is not to wait, `Interrupted` after a signal, else what the kernel said.
     #[inline]
-    pub fn receive<I: Check>(&mut self, check: &mut I) -> io::Result<Batched> {
+    pub fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<Batched> {
         if !self.armed {
             #[expect(unsafe_code, reason = "the kernel follows the request's pointers")]
             // SAFETY: the header is memory that `self` owns, that does not move, and that outlives the
@@ -104,7 +99,10 @@ impl ReceiveRing {
                     None => content,
                     Some(header) => payload(content, &header[0]),
                 };
-                check.check(datagram);
+                if C::LOOKS {
+                    let source = self.header.as_ref().and_then(|_| source(content));
+                    check.check(datagram, Origin::of(source));
+                }
                 batched.moved.bytes += datagram.len() as u64;
                 self.pool.give_back(id);
             } else if length != -libc::ENOBUFS {
@@ -117,10 +115,12 @@ impl ReceiveRing {
 
     #[inline]
     fn wait(&mut self) -> io::Result<()> {
-        let Some(recv_timeout) = &self.recv_timeout else {
+        if !self.spins {
             return self.ring.submit_and_wait(1).map(drop);
-        };
-        let arguments = SubmitArgs::new().timespec(recv_timeout);
+        }
+        // Completions are worked off in the call, so there has to be one.
+        let at_once = Timespec::new();
+        let arguments = SubmitArgs::new().timespec(&at_once);
         let waited = self.ring.submitter().submit_with_args(1, &arguments);
         match waited {
             Err(error) if error.raw_os_error() == Some(libc::ETIME) => {
@@ -145,11 +145,12 @@ fn payload<'a>(buffer: &'a [u8], header: &msghdr) -> &'a [u8] {
     &buffer[buffer.len() - length..]
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "it is 128 (sockaddr(3type))"
-)]
-const NAME_BYTES: u32 = size_of::<sockaddr_storage>() as u32;
+fn source(buffer: &[u8]) -> Option<SocketAddr> {
+    source::address(buffer.get(LENGTHS_BYTES..)?)
+}
+
+/// struct io_uring_recvmsg_out, which the address follows.
+const LENGTHS_BYTES: usize = 16;
 
 fn empty_header() -> msghdr {
     #[expect(unsafe_code, reason = "padding differs between C libraries")]
@@ -166,12 +167,15 @@ mod tests {
     #[test]
     fn the_payload_comes_after_lengths_and_address() {
         let mut header = empty_header();
-        header.msg_namelen = NAME_BYTES;
+        header.msg_namelen = Source::BYTES;
         // Of struct io_uring_recvmsg_out: the lengths of name, control message and payload, and flags.
         let lengths = [16_u32, 0, 3, 0].map(u32::to_ne_bytes).concat();
-        let address = vec![0; size_of::<sockaddr_storage>()];
-        let buffer = [lengths, address, b"abc".to_vec()].concat();
+        let mut name = vec![0; size_of::<Source>()];
+        name[..8].copy_from_slice(&[libc::AF_INET.to_ne_bytes()[0], 0, 0, 7, 127, 0, 0, 1]);
+        let buffer = [lengths, name, b"abc".to_vec()].concat();
         assert_eq!(payload(&buffer, &header), b"abc");
+        assert_eq!(source(&buffer), "127.0.0.1:7".parse().ok());
         assert_eq!(payload(&buffer[..7], &header), b"");
+        assert_eq!(source(&buffer[..7]), None);
     }
 }

@@ -20,7 +20,6 @@ pub struct SendRing {
     /// Requests that the kernel has, and whose completions have not been seen.
     under_way: usize,
     batch: SendBatch,
-    _socket: UdpSocket,
 }
 
 impl SendRing {
@@ -28,7 +27,7 @@ impl SendRing {
     ///
     /// # Errors
     /// When there is no ring to be had.
-    pub fn new(socket: UdpSocket, batch: SendBatch) -> io::Result<Self> {
+    pub fn new(socket: &UdpSocket, batch: SendBatch) -> io::Result<Self> {
         let ring = ring(batch.count(), batch.count())?;
         ring.submitter().register_files(&[socket.as_raw_fd()])?;
         let length = u32::try_from(batch.bytes_each()).map_err(io::Error::other)?;
@@ -45,7 +44,6 @@ impl SendRing {
             requests: batch.messages().map(request).collect(),
             under_way: 0,
             batch,
-            _socket: socket,
         })
     }
 
@@ -131,7 +129,7 @@ mod tests {
         least.expect("the kernel makes more of it");
         let socket = UdpSocket::from(OwnedFd::from(near));
         let batch = SendBatch::new(vec![7; 300], 300, BATCH, None);
-        (SendRing::new(socket, batch).expect("a ring"), far)
+        (SendRing::new(&socket, batch).expect("a ring"), far)
     }
 
     /// How many have arrived.
@@ -193,7 +191,7 @@ mod tests {
         let (sender, receiver) = (bind(), bind());
         let address = receiver.local_addr().expect("bound");
         let batch = SendBatch::new(vec![7; 300], 300, BATCH, Some(address));
-        let mut ring = SendRing::new(sender, batch).expect("a ring");
+        let mut ring = SendRing::new(&sender, batch).expect("a ring");
         // As if an error had come between.
         ring.push().expect("it is empty");
         ring.ring.submit().expect("a ring");
