@@ -1,0 +1,179 @@
+//! What all sites read becomes one sample.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use super::site::{Edge, Finished, LaneEnd, LaneReading, Reading};
+use crate::data::{Books, Case, Counts, Group, LaneSample, Sample, Side};
+use crate::engines::Engines;
+use crate::sys::clock::Switches;
+use crate::sys::host_id::HostId;
+use crate::sys::kernel::Discarded;
+use crate::sys::sensors::SensorReadings;
+
+/// What one site read.
+pub(super) struct Half {
+    pub(super) host: HostId,
+    pub(super) opening: Reading,
+    pub(super) closing: Reading,
+    pub(super) finished: Finished,
+}
+
+/// The sample of all halves, the receivers' first. The window is as long as it was by the receivers' clock.
+pub(super) fn of(
+    case: &Case,
+    (sender, receiver): Engines,
+    opened_at: SystemTime,
+    halves: &[Half],
+) -> Sample {
+    let sent_in_pieces = sender.about.group == Group::Offload;
+    let window_ns = halves.first().map_or(0, |receivers| {
+        let Half {
+            opening, closing, ..
+        } = receivers;
+        closing.at_ns.saturating_sub(opening.at_ns)
+    });
+    let finished = || halves.iter().map(|half| &half.finished);
+    let climates = finished().map(|finished| finished.climate);
+    Sample {
+        case: case.key(),
+        round: 0,
+        position: 0,
+        opened_unix_ms: unix_ms(opened_at),
+        window_ns,
+        lanes: lanes(halves),
+        other_cpu_ns: halves.iter().map(Half::other_cpu_ns).sum(),
+        books: Books {
+            at_opening: sum(halves.iter().map(|half| half.opening.counts)),
+            at_closing: sum(halves.iter().map(|half| half.closing.counts)),
+            at_end: sum(finished().map(|finished| finished.counts)),
+            unread: finished().map(|finished| finished.unread).sum(),
+            // Without offload there are no pieces: loopback itself has no GRO.
+            dropped_in_pieces: receiver.about.joins && sent_in_pieces,
+            discarded_in_pieces: sent_in_pieces,
+            kernel_discards_at_opening: discarded_until(halves, Edge::Opening),
+            kernel_discards_at_closing: discarded_until(halves, Edge::Closing),
+            kernel_discards: discarded(halves, |half| half.finished.discards)
+                .saturating_sub(finished().map(|finished| finished.failed_sends).sum()),
+        },
+        rcvbuf_bytes: finished()
+            .find_map(|finished| finished.rcvbuf_bytes)
+            .unwrap_or(0),
+        sndbuf_bytes: finished()
+            .find_map(|finished| finished.sndbuf_bytes)
+            .unwrap_or(0),
+        climate: climates.reduce(SensorReadings::worse).unwrap_or_default(),
+        verified: finished().find_map(|finished| finished.verified),
+    }
+}
+
+/// The counts of all sites.
+pub(super) fn sum(counts: impl IntoIterator<Item = Counts>) -> Counts {
+    let add = |all: Counts, one: Counts| Counts {
+        sent: all.sent + one.sent,
+        received: all.received + one.received,
+        dropped_socket: all.dropped_socket + one.dropped_socket,
+    };
+    counts.into_iter().fold(Counts::default(), add)
+}
+
+/// What the kernels discarded until an edge of the window.
+fn discarded_until(halves: &[Half], edge: Edge) -> u64 {
+    let nth = |n: usize| discarded(halves, move |half| half.at(edge).discards[n]);
+    let failed_sends = halves.iter().map(|half| half.at(edge).failed_sends).sum();
+    // What a send was refused was never sent, but the kernel counts it (OutDiscards).
+    u64::midpoint(nth(0), nth(1)).saturating_sub(failed_sends)
+}
+
+/// The discards of all sites, those of a machine or a network namespace that two of them share counted once.
+fn discarded(halves: &[Half], of: impl Fn(&Half) -> Discarded) -> u64 {
+    let own = halves.iter().enumerate().map(|(n, half)| {
+        let before = || halves[..n].iter().map(|other| &other.host);
+        let discarded = of(half);
+        let own = Discarded {
+            in_network: if before().any(|other| other.is_same_network(&half.host)) {
+                0
+            } else {
+                discarded.in_network
+            },
+            in_backlog: if before().any(|other| other.is_same_machine(&half.host)) {
+                0
+            } else {
+                discarded.in_backlog
+            },
+        };
+        own.total()
+    });
+    own.sum()
+}
+
+/// What each lane did in the window: senders first, workers last.
+fn lanes(halves: &[Half]) -> Vec<LaneSample> {
+    let mut lanes: Vec<LaneSample> = halves.iter().flat_map(Half::lanes).collect();
+    lanes.sort_by_key(|lane| match lane.side {
+        Side::Sender | Side::Alone => 0,
+        Side::Receiver => 1,
+        Side::Worker => 2,
+    });
+    lanes
+}
+
+impl Half {
+    fn at(&self, edge: Edge) -> &Reading {
+        match edge {
+            Edge::Opening => &self.opening,
+            Edge::Closing => &self.closing,
+        }
+    }
+
+    fn edges(&self) -> impl Iterator<Item = (&LaneEnd, (&LaneReading, &LaneReading))> {
+        let edges = self.opening.lanes.iter().zip(&self.closing.lanes);
+        self.finished.lanes.iter().zip(edges)
+    }
+
+    /// CPU time of threads that are neither lanes nor the coordinator, in the window: a library's helpers, the
+    /// kernel's workers for io_uring, and what draws the screen.
+    fn other_cpu_ns(&self) -> Option<u64> {
+        // The time of a lane that workers run is in theirs.
+        let has_clock = self.edges().filter(|(lane, _)| !lane.is_pooled);
+        let of_lane = |(_, (open, close)): (&LaneEnd, (&LaneReading, &LaneReading))| {
+            Some(close.cpu_ns?.saturating_sub(open.cpu_ns?))
+        };
+        let of_lanes: u64 = has_clock.map(of_lane).sum::<Option<u64>>()?;
+        // The clocks are read one after the other, so the little that lies between may come out negative.
+        let of_all = self.closing.cpu_ns?.saturating_sub(self.opening.cpu_ns?);
+        Some(of_all.saturating_sub(of_lanes))
+    }
+
+    fn lanes(&self) -> impl Iterator<Item = LaneSample> {
+        self.edges().map(|(lane, (open, close))| {
+            let grown =
+                |counter: fn(&LaneReading) -> u64| counter(close).saturating_sub(counter(open));
+            let switches = |count: fn(Switches) -> u64| {
+                Some(count(close.switches?).saturating_sub(count(open.switches?)))
+            };
+            LaneSample {
+                side: lane.side,
+                cpu: lane.cpu,
+                sent_packets: grown(|lane| lane.sent_packets),
+                sent_bytes: grown(|lane| lane.sent_bytes),
+                received_packets: grown(|lane| lane.received_packets),
+                received_bytes: grown(|lane| lane.received_bytes),
+                would_blocks: grown(|lane| lane.would_blocks),
+                errors: grown(|lane| lane.errors),
+                cpu_ns: close
+                    .cpu_ns
+                    .zip(open.cpu_ns)
+                    .map(|(end, start)| end.saturating_sub(start)),
+                voluntary_switches: switches(|switches| switches.voluntary),
+                involuntary_switches: switches(|switches| switches.involuntary),
+                pace: lane.pace,
+                remark: lane.remark.clone(),
+            }
+        })
+    }
+}
+
+fn unix_ms(time: SystemTime) -> u64 {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
