@@ -1,12 +1,16 @@
 //! Runs one case for one window and returns its raw sample.
 //!
 //! [`Trial`] is the script: it goes through the verbs of one [`site::Site`], or of two, and reads from top to bottom
-//! as a trial goes. The order of events is the heart of the method; `docs/METHODOLOGY.md` says why it is so.
+//! as a trial goes. A site is this process ([`Local`]), or another one ([`remote`], and [`agent`] at its end). The order
+//! of events is the heart of the method; `docs/METHODOLOGY.md` says why it is so.
 
+pub mod agent;
 mod bind;
 mod flows;
 mod lane;
 mod local;
+pub mod message;
+pub mod remote;
 mod running;
 mod sample;
 pub mod site;
