@@ -83,8 +83,8 @@ pub enum Command {
     Report(ReportArgs),
     /// Runs senders or receivers for a udpbench in another process or, through ssh, on another host
     ///
-    /// The other udpbench starts it, and drives it by messages on standard input and output. It ends, with all that
-    /// it runs, when standard input does. Both have to be of the same version.
+    /// The other udpbench starts it, and drives it by messages on standard input and output. It ends, with
+    /// all that it runs, when standard input does. Both have to be of the same version.
     Agent(AgentArgs),
     /// A completion script for a shell, to standard output
     Completions(CompletionsArgs),

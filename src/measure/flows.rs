@@ -18,8 +18,8 @@ const PROBE_PATIENCE: Duration = Duration::from_secs(3);
 /// After so long a probe is sent once more, as a firewall or a queueing discipline may have dropped it.
 const PROBE_AGAIN: Duration = Duration::from_millis(500);
 
-/// Makes all sockets, finds out where each sender's datagrams end, and connects the receivers where every one of
-/// them has exactly one sender of its own. The flows are in the order of the senders.
+/// Makes all sockets, finds out where each sender's datagrams end, and connects the receivers where every one
+/// of them has exactly one sender of its own. The flows are in the order of the senders.
 ///
 /// # Errors
 /// When a probe gets lost, or no even spread is found.

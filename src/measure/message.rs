@@ -1,7 +1,8 @@
 //! What the script and a site in another process say to each other: frames of JSON over any pair of streams.
 //!
-//! Each side begins with [`MAGIC`] and a [`Hello`]. Then the script sends one [`Request`] after the other, and the
-//! site an [`Answer`] to each. A frame is the length of its body in bytes, 32 bits, big-endian, and the body.
+//! Each side begins with [`MAGIC`] and a [`Hello`]. Then the script sends one [`Request`] after the other,
+//! and the site an [`Answer`] to each. A frame is the length of its body in bytes, 32 bits, big-endian, and
+//! the body.
 
 use std::fmt::Display;
 use std::io::{self, BufRead, Read, Write};

@@ -1,8 +1,8 @@
 //! Runs one case for one window and returns its raw sample.
 //!
-//! [`Trial`] is the script: it goes through the verbs of one [`site::Site`], or of two, and reads from top to bottom
-//! as a trial goes. A site is this process ([`Local`]), or another one ([`remote`], and [`agent`] at its end). The order
-//! of events is the heart of the method; `docs/METHODOLOGY.md` says why it is so.
+//! [`Trial`] is the script: it goes through the verbs of one [`site::Site`], or of two, and reads from top to
+//! bottom as a trial goes. A site is this process ([`Local`]), or another one ([`remote`], and [`agent`] at
+//! its end). The order of events is the heart of the method; `docs/METHODOLOGY.md` says why it is so.
 
 pub mod agent;
 mod bind;
@@ -57,8 +57,8 @@ impl From<anyhow::Error> for NoSample {
 /// Queues that have not moved for so long, with no sender left and receivers that had their chance, will
 /// not move any more.
 const QUIET: Duration = Duration::from_millis(500);
-/// The same where nothing is left in any queue, neither of a socket nor of a CPU: only a queueing discipline, or a
-/// CPU that is held up in the middle of a softirq, has a datagram then.
+/// The same where nothing is left in any queue, neither of a socket nor of a CPU: only a queueing discipline,
+/// or a CPU that is held up in the middle of a softirq, has a datagram then.
 const QUIET_WHEN_EMPTY: Duration = Duration::from_millis(50);
 /// How often the coordinator looks while it waits for lanes to drain or to stop.
 const GLANCE: Duration = Duration::from_micros(100);
@@ -261,9 +261,9 @@ fn pass(duration: Duration, sites: &mut Sites, interrupt: &Interrupt) -> Result<
 
 /// Waits until the receivers, in their own loops, have taken what the senders left in the queues.
 ///
-/// Where the kernel counts drops by the piece, how many are in flight is not known once there are drops. There
-/// the queues themselves are looked at, and those of the CPUs before them, as datagrams may wait there for
-/// ksoftirqd.
+/// Where the kernel counts drops by the piece, how many are in flight is not known once there are drops.
+/// There the queues themselves are looked at, and those of the CPUs before them, as datagrams may wait there
+/// for ksoftirqd.
 fn drain(receiver: &Entry, sites: &mut Sites, interrupt: &Interrupt) -> Result<(), NoSample> {
     let mut last = sample::sum(sites.each(|site| site.counts())?);
     let mut moved_at = Instant::now();

@@ -20,11 +20,13 @@ use crate::sys::host_id::HostId;
 /// No verb takes so long, on however slow a board: it is stuck.
 const LONGEST_ANSWER: Duration = Duration::from_secs(30);
 
-/// The same verbs as messages to `udpbench agent`. Dropping it closes the stream to the agent, which ends that.
+/// The same verbs as messages to `udpbench agent`. Dropping it closes the stream to the agent, which ends
+/// that.
 pub struct Remote {
     name: String,
     host: HostId,
-    /// `None` once something went wrong: an answer that comes late would be taken for that to the next request.
+    /// `None` once something went wrong: an answer that comes late would be taken for that to the next
+    /// request.
     output: Option<Box<dyn Write>>,
     answers: Receiver<anyhow::Result<Vec<u8>>>,
     /// Can be read once nothing more will come.

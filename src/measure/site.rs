@@ -1,8 +1,8 @@
 //! A site: one process's half of a trial, behind verbs.
 //!
-//! The script in `measure` is written in these verbs alone, so that it is the same whether a half runs in this
-//! process (`Local`) or in another one (`Remote`). What they take and return is plain data: neither sockets nor
-//! instants, which mean nothing to another process.
+//! The script in `measure` is written in these verbs alone, so that it is the same whether a half runs in
+//! this process (`Local`) or in another one (`Remote`). What they take and return is plain data: neither
+//! sockets nor instants, which mean nothing to another process.
 
 use std::net::SocketAddr;
 use std::os::fd::BorrowedFd;
@@ -55,8 +55,8 @@ pub trait Site {
     /// connecting it to its only sender.
     fn pair(&mut self, flows: &[Flow]) -> anyhow::Result<()>;
 
-    /// Starts the threads and waits until all of them are at the start barrier. Senders are those of `flows`, in
-    /// that order.
+    /// Starts the threads and waits until all of them are at the start barrier. Senders are those of `flows`,
+    /// in that order.
     fn assemble(&mut self, flows: &[Flow]) -> anyhow::Result<()>;
 
     /// Lets the threads go.
@@ -112,8 +112,8 @@ impl Sites<'_> {
         }
     }
 
-    /// Each with its part, the receivers' first: a datagram is sent before it is dropped or received, so reading
-    /// in the opposite order keeps what is in flight from looking negative.
+    /// Each with its part, the receivers' first: a datagram is sent before it is dropped or received, so
+    /// reading in the opposite order keeps what is in flight from looking negative.
     pub(super) fn parts(&mut self) -> impl Iterator<Item = (Part, &mut dyn Site)> {
         let parts: [Option<(Part, &mut dyn Site)>; 2] = match self {
             Self::One(site) => [Some((Part::Both, *site)), None],

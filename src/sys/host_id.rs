@@ -4,8 +4,8 @@ use std::fs;
 
 use serde::{Deserialize, Serialize};
 
-/// Tells whether two processes look at the same counters of the kernel. What cannot be read equals nothing: to
-/// count twice only explains more of a shortfall, not to count at all would leave it unexplained.
+/// Tells whether two processes look at the same counters of the kernel. What cannot be read equals nothing:
+/// to count twice only explains more of a shortfall, not to count at all would leave it unexplained.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct HostId {
     /// Random, made anew at each boot (random(4)).

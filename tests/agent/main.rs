@@ -1,5 +1,5 @@
-//! A trial whose halves run in two processes: its packet counts add up as those of one process do, and no end of a
-//! connection leaves anything behind.
+//! A trial whose halves run in two processes: its packet counts add up as those of one process do, and no end
+//! of a connection leaves anything behind.
 
 mod books;
 #[path = "../common/mod.rs"]
