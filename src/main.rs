@@ -48,6 +48,7 @@ fn run() -> ExitCode {
         Some(Command::Compare(args)) => commands::compare::run(args),
         Some(Command::Rank(args)) => commands::rank::run(args),
         Some(Command::Report(args)) => commands::report::run(args),
+        Some(Command::Agent(args)) => commands::agent::run(args),
         Some(Command::Completions(args)) => commands::completions::run(args),
         Some(Command::Manual(args)) => commands::manual::run(args),
     };

@@ -81,6 +81,11 @@ pub enum Command {
     Rank(RankArgs),
     /// One page of charts and tables for a browser
     Report(ReportArgs),
+    /// Runs senders or receivers for a udpbench in another process or, through ssh, on another host
+    ///
+    /// The other udpbench starts it, and drives it by messages on standard input and output. It ends, with
+    /// all that it runs, when standard input does. Both have to be of the same version.
+    Agent(AgentArgs),
     /// A completion script for a shell, to standard output
     Completions(CompletionsArgs),
     /// The manual pages, into a directory
@@ -118,6 +123,14 @@ pub struct BoardsArgs {
     /// Where /proc and /sys are found, for tests
     #[arg(long, hide = true, default_value = "/")]
     pub root: PathBuf,
+}
+
+/// The options of `agent`.
+#[derive(Args, Debug)]
+pub struct AgentArgs {
+    /// Messages come on standard input, answers go to standard output
+    #[arg(long, required = true)]
+    pub stdio: bool,
 }
 
 /// The shells that boards have.

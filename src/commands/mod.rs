@@ -1,5 +1,6 @@
 //! One file per subcommand. Each returns the exit code.
 
+pub mod agent;
 pub mod boards;
 pub mod check;
 pub mod compare;

@@ -201,7 +201,9 @@ impl Reactor {
         wanted: u8,
         operation: impl FnOnce(&UdpSocket) -> io::Result<usize>,
     ) -> io::Result<usize> {
-        if self.ready & wanted == 0 {
+        if !V::POLICY.drain && self.is_one_way {
+            self.poll.poll(&mut self.events, None)?;
+        } else if self.ready & wanted == 0 {
             self.wait(wanted)?;
         }
         let outcome = operation(&self.socket);

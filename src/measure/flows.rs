@@ -3,26 +3,14 @@
 //! `SO_REUSEPORT` spreads flows by a hash of addresses and ports (socket(7)). With two senders and two
 //! receivers, half of all runs would put both flows on one receiver, and the result would be a coin toss.
 
-use std::io;
-use std::net::{SocketAddr, UdpSocket};
-use std::os::fd::AsFd;
+use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
-use nix::errno::Errno;
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
-use super::bind;
+use super::site::{Flow, Sites};
 use crate::data::{Case, Connection, Sharing, Spread};
 use crate::sys::interrupt::Interrupt;
-use crate::sys::reuseport_bpf;
-
-/// A sender's socket and where its datagrams end.
-pub(super) struct Flow {
-    pub(super) sender: UdpSocket,
-    pub(super) peer: SocketAddr,
-    pub(super) receiver: usize,
-}
 
 /// How long a probe may take on loopback, on however busy a machine, before it counts as lost.
 const PROBE_PATIENCE: Duration = Duration::from_secs(3);
@@ -30,186 +18,157 @@ const PROBE_PATIENCE: Duration = Duration::from_secs(3);
 /// After so long a probe is sent once more, as a firewall or a queueing discipline may have dropped it.
 const PROBE_AGAIN: Duration = Duration::from_millis(500);
 
-/// How often a wait for a probe looks for Ctrl-C.
-const LOOK: Duration = Duration::from_millis(100);
-
-/// Makes the senders, finds out where each one's datagrams end, and connects the receivers where every
-/// one of them has exactly one sender of its own.
+/// Makes all sockets, finds out where each sender's datagrams end, and connects the receivers where every one
+/// of them has exactly one sender of its own. The flows are in the order of the senders.
 ///
 /// # Errors
 /// When a probe gets lost, or no even spread is found.
-pub(super) fn flows(
+pub(super) fn make(
     case: &Case,
-    receivers: &[UdpSocket],
+    sites: &mut Sites,
     interrupt: &Interrupt,
 ) -> anyhow::Result<Vec<Flow>> {
-    let senders = case.threads.senders();
-    let sharing = case.sharing.unwrap_or(Sharing::Separate);
-    let mut flows = match sharing {
-        Sharing::Reuseport(Spread::Bpf) => steered(case, receivers, interrupt)?,
-        _ => found(case, sharing, receivers, interrupt)?,
+    let receivers = sites.receivers().bind()?;
+    ensure!(
+        receivers.len() == case.threads.receivers(),
+        "{} receivers are bound, not those of the case",
+        receivers.len()
+    );
+    let mut discovery = Discovery {
+        senders: case.threads.senders(),
+        sharing: case.sharing.unwrap_or(Sharing::Separate),
+        receivers: &receivers,
+        sites,
+        interrupt,
+    };
+    let is_steered = discovery.sharing == Sharing::Reuseport(Spread::Bpf);
+    let mut flows = if is_steered {
+        discovery.steered()?
+    } else {
+        discovery.found()?
     };
     // A case pairs sender n with receiver n where it can: placements rely on it.
-    if senders == receivers.len() && sharing.is_even() {
+    if flows.len() == receivers.len() && discovery.sharing.is_even() {
         flows.sort_unstable_by_key(|flow| flow.receiver);
         // A connected receiver is found without the group's program, which is what is to be measured.
-        let steered = sharing == Sharing::Reuseport(Spread::Bpf);
-        if case.connection == Connection::Connected && !steered {
-            connect_receivers(&flows, receivers, interrupt)?;
+        if case.connection == Connection::Connected && !is_steered {
+            discovery.connect(&flows)?;
         }
     }
     Ok(flows)
 }
 
-/// Tries source ports until each receiver has as many flows as `sharing` wants.
-fn found(
-    case: &Case,
+struct Discovery<'a, 'b> {
+    senders: usize,
     sharing: Sharing,
-    receivers: &[UdpSocket],
-    interrupt: &Interrupt,
-) -> anyhow::Result<Vec<Flow>> {
-    let senders = case.threads.senders();
-    let mut room = if sharing.is_even() {
-        Room::shared_evenly(senders, receivers.len())
-    } else {
-        Room::unlimited(receivers.len())
-    };
-    // The last sender has one free receiver to hit: that takes as many tries as there are receivers,
-    // on average, and hardly ever (e^-50) fifty times as many.
-    let mut tries = 50 * receivers.len() * senders;
-    let mut flows = Vec::with_capacity(senders);
-    while flows.len() < senders {
-        ensure!(
-            tries > 0,
-            "no source ports found that spread {senders} flows evenly over the receivers"
-        );
-        tries -= 1;
-        // Where they share one address, it is that of any of them.
-        let peer = receivers[flows.len() % receivers.len()].local_addr()?;
-        let sender = make_sender(case, peer)?;
-        let receiver = probe(&sender, peer, receivers, interrupt)?;
-        if room.take(receiver) {
+    /// Their addresses.
+    receivers: &'a [SocketAddr],
+    sites: &'a mut Sites<'b>,
+    interrupt: &'a Interrupt,
+}
+
+impl Discovery<'_, '_> {
+    /// Tries source ports until each receiver has as many flows as `sharing` wants.
+    fn found(&mut self) -> anyhow::Result<Vec<Flow>> {
+        let (senders, receivers) = (self.senders, self.receivers.len());
+        let mut room = if self.sharing.is_even() {
+            Room::shared_evenly(senders, receivers)
+        } else {
+            Room::unlimited(receivers)
+        };
+        // The last sender has one free receiver to hit: that takes as many tries as there are receivers,
+        // on average, and hardly ever (e^-50) fifty times as many.
+        let mut tries = 50 * receivers * senders;
+        let mut flows = Vec::with_capacity(senders);
+        while flows.len() < senders {
+            ensure!(
+                tries > 0,
+                "no source ports found that spread {senders} flows evenly over the receivers"
+            );
+            tries -= 1;
+            // Where they share one address, it is that of any of them.
+            let peer = self.receivers[flows.len() % receivers];
+            let source = self.sites.senders().aim(peer)?;
+            let receiver = self.probe(source, peer)?;
+            if room.take(receiver) {
+                flows.push(Flow {
+                    source,
+                    peer,
+                    receiver,
+                });
+            } else {
+                self.sites.senders().close_sender(source)?;
+            }
+        }
+        Ok(flows)
+    }
+
+    /// Tells the kernel which receiver each source port belongs to, and verifies it.
+    fn steered(&mut self) -> anyhow::Result<Vec<Flow>> {
+        let &peer = self.receivers.first().context("a case has a receiver")?;
+        let mut flows = Vec::with_capacity(self.senders);
+        for n in 0..self.senders {
             flows.push(Flow {
-                sender,
+                source: self.sites.senders().aim(peer)?,
                 peer,
-                receiver,
+                receiver: n % self.receivers.len(),
             });
         }
+        self.sites.receivers().pair(&flows)?;
+        for flow in &flows {
+            ensure!(
+                self.ends_where_it_should(flow)?,
+                "this kernel ignores the BPF program of --spread bpf; use --spread even"
+            );
+        }
+        Ok(flows)
     }
-    Ok(flows)
-}
 
-/// Tells the kernel which receiver each source port belongs to, and verifies it.
-fn steered(
-    case: &Case,
-    receivers: &[UdpSocket],
-    interrupt: &Interrupt,
-) -> anyhow::Result<Vec<Flow>> {
-    let group = receivers.first().context("a case has a receiver")?;
-    let peer = group.local_addr()?;
-    let mut flows = Vec::with_capacity(case.threads.senders());
-    for n in 0..case.threads.senders() {
-        flows.push(Flow {
-            sender: make_sender(case, peer)?,
-            peer,
-            receiver: n % receivers.len(),
-        });
+    fn connect(&mut self, flows: &[Flow]) -> anyhow::Result<()> {
+        self.sites.receivers().pair(flows)?;
+        // Connecting changes how the kernel looks receivers up, and kernels before 5.4 had it wrong.
+        for flow in flows {
+            ensure!(
+                self.ends_where_it_should(flow)?,
+                "this kernel delivers a connected flow to another socket of its SO_REUSEPORT group; use \
+                 --connection unconnected or --threads 2"
+            );
+        }
+        Ok(())
     }
-    let port = |flow: &Flow| io::Result::Ok((flow.sender.local_addr()?.port(), flow.receiver));
-    let ports: Vec<(u16, usize)> = flows.iter().map(port).collect::<io::Result<_>>()?;
-    reuseport_bpf::by_source_port(group, &ports).context("cannot set SO_ATTACH_REUSEPORT_CBPF")?;
-    for flow in &flows {
-        let reached = probe(&flow.sender, flow.peer, receivers, interrupt)?;
-        ensure!(
-            reached == flow.receiver,
-            "this kernel ignores the BPF program of --spread bpf; use --spread even"
-        );
-    }
-    Ok(flows)
-}
 
-fn make_sender(case: &Case, peer: SocketAddr) -> anyhow::Result<UdpSocket> {
-    bind::sender(case, peer).with_context(|| format!("cannot make a sender socket towards {peer}"))
-}
-
-fn connect_receivers(
-    flows: &[Flow],
-    receivers: &[UdpSocket],
-    interrupt: &Interrupt,
-) -> anyhow::Result<()> {
-    for (flow, receiver) in flows.iter().zip(receivers) {
-        receiver
-            .connect(flow.sender.local_addr()?)
-            .context("cannot connect a receiver to its sender")?;
+    fn ends_where_it_should(&mut self, flow: &Flow) -> anyhow::Result<bool> {
+        Ok(self.probe(flow.source, flow.peer)? == flow.receiver)
     }
-    // Connecting changes how the kernel looks receivers up, and kernels before 5.4 had it wrong.
-    for flow in flows {
-        let reached = probe(&flow.sender, flow.peer, receivers, interrupt)?;
-        ensure!(
-            reached == flow.receiver,
-            "this kernel delivers a connected flow to another socket of its SO_REUSEPORT group; use \
-             --connection unconnected or --threads 2"
-        );
-    }
-    Ok(())
-}
 
-/// Sends a datagram, several times if it must be, and returns the receiver that it reached.
-fn probe(
-    sender: &UdpSocket,
-    peer: SocketAddr,
-    receivers: &[UdpSocket],
-    interrupt: &Interrupt,
-) -> anyhow::Result<usize> {
-    let source = sender.local_addr()?;
-    let deadline = Instant::now() + PROBE_PATIENCE;
-    let mut refusal = None;
-    while Instant::now() < deadline {
-        let sent = if sender.peer_addr().is_ok() {
-            sender.send(&[0])
-        } else {
-            sender.send_to(&[0], peer)
-        };
-        refusal = sent.err();
-        let next = Instant::now() + PROBE_AGAIN;
-        while Instant::now() < next {
-            let left = next.saturating_duration_since(Instant::now());
-            for receiver in readable(receivers, left.min(LOOK))? {
-                let (_, from) = receivers[receiver].recv_from(&mut [0; 1])?;
-                if from == source {
+    /// Sends a datagram, several times if it must be, and returns the receiver that it reached.
+    fn probe(&mut self, source: SocketAddr, peer: SocketAddr) -> anyhow::Result<usize> {
+        let deadline = Instant::now() + PROBE_PATIENCE;
+        let mut refusal = None;
+        while Instant::now() < deadline {
+            refusal = self.sites.senders().probe(source)?;
+            let next = Instant::now() + PROBE_AGAIN;
+            while Instant::now() < next {
+                if let Some(receiver) = self.sites.receivers().arrived(source)? {
+                    let known = receiver < self.receivers.len();
+                    ensure!(known, "a probe datagram arrived at no receiver of the case");
                     return Ok(receiver);
                 }
-            }
-            if interrupt.signal().is_some() {
-                bail!("called off");
+                if self.interrupt.signal().is_some() {
+                    bail!("called off");
+                }
             }
         }
+        match refusal {
+            Some(refusal) => {
+                bail!("cannot send a probe datagram from {source} to {peer}: {refusal}")
+            }
+            None => bail!(
+                "no probe datagram from {source} to {peer} arrived within 3 s: check for a firewall on \
+                 loopback (nft list ruleset)"
+            ),
+        }
     }
-    match refusal {
-        Some(error) => Err(error)
-            .with_context(|| format!("cannot send a probe datagram from {source} to {peer}")),
-        None => bail!(
-            "no probe datagram from {source} to {peer} arrived within 3 s: check for a firewall on \
-             loopback (nft list ruleset)"
-        ),
-    }
-}
-
-/// The receivers that have something to read, after waiting for at most `limit`.
-fn readable(receivers: &[UdpSocket], limit: Duration) -> io::Result<Vec<usize>> {
-    let timeout = PollTimeout::try_from(limit).unwrap_or(PollTimeout::MAX);
-    let mut waiting: Vec<PollFd> = receivers
-        .iter()
-        .map(|receiver| PollFd::new(receiver.as_fd(), PollFlags::POLLIN))
-        .collect();
-    match poll(&mut waiting, timeout) {
-        Ok(_) | Err(Errno::EINTR) => {}
-        Err(error) => return Err(error.into()),
-    }
-    let ready = |fd: &PollFd| fd.any().unwrap_or(false);
-    Ok((0..receivers.len())
-        .filter(|&n| ready(&waiting[n]))
-        .collect())
 }
 
 /// How many more flows each receiver may have.
@@ -252,6 +211,11 @@ impl Room {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::measure::local::Local;
+    use crate::measure::site::{Part, Site, SiteBrief};
+    use crate::platform::placement::Placement;
+    use crate::sys::files::Root;
+    use crate::sys::reuseport_bpf;
 
     #[test]
     fn room_is_shared_as_evenly_as_it_can_be() {
@@ -283,15 +247,33 @@ mod tests {
                 sharing: Some(sharing),
                 ..crate::data::case::tests::case()
             };
-            let sockets: Vec<UdpSocket> = bind::receivers(&case).expect("loopback works");
+            let root = Root::default();
+            let mut local = Local::new(&root);
+            let brief = SiteBrief {
+                case,
+                part: Part::Both,
+                placement: Placement::unpinned(case.threads),
+                verifies: false,
+                #[cfg(feature = "calibration")]
+                delay: None,
+            };
+            local.open(&brief).expect("std is in every build");
+            let mut sites = Sites::One(&mut local);
             let interrupt = Interrupt::never().expect("a pair of sockets");
-            let flows = flows(&case, &sockets, &interrupt).expect("loopback works");
+            let flows = make(&case, &mut sites, &interrupt).expect("loopback works");
+            assert_eq!(flows.len(), 4);
+            let receivers: Vec<SocketAddr> = flows.iter().map(|flow| flow.peer).collect();
+            let mut discovery = Discovery {
+                senders: 4,
+                sharing,
+                receivers: &receivers,
+                sites: &mut sites,
+                interrupt: &interrupt,
+            };
             for (n, flow) in flows.iter().enumerate() {
                 assert_eq!(flow.receiver, n);
-                assert_eq!(
-                    probe(&flow.sender, flow.peer, &sockets, &interrupt).expect("arrives"),
-                    n
-                );
+                let reached = discovery.probe(flow.source, flow.peer);
+                assert_eq!(reached.expect("arrives"), n);
             }
         }
     }

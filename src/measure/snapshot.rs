@@ -3,39 +3,30 @@
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use super::lane::Lane;
+use super::site::{LaneReading, Reading};
 use super::taps::Taps;
-use super::threads::{Lane, LaneThreads};
-use crate::data::{Counts, LaneSample};
-use crate::engine::Tally;
+use super::threads::LaneThreads;
+use crate::data::Counts;
 use crate::sys::clock::{self, Switches};
 use crate::sys::kernel::Discards;
 
 /// The readings at one edge.
 pub(super) struct Snapshot {
-    pub(super) at: Instant,
-    pub(super) counts: Counts,
+    at: Instant,
+    counts: Counts,
     /// The kernel's discards just before and just after the counts: to read them takes longer than a datagram.
     /// Where they rest, one reading outside the window is both.
     discards: [Discards; 2],
     /// Whether they had moved since the run began, when the window opened.
-    discards_move: bool,
+    pub(super) discards_move: bool,
     /// How long it took to read all this.
     took: Duration,
     /// Calls of lanes that send that failed so far.
-    pub(super) failed_sends: u64,
+    failed_sends: u64,
     /// CPU time of the process, less that of the coordinator, which reads it.
     cpu_ns: Option<u64>,
     lanes: Vec<LaneReading>,
-}
-
-#[derive(Clone, Copy, Default)]
-struct LaneReading {
-    sent: Tally,
-    received: Tally,
-    would_blocks: u64,
-    errors: u64,
-    cpu_ns: Option<u64>,
-    switches: Option<Switches>,
 }
 
 impl Snapshot {
@@ -60,10 +51,10 @@ impl Snapshot {
     pub(super) fn closing(
         threads: &LaneThreads,
         taps: &Taps,
-        opening: &Self,
+        discards_move: bool,
     ) -> anyhow::Result<Self> {
-        let mut snapshot = Self::counters(threads, taps, read_if(opening.discards_move))?;
-        snapshot.discards_move = opening.discards_move;
+        let mut snapshot = Self::counters(threads, taps, read_if(discards_move))?;
+        snapshot.discards_move = discards_move;
         snapshot.set_resting_discards(Discards::read());
         snapshot.set_switches(threads.lanes.iter().map(Lane::switches).collect());
         Ok(snapshot)
@@ -99,14 +90,19 @@ impl Snapshot {
         let mut lanes: Vec<LaneReading> = threads
             .lanes
             .iter()
-            .map(|lane| LaneReading {
-                received: lane.meter.received.read(),
-                ..LaneReading::default()
+            .map(|lane| {
+                let received = lane.meter.received.read();
+                LaneReading {
+                    received_packets: received.packets,
+                    received_bytes: received.bytes,
+                    ..LaneReading::default()
+                }
             })
             .collect();
         let dropped_socket = taps.drops()?;
         for (reading, lane) in lanes.iter_mut().zip(&threads.lanes) {
-            reading.sent = lane.meter.sent.read();
+            let sent = lane.meter.sent.read();
+            (reading.sent_packets, reading.sent_bytes) = (sent.packets, sent.bytes);
             reading.would_blocks = lane.meter.would_blocks.load(Ordering::Relaxed);
             reading.errors = lane.meter.errors.load(Ordering::Relaxed);
             reading.cpu_ns = lane.cpu_ns();
@@ -115,8 +111,8 @@ impl Snapshot {
         Ok(Self {
             at,
             counts: Counts {
-                sent: lanes.iter().map(|lane| lane.sent.packets).sum(),
-                received: lanes.iter().map(|lane| lane.received.packets).sum(),
+                sent: lanes.iter().map(|lane| lane.sent_packets).sum(),
+                received: lanes.iter().map(|lane| lane.received_packets).sum(),
                 dropped_socket,
             },
             discards: [discards_before, discards()],
@@ -128,10 +124,17 @@ impl Snapshot {
         })
     }
 
-    /// The kernel's discards from `start` until this snapshot.
-    pub(super) fn discards_since(&self, start: &Discards) -> u64 {
-        let [before, after] = &self.discards;
-        u64::midpoint(before.since(start), after.since(start))
+    /// The same as data, counted from the start of the trial.
+    pub(super) fn since(self, start: Instant, start_discards: &Discards) -> Reading {
+        let at_ns = self.at.saturating_duration_since(start).as_nanos();
+        Reading {
+            at_ns: u64::try_from(at_ns).unwrap_or(u64::MAX),
+            counts: self.counts,
+            discards: self.discards.map(|read| read.since(start_discards)),
+            failed_sends: self.failed_sends,
+            cpu_ns: self.cpu_ns,
+            lanes: self.lanes,
+        }
     }
 
     fn set_resting_discards(&mut self, discards: Discards) {
@@ -144,57 +147,6 @@ impl Snapshot {
         for (reading, switches) in self.lanes.iter_mut().zip(switches) {
             reading.switches = switches;
         }
-    }
-
-    /// CPU time of threads that are neither lanes nor the coordinator, between this snapshot and `closing`: a
-    /// library's helpers, the kernel's workers for io_uring, and what draws the screen.
-    pub(super) fn other_cpu_ns(&self, closing: &Self, threads: &LaneThreads) -> Option<u64> {
-        let lanes = threads
-            .lanes
-            .iter()
-            .zip(self.lanes.iter().zip(&closing.lanes));
-        // The time of a lane that workers run is in theirs.
-        let has_clock = lanes.filter(|(lane, _)| !lane.is_pooled());
-        let of_lane = |(_, (open, close)): (&Lane, (&LaneReading, &LaneReading))| {
-            Some(close.cpu_ns? - open.cpu_ns?)
-        };
-        let of_lanes: u64 = has_clock.map(of_lane).sum::<Option<u64>>()?;
-        // The clocks are read one after the other, so the little that lies between may come out negative.
-        let of_all = closing.cpu_ns?.saturating_sub(self.cpu_ns?);
-        Some(of_all.saturating_sub(of_lanes))
-    }
-
-    /// What each lane did between this snapshot and `closing`.
-    pub(super) fn until(&self, closing: &Self, threads: &LaneThreads) -> Vec<LaneSample> {
-        let edges = self.lanes.iter().zip(&closing.lanes);
-        threads
-            .lanes
-            .iter()
-            .zip(edges)
-            .map(|(lane, (open, close))| {
-                let switches = |count: fn(Switches) -> u64| {
-                    Some(count(close.switches?) - count(open.switches?))
-                };
-                LaneSample {
-                    side: lane.side,
-                    cpu: lane.pinned_cpu(),
-                    sent_packets: close.sent.packets - open.sent.packets,
-                    sent_bytes: close.sent.bytes - open.sent.bytes,
-                    received_packets: close.received.packets - open.received.packets,
-                    received_bytes: close.received.bytes - open.received.bytes,
-                    would_blocks: close.would_blocks - open.would_blocks,
-                    errors: close.errors - open.errors,
-                    cpu_ns: close
-                        .cpu_ns
-                        .zip(open.cpu_ns)
-                        .map(|(end, start)| end - start),
-                    voluntary_switches: switches(|switches| switches.voluntary),
-                    involuntary_switches: switches(|switches| switches.involuntary),
-                    pace: lane.pace,
-                    remark: lane.remark.map(str::to_owned),
-                }
-            })
-            .collect()
     }
 }
 
@@ -210,23 +162,23 @@ fn read_if(discards_move: bool) -> fn() -> Discards {
 
 #[cfg(test)]
 mod tests {
+    use std::net::UdpSocket;
+
     use super::*;
     use crate::data::case::tests::case;
     use crate::engines;
-    use crate::measure::sockets::{self, Sockets};
+    use crate::measure::site::Part;
     use crate::platform::placement::Placement;
-    use crate::sys::interrupt::Interrupt;
 
     #[test]
     fn discards_that_rest_are_not_read_while_the_window_is_open() {
         let case = case();
-        let interrupt = Interrupt::never().expect("a pair of sockets");
-        let Sockets { programs, taps } =
-            sockets::build(&case, engines::reference(), None, &interrupt).expect("loopback works");
+        let socket = UdpSocket::bind("127.0.0.1:0").expect("loopback works");
+        let taps = Taps::new(&[socket]).expect("the kernel says its drops");
         let placement = Placement::unpinned(case.threads);
         let engines = engines::of(&case).expect("std is in every build");
-        let threads =
-            LaneThreads::assemble(&case, engines, programs, &placement).expect("threads start");
+        let threads = LaneThreads::assemble(&case, engines, Part::Both, Vec::new(), &placement);
+        let threads = threads.expect("there are none");
         let discards = |discards_move| {
             let snapshot = Snapshot::counters(&threads, &taps, read_if(discards_move));
             snapshot.expect("the kernel says its drops").discards

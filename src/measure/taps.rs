@@ -8,18 +8,12 @@ use std::os::fd::AsRawFd;
 use anyhow::Context;
 use nix::errno::Errno;
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, recvmsg};
-use socket2::SockRef;
 
-use super::flows::Flow;
 use crate::sys::drops::{queued_bytes, socket_drops};
 
 /// The coordinator's own handles on the receiving sockets.
 pub(super) struct Taps {
     receivers: Vec<Tap>,
-    /// What the kernel granted.
-    pub(super) rcvbuf_bytes: u64,
-    /// What the kernel granted.
-    pub(super) sndbuf_bytes: u64,
 }
 
 struct Tap {
@@ -82,13 +76,8 @@ fn take_piece(socket: &UdpSocket) -> nix::Result<u64> {
 }
 
 impl Taps {
-    pub(super) fn new(receivers: &[UdpSocket], flows: &[Flow]) -> anyhow::Result<Self> {
-        let granted = |size: io::Result<usize>| size.context("cannot read the buffer sizes");
-        let first_receiver = receivers.first().context("a case has a receiver")?;
-        let first_flow = flows.first().context("a case has a sender")?;
+    pub(super) fn new(receivers: &[UdpSocket]) -> anyhow::Result<Self> {
         Ok(Self {
-            rcvbuf_bytes: granted(SockRef::from(first_receiver).recv_buffer_size())? as u64,
-            sndbuf_bytes: granted(SockRef::from(&first_flow.sender).send_buffer_size())? as u64,
             receivers: receivers
                 .iter()
                 .map(Tap::new)

@@ -2,11 +2,11 @@
 
 use std::net::Ipv4Addr;
 
+use super::site::{Flow, Part};
 use super::*;
 use crate::data::Connection;
 use crate::data::case::tests::case;
 use crate::sys::files::Root;
-use crate::workload::Program;
 
 #[test]
 fn a_thread_that_dies_ends_the_run_at_once() {
@@ -15,28 +15,30 @@ fn a_thread_that_dies_ends_the_run_at_once() {
         connection: Connection::Unconnected,
         ..case()
     };
-    let engines = engines::of(&case).expect("std is in every build");
-    let placement = Placement::unpinned(case.threads);
-    let interrupt = Interrupt::never().expect("a pair of sockets");
-    let Sockets { mut programs, taps } =
-        sockets::build(&case, engines::reference(), None, &interrupt).expect("loopback works");
-    let Program::Flood(outgoing) = &mut programs[0] else {
-        panic!("senders come first");
+    let (root, interrupt) = (Root::default(), Interrupt::never());
+    let interrupt = interrupt.expect("a pair of sockets");
+    let mut local = Local::new(&root);
+    let mut sites = Sites::One(&mut local);
+    let site = sites.senders();
+    let brief = SiteBrief {
+        case,
+        part: Part::Both,
+        placement: Placement::unpinned(case.threads),
+        verifies: false,
+        #[cfg(feature = "calibration")]
+        delay: None,
     };
-    // Nothing can be sent to port 0 (udp_sendmsg: EINVAL).
-    outgoing.options.links[0].peer = Some((Ipv4Addr::LOCALHOST, 0).into());
-    let mut threads =
-        LaneThreads::assemble(&case, engines, programs, &placement).expect("threads start");
-    let root = Root::default();
-    let mut watch = Watch::start(&root);
-    threads.open_start();
-    let ended = pass(
-        LONGER_THAN_ANY_TEST,
-        &mut threads,
-        &taps,
-        &mut watch,
-        &interrupt,
-    );
+    site.open(&brief).expect("std is in every build");
+    let receivers = site.bind().expect("loopback works");
+    let flow = Flow {
+        source: site.aim(receivers[0]).expect("loopback works"),
+        // Nothing can be sent to port 0 (udp_sendmsg: EINVAL).
+        peer: (Ipv4Addr::LOCALHOST, 0).into(),
+        receiver: 0,
+    };
+    site.assemble(&[flow]).expect("threads start");
+    site.start().expect("they are there");
+    let ended = pass(LONGER_THAN_ANY_TEST, false, &mut sites, &interrupt);
     let Err(NoSample::Failed(error)) = ended else {
         panic!("it must be noticed: {ended:?}");
     };

@@ -1,26 +1,22 @@
 //! The threads of one run, from the start to the last join.
 
-use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::thread::{self, JoinHandle};
+use std::thread;
 
 use anyhow::{Context, anyhow, bail};
 use nix::sys::eventfd::{EfdFlags, EventFd};
 
-use super::GLANCE;
+use super::lane::{self, Lane};
+use super::site::Part;
 use super::workers::{self, Workers};
 use crate::data::{Case, Side};
-use crate::engine::{Meter, Pool, Remark, Tally};
+use crate::engine::{Meter, Pool};
 use crate::engines::{self, Engines};
 use crate::platform::placement::Placement;
-use crate::sys::cpu_speed::{self, CpuSpeed};
-use crate::sys::{clock, wakeup};
+use crate::sys::wakeup;
 use crate::workload::lane::{Control, LaneContext};
 use crate::workload::{CALLED_OFF, Program};
-
-/// So much CPU time empties any receive queue: 8 MiB of the smallest datagrams are 10,000, at 1 us each.
-const FAIR_CHANCE_NS: u64 = 50_000_000;
 
 /// The lanes of one run. Dropping it stops and joins them, whatever they are doing.
 pub(super) struct LaneThreads {
@@ -32,23 +28,6 @@ pub(super) struct LaneThreads {
     pub(super) ended: Arc<EventFd>,
 }
 
-/// One thread, seen from the coordinator.
-pub(super) struct Lane {
-    pub(super) side: Side,
-    pub(super) meter: Arc<Meter>,
-    cpu: Option<usize>,
-    /// Whether workers run it.
-    pooled: bool,
-    /// How fast its CPU ran when it had just stopped. Known once it is joined.
-    pub(super) pace: Option<CpuSpeed>,
-    /// What its engine has to say. Known once it is joined.
-    pub(super) remark: Remark,
-    thread: Option<JoinHandle<io::Result<ThreadOutcome>>>,
-}
-
-/// What a thread leaves behind: see the fields of [`Lane`].
-type ThreadOutcome = (Remark, Option<CpuSpeed>);
-
 impl LaneThreads {
     /// Starts a thread for each program and waits until all of them are at the start barrier.
     ///
@@ -57,6 +36,7 @@ impl LaneThreads {
     pub(super) fn assemble(
         case: &Case,
         engines: Engines,
+        part: Part,
         programs: Vec<Program>,
         placement: &Placement,
     ) -> anyhow::Result<Self> {
@@ -69,7 +49,7 @@ impl LaneThreads {
             pool: None,
             ended: Arc::new(ended.context("cannot make an eventfd")?),
         };
-        let workers = workers::start(case, engines, placement)?;
+        let workers = workers::start(case, engines, part, placement)?;
         threads.pool = workers.as_ref().map(|workers| Arc::clone(&workers.pool));
         let mut cpus = placement.cpus();
         for program in programs {
@@ -101,8 +81,8 @@ impl LaneThreads {
         };
         let meter = Arc::new(Meter::default());
         let pool = self.pool.clone().filter(|_| entry.runs_on_workers(case));
-        let pooled = pool.is_some();
-        let cpu = cpu.filter(|_| !pooled);
+        let is_pooled = pool.is_some();
+        let cpu = cpu.filter(|_| !is_pooled);
         let thread = thread::Builder::new()
             .name(format!("{side} {}", self.lanes.len()))
             .spawn({
@@ -113,7 +93,7 @@ impl LaneThreads {
                 move || {
                     let _ended = ended;
                     let run = |context: &LaneContext| (entry.lane)(program, connection, context);
-                    live(run, cpu, &control, &context)
+                    lane::live(run, cpu, &control, &context)
                 }
             })
             .with_context(|| format!("cannot start thread {}", self.lanes.len() + 1))?;
@@ -121,31 +101,34 @@ impl LaneThreads {
             side,
             meter,
             cpu,
-            pooled,
+            is_pooled,
             pace: None,
             remark: None,
+            last_look: None,
             thread: Some(thread),
         });
         Ok(())
     }
 
-    /// Whether a lost datagram would leave a lane waiting for it: one that sends and receives in turn.
-    pub(super) fn may_stall(&self) -> bool {
-        self.lanes.iter().any(|lane| lane.side == Side::Alone)
+    /// Whether a lane has ended since this was last asked.
+    pub(super) fn has_one_ended(&self) -> bool {
+        self.ended.read().is_ok()
     }
 
-    /// Ends the wait of each such lane in which nothing has moved since the totals were `then`. Returns what they
-    /// are now.
-    pub(super) fn wake_stalled(&self, then: &[Tally]) -> Vec<Tally> {
-        let alone = self.lanes.iter().filter(|lane| lane.side == Side::Alone);
-        let look = |(n, lane): (usize, &Lane)| {
-            let now = lane.meter.received.read();
-            if then.get(n) == Some(&now) {
+    /// Ends the wait of each lane that sends and receives in turn and in which nothing has moved since the last
+    /// look: it waits for a datagram that is lost.
+    pub(super) fn wake_stalled(&mut self) {
+        for lane in self
+            .lanes
+            .iter_mut()
+            .filter(|lane| lane.side == Side::Alone)
+        {
+            let received = lane.meter.received.read();
+            if lane.last_look == Some(received) {
                 lane.interrupt();
             }
-            now
-        };
-        alone.enumerate().map(look).collect()
+            lane.last_look = Some(received);
+        }
     }
 
     /// Lets the lanes go.
@@ -222,107 +205,4 @@ impl Drop for LaneThreads {
         self.control.start_barrier.fail();
         let _ = self.finish();
     }
-}
-
-impl Lane {
-    fn worker(meter: Arc<Meter>, remark: Remark) -> Self {
-        Self {
-            side: Side::Worker,
-            meter,
-            cpu: None,
-            pooled: false,
-            pace: None,
-            remark,
-            thread: None,
-        }
-    }
-
-    /// The CPU that the lane is really pinned to.
-    pub(super) fn pinned_cpu(&self) -> Option<u32> {
-        let pinned = self.meter.pinned.load(Ordering::Relaxed);
-        self.cpu.filter(|_| pinned)?.try_into().ok()
-    }
-
-    /// Whether workers run it.
-    pub(super) fn is_pooled(&self) -> bool {
-        self.pooled
-    }
-
-    /// The thread that does the lane's work, if it is one.
-    fn tid(&self) -> Option<i32> {
-        (!self.pooled).then(|| self.meter.tid.load(Ordering::Relaxed))
-    }
-
-    /// CPU time that the lane has used so far, in nanoseconds.
-    pub(super) fn cpu_ns(&self) -> Option<u64> {
-        clock::thread_cpu_ns(self.tid()?)
-    }
-
-    /// The lane's context switches so far.
-    pub(super) fn switches(&self) -> Option<clock::Switches> {
-        clock::thread_switches(self.tid()?)
-    }
-
-    fn interrupt(&self) {
-        // 0 would be the process itself.
-        match self.meter.tid.load(Ordering::Relaxed) {
-            0 => {}
-            tid => wakeup::interrupt(tid),
-        }
-        self.meter.wakeups.interrupt();
-    }
-
-    /// Whether the lane, with its CPU clock at `cpu_ns` when something last moved, could have moved more
-    /// if there were anything that it can move: it sleeps, or has run for a while since. On a busy
-    /// machine, the time of day says nothing of this kind.
-    pub(super) fn had_its_chance(&self, cpu_ns: Option<u64>) -> bool {
-        let ran = self
-            .cpu_ns()
-            .zip(cpu_ns)
-            .map(|(now, then)| now.saturating_sub(then));
-        let asleep = clock::thread_is_asleep(self.meter.tid.load(Ordering::Relaxed));
-        asleep.unwrap_or(true) || ran.is_none_or(|ran_ns| ran_ns >= FAIR_CHANCE_NS)
-    }
-
-    /// Waits until `seen`, or until the thread has ended, nudging it out of whatever it waits for.
-    fn wait_until(&self, seen: impl Fn() -> bool) {
-        let Some(thread) = &self.thread else { return };
-        while !seen() && !thread.is_finished() {
-            thread::sleep(GLANCE);
-            self.interrupt();
-        }
-    }
-}
-
-/// The life of one lane's thread.
-fn live(
-    run: impl FnOnce(&LaneContext) -> io::Result<Remark>,
-    cpu: Option<usize>,
-    control: &Control,
-    context: &LaneContext,
-) -> io::Result<ThreadOutcome> {
-    /// Also when the lane panics: no thread may wait for it at the start barrier.
-    struct OpenToFailure<'a>(&'a Control);
-    impl Drop for OpenToFailure<'_> {
-        fn drop(&mut self) {
-            self.0.start_barrier.fail();
-        }
-    }
-
-    let guard = OpenToFailure(control);
-    if let Some(id) = cpu {
-        let pinned = core_affinity::set_for_current(core_affinity::CoreId { id });
-        context.meter.pinned.store(pinned, Ordering::Relaxed);
-    }
-    let tid = nix::unistd::gettid().as_raw();
-    context.meter.tid.store(tid, Ordering::Relaxed);
-    let remark = run(context)?;
-    std::mem::forget(guard);
-    // At once: an idle CPU lowers its clock.
-    let pace = if context.is_pooled() {
-        None
-    } else {
-        cpu_speed::here()
-    };
-    Ok((remark, pace))
 }

@@ -8,6 +8,7 @@ use anyhow::Context;
 use nix::sched::{CpuSet, sched_setaffinity};
 use nix::unistd::{Pid, gettid};
 
+use super::site::Part;
 use crate::data::Case;
 use crate::engine::{Meter, Pool, PoolBrief, Remark};
 use crate::engines::{Engines, Entry};
@@ -34,10 +35,13 @@ pub(super) struct Workers {
 pub(super) fn start(
     case: &Case,
     (sender, receiver): Engines,
+    part: Part,
     placement: &Placement,
 ) -> anyhow::Result<Option<Workers>> {
-    let sides = [sender, receiver];
-    let served = sides.into_iter().find(|entry| entry.runs_on_workers(case));
+    let sides = [(sender, part.sends()), (receiver, part.receives())];
+    let mut here = sides.into_iter().filter(|(_, runs_here)| *runs_here);
+    let served = here.find(|(entry, _)| entry.runs_on_workers(case));
+    let served = served.map(|(entry, _)| entry);
     let Some((count, entry)) = case.tokio_workers.zip(served) else {
         return Ok(None);
     };

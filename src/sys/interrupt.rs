@@ -78,20 +78,26 @@ impl Interrupt {
     /// # Errors
     /// At once when the signal comes, or has come.
     pub fn sleep(&self, duration: Duration) -> Result<(), Interrupted> {
-        self.wait(duration, None).map(drop)
+        self.wait(duration, &[]).map(drop)
     }
 
-    /// Sleeps for `duration`, or until `event` can be read. Whether it can.
+    /// Sleeps for `duration`, or until one of `events` can be read. Whether one can.
     ///
     /// # Errors
     /// As for [`Interrupt::sleep`].
-    pub fn sleep_unless(&self, duration: Duration, event: BorrowedFd) -> Result<bool, Interrupted> {
-        self.wait(duration, Some(event))
+    pub fn sleep_unless(
+        &self,
+        duration: Duration,
+        events: &[BorrowedFd],
+    ) -> Result<bool, Interrupted> {
+        self.wait(duration, events)
     }
 
-    fn wait(&self, duration: Duration, event: Option<BorrowedFd>) -> Result<bool, Interrupted> {
+    fn wait(&self, duration: Duration, events: &[BorrowedFd]) -> Result<bool, Interrupted> {
         let end = Instant::now() + duration;
-        let watched = [Some(self.woken.as_fd()), event].into_iter().flatten();
+        let watched = [self.woken.as_fd()]
+            .into_iter()
+            .chain(events.iter().copied());
         let mut watched: Vec<PollFd> = watched
             .map(|fd| PollFd::new(fd, PollFlags::POLLIN))
             .collect();

@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use serde::{Deserialize, Serialize};
+
 /// What this network namespace, and the backlog queues of this machine, have discarded before any socket saw
 /// it: counters since boot, to be held against an earlier reading.
 ///
@@ -12,6 +14,22 @@ pub struct Discards {
     ip: u64,
     /// Of each CPU. The kernel keeps 32 bits (`struct softnet_data`).
     backlog: Vec<u32>,
+}
+
+/// Packets discarded between two readings.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Discarded {
+    /// By the protocols, in this network namespace.
+    pub in_network: u64,
+    /// By the backlog queues, on this machine.
+    pub in_backlog: u64,
+}
+
+impl Discarded {
+    /// All of them.
+    pub fn total(self) -> u64 {
+        self.in_network + self.in_backlog
+    }
 }
 
 impl Discards {
@@ -25,7 +43,7 @@ impl Discards {
     }
 
     /// Packets discarded since `before`.
-    pub fn since(&self, before: &Self) -> u64 {
+    pub fn since(&self, before: &Self) -> Discarded {
         // A line for each CPU that is online: where one came or went, they are no longer the same.
         let is_alike = self.backlog.len() == before.backlog.len();
         let backlog = self
@@ -34,7 +52,10 @@ impl Discards {
             .zip(&before.backlog)
             .filter(|_| is_alike);
         let backlog = backlog.map(|(now, then)| u64::from(now.wrapping_sub(*then)));
-        self.ip.saturating_sub(before.ip) + backlog.sum::<u64>()
+        Discarded {
+            in_network: self.ip.saturating_sub(before.ip),
+            in_backlog: backlog.sum(),
+        }
     }
 }
 
@@ -138,8 +159,8 @@ mod tests {
             backlog: backlog.to_vec(),
         };
         let before = discards(100, &[u32::MAX - 1, 7]);
-        assert_eq!(discards(103, &[3, 8]).since(&before), 3 + 5 + 1);
+        assert_eq!(discards(103, &[3, 8]).since(&before).total(), 3 + 5 + 1);
         // A CPU went offline.
-        assert_eq!(discards(103, &[8]).since(&before), 3);
+        assert_eq!(discards(103, &[8]).since(&before).total(), 3);
     }
 }

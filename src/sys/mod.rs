@@ -8,6 +8,7 @@ pub mod clock;
 pub mod cpu_speed;
 pub mod drops;
 pub mod files;
+pub mod host_id;
 pub mod interrupt;
 pub mod kernel;
 pub mod limits;

@@ -24,6 +24,29 @@ pub struct SensorReadings {
     pub lowest_khz: Option<u64>,
 }
 
+impl SensorReadings {
+    /// The worse of both, of two processes at work in one run: on one machine, or on two.
+    pub fn worse(self, other: Self) -> Self {
+        Self {
+            first_millic: self.first_millic.max(other.first_millic),
+            last_millic: self.last_millic.max(other.last_millic),
+            hottest_millic: self.hottest_millic.max(other.hottest_millic),
+            throttle_bits: either(self.throttle_bits, other.throttle_bits, |a, b| a | b),
+            under_voltage: self.under_voltage.max(other.under_voltage),
+            cooling: self.cooling.max(other.cooling),
+            lowest_khz: either(self.lowest_khz, other.lowest_khz, u64::min),
+        }
+    }
+}
+
+/// Both in one, or the one that is there.
+fn either<T>(one: Option<T>, other: Option<T>, both: fn(T, T) -> T) -> Option<T> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(both(one, other)),
+        (one, other) => one.or(other),
+    }
+}
+
 /// A zone of Tegra boards that shows 100 C whatever happens: a stand-in of the PMIC's driver, not a
 /// temperature (tegrastats in NVIDIA's L4T prints it as `PMIC@100C`).
 const NO_TEMPERATURE: &str = "PMIC-Die";
@@ -201,6 +224,31 @@ mod tests {
             lowest_khz: None,
         };
         assert_eq!(watch.climate(), seen);
+    }
+
+    #[test]
+    fn the_worse_of_two_readings_is_that_of_either() {
+        let cool = SensorReadings {
+            hottest_millic: Some(40_000),
+            throttle_bits: Some(1),
+            lowest_khz: Some(1_800_000),
+            ..SensorReadings::default()
+        };
+        let hot = SensorReadings {
+            hottest_millic: Some(80_000),
+            throttle_bits: Some(4),
+            cooling: Some(true),
+            ..SensorReadings::default()
+        };
+        let worse = SensorReadings {
+            hottest_millic: Some(80_000),
+            throttle_bits: Some(5),
+            cooling: Some(true),
+            lowest_khz: Some(1_800_000),
+            ..SensorReadings::default()
+        };
+        assert_eq!((cool.worse(hot), hot.worse(cool)), (worse, worse));
+        assert_eq!(hot.worse(hot), hot);
     }
 
     #[test]

@@ -1,0 +1,35 @@
+//! What another process sends, of any bytes, is a greeting and messages, or refused. What was read is written as
+//! it was.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use serde::{Serialize, de::DeserializeOwned};
+use udpbench::measure::message::{self, Answer, Request};
+use udpbench::measure::site::{Finished, Reading};
+
+fuzz_target!(|bytes: &[u8]| {
+    let mut input = bytes;
+    if let Ok(hello) = message::greeting(&mut input) {
+        // Equal or not.
+        let _ = hello.check();
+    }
+    all_of::<Request>(input);
+    all_of::<Answer<Reading>>(input);
+    all_of::<Answer<Finished>>(input);
+});
+
+/// Reads messages up to the first that is none.
+fn all_of<T: Serialize + DeserializeOwned>(mut input: &[u8]) {
+    while let Ok(Some(message)) = message::read::<T>(&mut input) {
+        let written = write(&message);
+        let again = message::read::<T>(&mut &written[..]);
+        let again = again.expect("what was written is readable").expect("a message");
+        assert_eq!(write(&again), written);
+    }
+}
+
+fn write(message: &impl Serialize) -> Vec<u8> {
+    let mut written = Vec::new();
+    message::write(&mut written, message).expect("into memory");
+    written
+}

@@ -1,0 +1,17 @@
+//! `udpbench agent`: threads of this process for a udpbench elsewhere, which drives them by messages.
+
+use std::io;
+use std::process::ExitCode;
+
+use crate::cli::AgentArgs;
+use crate::measure::agent;
+use crate::sys::files::Root;
+
+/// Serves one udpbench until standard input ends.
+///
+/// # Errors
+/// When the other side is no udpbench of this version, or sends what is no message.
+pub fn run(_: &AgentArgs) -> anyhow::Result<ExitCode> {
+    agent::serve(io::stdin().lock(), io::stdout().lock(), &Root::default())?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,135 @@
+//! One thread, seen from the coordinator.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::thread::{self, JoinHandle};
+
+use super::GLANCE;
+use crate::data::Side;
+use crate::engine::{Meter, Remark, Tally};
+use crate::sys::cpu_speed::{self, CpuSpeed};
+use crate::sys::{clock, wakeup};
+use crate::workload::lane::{Control, LaneContext};
+
+/// So much CPU time empties any receive queue: 8 MiB of the smallest datagrams are 10,000, at 1 us each.
+const FAIR_CHANCE_NS: u64 = 50_000_000;
+
+/// One thread, seen from the coordinator.
+pub(super) struct Lane {
+    pub(super) side: Side,
+    pub(super) meter: Arc<Meter>,
+    pub(super) cpu: Option<usize>,
+    /// Whether workers run it.
+    pub(super) is_pooled: bool,
+    /// How fast its CPU ran when it had just stopped. Known once it is joined.
+    pub(super) pace: Option<CpuSpeed>,
+    /// What its engine has to say. Known once it is joined.
+    pub(super) remark: Remark,
+    /// What it had received when that was last looked at: see
+    /// [`LaneThreads::wake_stalled`](super::threads::LaneThreads::wake_stalled).
+    pub(super) last_look: Option<Tally>,
+    pub(super) thread: Option<JoinHandle<io::Result<ThreadOutcome>>>,
+}
+
+/// What a thread leaves behind: see the fields of [`Lane`].
+pub(super) type ThreadOutcome = (Remark, Option<CpuSpeed>);
+
+impl Lane {
+    pub(super) fn worker(meter: Arc<Meter>, remark: Remark) -> Self {
+        Self {
+            side: Side::Worker,
+            meter,
+            cpu: None,
+            is_pooled: false,
+            pace: None,
+            remark,
+            last_look: None,
+            thread: None,
+        }
+    }
+
+    /// The CPU that the lane is really pinned to.
+    pub(super) fn pinned_cpu(&self) -> Option<u32> {
+        let pinned = self.meter.pinned.load(Ordering::Relaxed);
+        self.cpu.filter(|_| pinned)?.try_into().ok()
+    }
+
+    /// The thread that does the lane's work, if it is one.
+    fn tid(&self) -> Option<i32> {
+        (!self.is_pooled).then(|| self.meter.tid.load(Ordering::Relaxed))
+    }
+
+    /// CPU time that the lane has used so far, in nanoseconds.
+    pub(super) fn cpu_ns(&self) -> Option<u64> {
+        clock::thread_cpu_ns(self.tid()?)
+    }
+
+    /// The lane's context switches so far.
+    pub(super) fn switches(&self) -> Option<clock::Switches> {
+        clock::thread_switches(self.tid()?)
+    }
+
+    pub(super) fn interrupt(&self) {
+        // 0 would be the process itself.
+        match self.meter.tid.load(Ordering::Relaxed) {
+            0 => {}
+            tid => wakeup::interrupt(tid),
+        }
+        self.meter.wakeups.interrupt();
+    }
+
+    /// Whether the lane, with its CPU clock at `cpu_ns` when something last moved, could have moved more
+    /// if there were anything that it can move: it sleeps, or has run for a while since. On a busy
+    /// machine, the time of day says nothing of this kind.
+    pub(super) fn had_its_chance(&self, cpu_ns: Option<u64>) -> bool {
+        let ran = self
+            .cpu_ns()
+            .zip(cpu_ns)
+            .map(|(now, then)| now.saturating_sub(then));
+        let asleep = clock::thread_is_asleep(self.meter.tid.load(Ordering::Relaxed));
+        asleep.unwrap_or(true) || ran.is_none_or(|ran_ns| ran_ns >= FAIR_CHANCE_NS)
+    }
+
+    /// Waits until `seen`, or until the thread has ended, nudging it out of whatever it waits for.
+    pub(super) fn wait_until(&self, seen: impl Fn() -> bool) {
+        let Some(thread) = &self.thread else { return };
+        while !seen() && !thread.is_finished() {
+            thread::sleep(GLANCE);
+            self.interrupt();
+        }
+    }
+}
+
+/// The life of one lane's thread.
+pub(super) fn live(
+    run: impl FnOnce(&LaneContext) -> io::Result<Remark>,
+    cpu: Option<usize>,
+    control: &Control,
+    context: &LaneContext,
+) -> io::Result<ThreadOutcome> {
+    /// Also when the lane panics: no thread may wait for it at the start barrier.
+    struct OpenToFailure<'a>(&'a Control);
+    impl Drop for OpenToFailure<'_> {
+        fn drop(&mut self) {
+            self.0.start_barrier.fail();
+        }
+    }
+
+    let guard = OpenToFailure(control);
+    if let Some(id) = cpu {
+        let pinned = core_affinity::set_for_current(core_affinity::CoreId { id });
+        context.meter.pinned.store(pinned, Ordering::Relaxed);
+    }
+    let tid = nix::unistd::gettid().as_raw();
+    context.meter.tid.store(tid, Ordering::Relaxed);
+    let remark = run(context)?;
+    std::mem::forget(guard);
+    // At once: an idle CPU lowers its clock.
+    let pace = if context.is_pooled() {
+        None
+    } else {
+        cpu_speed::here()
+    };
+    Ok((remark, pace))
+}

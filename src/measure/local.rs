@@ -1,0 +1,222 @@
+//! The site that is this process.
+
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::Arc;
+use std::time::Instant;
+
+use anyhow::{Context, bail};
+
+use super::running::{Running, Start};
+use super::site::{Edge, Finished, Flow, Idle, Part, Reading, Site, SiteBrief};
+use super::sockets::Sockets;
+use super::taps::Taps;
+use super::threads::LaneThreads;
+use crate::data::Counts;
+use crate::engine::verify::SequenceTracker;
+use crate::engines;
+use crate::platform::placement::Placement;
+use crate::sys::files::Root;
+use crate::sys::host_id::HostId;
+use crate::sys::kernel::Discards;
+use crate::sys::sensors::Watch;
+
+/// Runs its part in threads of this process. Dropping it stops and joins them, whatever they are doing.
+pub struct Local<'a> {
+    root: &'a Root,
+    stage: Stage<'a>,
+}
+
+/// How far the trial is.
+enum Stage<'a> {
+    /// There is none.
+    Closed,
+    /// Its sockets are being made.
+    Open(Box<Opened<'a>>),
+    /// Its threads are there.
+    Assembled(Box<Running<'a>>),
+}
+
+struct Opened<'a> {
+    brief: SiteBrief,
+    start: Start<'a>,
+    sockets: Sockets,
+}
+
+impl<'a> Local<'a> {
+    /// Sensors are read below `root`.
+    pub fn new(root: &'a Root) -> Self {
+        Self {
+            root,
+            stage: Stage::Closed,
+        }
+    }
+
+    fn sockets(&mut self) -> anyhow::Result<&mut Sockets> {
+        match &mut self.stage {
+            Stage::Open(opened) => Ok(&mut opened.sockets),
+            _ => bail!("no trial is open whose sockets could be made"),
+        }
+    }
+
+    fn running(&mut self) -> anyhow::Result<&mut Running<'a>> {
+        match &mut self.stage {
+            Stage::Assembled(running) => Ok(running),
+            _ => bail!("no trial has its threads"),
+        }
+    }
+
+    /// Leaves no trial behind.
+    fn take(&mut self) -> Stage<'a> {
+        std::mem::replace(&mut self.stage, Stage::Closed)
+    }
+}
+
+impl Site for Local<'_> {
+    fn host(&self) -> HostId {
+        HostId::read()
+    }
+
+    fn ended(&self) -> Option<BorrowedFd<'_>> {
+        match &self.stage {
+            Stage::Assembled(running) => Some(running.threads.ended.as_fd()),
+            _ => None,
+        }
+    }
+
+    fn open(&mut self, brief: &SiteBrief) -> anyhow::Result<()> {
+        // Its threads end before the counters are read.
+        drop(self.take());
+        self.stage = Stage::Open(Box::new(Opened {
+            start: Start {
+                watch: Watch::start(self.root),
+                discards: Discards::read(),
+                at: Instant::now(),
+            },
+            sockets: Sockets::of(brief.case),
+            brief: brief.clone(),
+        }));
+        Ok(())
+    }
+
+    fn bind(&mut self) -> anyhow::Result<Vec<SocketAddr>> {
+        self.sockets()?.bind()
+    }
+
+    fn aim(&mut self, peer: SocketAddr) -> anyhow::Result<SocketAddr> {
+        self.sockets()?.aim(peer)
+    }
+
+    fn close_sender(&mut self, source: SocketAddr) -> anyhow::Result<()> {
+        self.sockets()?.take_sender(source).map(drop)
+    }
+
+    fn probe(&mut self, source: SocketAddr) -> anyhow::Result<Option<String>> {
+        self.sockets()?.probe(source)
+    }
+
+    fn arrived(&mut self, source: SocketAddr) -> anyhow::Result<Option<usize>> {
+        self.sockets()?.arrived(source)
+    }
+
+    fn pair(&mut self, flows: &[Flow]) -> anyhow::Result<()> {
+        self.sockets()?.pair(flows)
+    }
+
+    fn assemble(&mut self, flows: &[Flow]) -> anyhow::Result<()> {
+        let Stage::Open(opened) = self.take() else {
+            bail!("no trial is open whose threads could be started");
+        };
+        self.stage = Stage::Assembled(Box::new(opened.assemble(flows)?));
+        Ok(())
+    }
+
+    fn start(&mut self) -> anyhow::Result<()> {
+        self.running()?.threads.open_start();
+        Ok(())
+    }
+
+    fn wake_stalled(&mut self) -> anyhow::Result<()> {
+        self.running()?.threads.wake_stalled();
+        Ok(())
+    }
+
+    fn look(&mut self) -> anyhow::Result<()> {
+        self.running()?.look()
+    }
+
+    fn snapshot(&mut self, edge: Edge) -> anyhow::Result<Reading> {
+        self.running()?.snapshot(edge)
+    }
+
+    fn stop(&mut self) -> anyhow::Result<()> {
+        self.running()?.stop();
+        Ok(())
+    }
+
+    fn counts(&mut self) -> anyhow::Result<Counts> {
+        self.running()?.counts()
+    }
+
+    fn idle(&mut self) -> anyhow::Result<Idle> {
+        Ok(self.running()?.idle())
+    }
+
+    fn finish(&mut self) -> anyhow::Result<Finished> {
+        let Stage::Assembled(running) = self.take() else {
+            bail!("no trial has its threads");
+        };
+        running.finish()
+    }
+
+    fn abandon(&mut self) {
+        drop(self.take());
+    }
+}
+
+impl<'a> Opened<'a> {
+    fn assemble(self, flows: &[Flow]) -> anyhow::Result<Running<'a>> {
+        let Self {
+            brief,
+            start,
+            sockets,
+        } = self;
+        let engines = engines::of(&brief.case).map_err(anyhow::Error::msg)?;
+        let (_, receiver) = engines;
+        let taps = Taps::new(sockets.receivers())?;
+        // Probes that were sent more than once.
+        taps.take_unread();
+        let buffers = sockets.buffers()?;
+        let payload_bytes = brief.case.payload.bytes();
+        let tracker = brief
+            .verifies
+            .then(|| Arc::new(SequenceTracker::new(payload_bytes)));
+        let programs = sockets
+            .programs(brief.part, flows, receiver, tracker.as_ref())
+            .context("cannot assemble the threads")?;
+        let placement = placement_of(brief.part, &brief.placement);
+        let threads =
+            LaneThreads::assemble(&brief.case, engines, brief.part, programs, &placement)?;
+        #[cfg(feature = "calibration")]
+        threads.delay_senders(brief.delay.map_or(0, |delay| delay.of(brief.case.sender)));
+        Ok(Running::new(
+            start,
+            threads,
+            taps,
+            buffers,
+            placement,
+            tracker.filter(|_| brief.part.receives()),
+        ))
+    }
+}
+
+/// The CPUs of the threads that run here.
+fn placement_of(part: Part, placement: &Placement) -> Placement {
+    let here = |cpus: &Vec<Option<usize>>, runs_here| {
+        if runs_here { cpus.clone() } else { Vec::new() }
+    };
+    Placement {
+        senders: here(&placement.senders, part.sends()),
+        receivers: here(&placement.receivers, part.receives()),
+    }
+}

@@ -1,0 +1,281 @@
+//! What the script and a site in another process say to each other: frames of JSON over any pair of streams.
+//!
+//! Each side begins with [`MAGIC`] and a [`Hello`]. Then the script sends one [`Request`] after the other,
+//! and the site an [`Answer`] to each. A frame is the length of its body in bytes, 32 bits, big-endian, and
+//! the body.
+
+use std::fmt::Display;
+use std::io::{self, BufRead, Read, Write};
+use std::net::SocketAddr;
+
+use anyhow::{Context, bail, ensure};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::site::{Edge, Flow, SiteBrief};
+use crate::VERSION;
+use crate::sys::host_id::HostId;
+
+/// Counts up with each change of the messages.
+pub const PROTOCOL: u32 = 1;
+
+/// No shell and no program for people prints a zero byte.
+pub const MAGIC: [u8; 9] = *b"\0udpbench";
+
+/// The longest body, in bytes: several times a reading of 256 threads.
+pub const MAX_BYTES: u32 = 1 << 20;
+
+/// Who speaks.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Hello {
+    /// [`PROTOCOL`].
+    pub protocol: u32,
+    /// [`VERSION`]: what the engines of another one do may differ.
+    pub version: String,
+    /// Where it runs.
+    #[serde(default)]
+    pub host: HostId,
+}
+
+/// One verb of [`Site`](super::site::Site), with what it takes.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "they are those of the trait")]
+pub enum Request {
+    Open(Box<SiteBrief>),
+    Bind,
+    Aim(SocketAddr),
+    CloseSender(SocketAddr),
+    Probe(SocketAddr),
+    Arrived(SocketAddr),
+    Pair(Vec<Flow>),
+    Assemble(Vec<Flow>),
+    Start,
+    WakeStalled,
+    Look,
+    Snapshot(Edge),
+    Stop,
+    Counts,
+    Idle,
+    Finish,
+    Abandon,
+}
+
+/// What came of a request.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Answer<T> {
+    /// It was done.
+    Done(T),
+    /// It failed, and why.
+    Failed(String),
+}
+
+impl Hello {
+    /// That of this process.
+    pub fn here() -> Self {
+        Self {
+            protocol: PROTOCOL,
+            version: VERSION.to_owned(),
+            host: HostId::read(),
+        }
+    }
+
+    /// Whether the other side is a program like this one.
+    ///
+    /// # Errors
+    /// Where it is not: both versions and the fix.
+    pub fn check(&self) -> anyhow::Result<()> {
+        let Self {
+            protocol, version, ..
+        } = self;
+        ensure!(
+            *protocol == PROTOCOL && version == VERSION,
+            "it is udpbench {version} (protocol {protocol}), this is udpbench {VERSION} (protocol \
+             {PROTOCOL}): install the same version on both sides"
+        );
+        Ok(())
+    }
+}
+
+/// Sends the hello of this process.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn greet(output: &mut impl Write) -> anyhow::Result<()> {
+    output.write_all(&MAGIC).context("cannot send a message")?;
+    write(output, &Hello::here())
+}
+
+/// Waits for the hello of the other side.
+///
+/// # Errors
+/// When something else comes, or nothing.
+pub fn greeting(input: &mut impl BufRead) -> anyhow::Result<Hello> {
+    expect_magic(input)?;
+    read(input)?.context("it ended before it said its version")
+}
+
+/// Waits for [`MAGIC`].
+pub(super) fn expect_magic(input: &mut impl BufRead) -> anyhow::Result<()> {
+    const SHOWN: usize = 60;
+    let mut came = Vec::with_capacity(MAGIC.len());
+    input
+        .by_ref()
+        .take(MAGIC.len() as u64)
+        .read_to_end(&mut came)
+        .context("cannot read a message")?;
+    if came == MAGIC {
+        return Ok(());
+    }
+    ensure!(
+        !came.is_empty(),
+        "it ended before it said anything: is udpbench installed there, and can it run?"
+    );
+    // As much as is there already: more may never come.
+    if came.len() == MAGIC.len() {
+        came.extend_from_slice(input.fill_buf().unwrap_or_default());
+    }
+    came.truncate(SHOWN);
+    bail!(
+        "it does not speak udpbench's protocol but begins with {:?}: if a start-up file of the shell, such as \
+         .bashrc, prints that, have it do so in interactive shells only",
+        String::from_utf8_lossy(&came)
+    );
+}
+
+/// Sends one message.
+///
+/// # Errors
+/// When it is too long, or cannot be written.
+pub fn write(output: &mut impl Write, message: &impl Serialize) -> anyhow::Result<()> {
+    let body = serde_json::to_vec(message).context("cannot make a message")?;
+    let length = u32::try_from(body.len()).unwrap_or(u32::MAX);
+    ensure!(length <= MAX_BYTES, too_long(body.len()));
+    let mut frame = length.to_be_bytes().to_vec();
+    frame.extend(body);
+    let sent = output.write_all(&frame).and_then(|()| output.flush());
+    sent.context("cannot send a message")
+}
+
+/// Receives one message. `None`: the other side has ended.
+///
+/// # Errors
+/// When it is cut off, too long, or not what is expected.
+pub fn read<T: DeserializeOwned>(input: &mut impl Read) -> anyhow::Result<Option<T>> {
+    read_body(input)?.map(|body| decode(&body)).transpose()
+}
+
+/// Receives one message as it came.
+pub(super) fn read_body(input: &mut impl Read) -> anyhow::Result<Option<Vec<u8>>> {
+    let mut length = Vec::with_capacity(size_of::<u32>());
+    read_up_to(input, size_of::<u32>(), &mut length)?;
+    if length.is_empty() {
+        return Ok(None);
+    }
+    let Ok(length) = length.try_into().map(u32::from_be_bytes) else {
+        bail!("a message was cut off within its length");
+    };
+    // Before there is any memory for it.
+    ensure!(length <= MAX_BYTES, too_long(length));
+    let length = length as usize;
+    let mut body = Vec::new();
+    read_up_to(input, length, &mut body)?;
+    ensure!(
+        body.len() == length,
+        "a message was cut off after {} of {length} B",
+        body.len()
+    );
+    Ok(Some(body))
+}
+
+fn read_up_to(input: &mut impl Read, bytes: usize, into: &mut Vec<u8>) -> anyhow::Result<()> {
+    let ended: io::Result<usize> = input.by_ref().take(bytes as u64).read_to_end(into);
+    ended.map(drop).context("cannot read a message")
+}
+
+pub(super) fn decode<T: DeserializeOwned>(body: &[u8]) -> anyhow::Result<T> {
+    serde_json::from_slice(body).context("a message is not what was expected")
+}
+
+fn too_long(bytes: impl Display) -> String {
+    format!("a message of {bytes} B is longer than {MAX_BYTES} B")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(read: anyhow::Result<impl Sized>) -> String {
+        match read {
+            Ok(_) => panic!("it is refused"),
+            Err(error) => format!("{error:#}"),
+        }
+    }
+
+    #[test]
+    fn what_was_written_is_read() {
+        let mut pipe = Vec::new();
+        write(&mut pipe, &Request::Snapshot(Edge::Closing)).expect("into memory");
+        write(&mut pipe, &Answer::Done(())).expect("into memory");
+        let mut pipe = &pipe[..];
+        let request = read::<Request>(&mut pipe).expect("a frame");
+        assert!(matches!(request, Some(Request::Snapshot(Edge::Closing))));
+        let answer = read::<Answer<()>>(&mut pipe).expect("a frame");
+        assert!(matches!(answer, Some(Answer::Done(()))));
+        assert!(read::<Request>(&mut pipe).expect("the end").is_none());
+    }
+
+    #[test]
+    fn a_frame_that_is_cut_off_says_where() {
+        let mut whole = Vec::new();
+        write(&mut whole, &Request::Start).expect("into memory");
+        assert_eq!(whole.len(), 4 + 7);
+        assert_eq!(
+            error(read::<Request>(&mut &whole[..3])),
+            "a message was cut off within its length"
+        );
+        assert_eq!(
+            error(read::<Request>(&mut &whole[..9])),
+            "a message was cut off after 5 of 7 B"
+        );
+    }
+
+    #[test]
+    fn a_frame_that_is_too_long_is_refused_by_its_length() {
+        // Nothing follows: its body is not waited for.
+        let length = (MAX_BYTES + 1).to_be_bytes();
+        let expected = "a message of 1048577 B is longer than 1048576 B";
+        assert_eq!(error(read::<Request>(&mut &length[..])), expected);
+        let text = "x".repeat(MAX_BYTES as usize - 1);
+        let mut pipe = Vec::new();
+        assert_eq!(error(write(&mut pipe, &text)), expected);
+        assert!(pipe.is_empty());
+    }
+
+    #[test]
+    fn another_version_is_refused_with_both_and_the_fix() {
+        Hello::here().check().expect("it is the same");
+        let other = Hello {
+            protocol: 7,
+            version: "9.9.9".to_owned(),
+            ..Hello::here()
+        };
+        let said = error(other.check());
+        assert!(said.starts_with("it is udpbench 9.9.9 (protocol 7), this is udpbench "));
+        assert!(said.contains(VERSION) && said.contains("install the same version"));
+    }
+
+    #[test]
+    fn what_a_shell_prints_is_quoted() {
+        let said = error(greeting(&mut &b"Welcome to the machine!\n"[..]));
+        assert!(
+            said.contains(r#"begins with "Welcome to the machine!\n""#),
+            "{said}"
+        );
+        assert!(said.contains(".bashrc"), "{said}");
+        assert!(error(greeting(&mut &b"hi"[..])).contains(r#""hi""#));
+        assert!(error(greeting(&mut &b""[..])).contains("before it said anything"));
+        assert!(error(greeting(&mut &MAGIC[..])).contains("before it said its version"));
+    }
+}

@@ -1,0 +1,213 @@
+//! A site that is another process.
+
+use std::io::{BufReader, Read, Write};
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Context, anyhow, bail};
+use nix::sys::eventfd::{EfdFlags, EventFd};
+use serde::de::DeserializeOwned;
+
+use super::message::{self, Answer, Hello, Request};
+use super::site::{Edge, Finished, Flow, Idle, Reading, Site, SiteBrief};
+use crate::data::Counts;
+use crate::sys::host_id::HostId;
+
+/// No verb takes so long, on however slow a board: it is stuck.
+const LONGEST_ANSWER: Duration = Duration::from_secs(30);
+
+/// The same verbs as messages to `udpbench agent`. Dropping it closes the stream to the agent, which ends
+/// that.
+pub struct Remote {
+    name: String,
+    host: HostId,
+    /// `None` once something went wrong: an answer that comes late would be taken for that to the next
+    /// request.
+    output: Option<Box<dyn Write>>,
+    answers: Receiver<anyhow::Result<Vec<u8>>>,
+    /// Can be read once nothing more will come.
+    ended: Arc<EventFd>,
+}
+
+impl Remote {
+    /// Connects to the agent that `name` stands for in messages, by its standard output and input.
+    ///
+    /// # Errors
+    /// When no agent of this version answers.
+    pub fn connect(
+        name: &str,
+        input: impl Read + Send + 'static,
+        output: impl Write + 'static,
+    ) -> anyhow::Result<Self> {
+        let ended = EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK);
+        let ended = Arc::new(ended.context("cannot make an eventfd")?);
+        let (send, answers) = mpsc::channel();
+        let reader = {
+            let ended = Arc::clone(&ended);
+            move || {
+                let error = forward(BufReader::new(input), &send);
+                // Nobody may wait any more.
+                let _ = send.send(Err(error));
+                let _ = ended.write(1);
+            }
+        };
+        // It ends when the agent does, which nobody waits for.
+        thread::Builder::new()
+            .name(format!("from {name}"))
+            .spawn(reader)
+            .context("cannot start a thread")?;
+        let mut remote = Self {
+            name: name.to_owned(),
+            host: HostId::default(),
+            output: Some(Box::new(output)),
+            answers,
+            ended,
+        };
+        let hello = remote.meet().with_context(|| name.to_owned())?;
+        remote.host = hello.host;
+        Ok(remote)
+    }
+
+    fn meet(&mut self) -> anyhow::Result<Hello> {
+        let greeted = self.output.as_mut().map_or(Ok(()), message::greet);
+        // What came says more than that nothing can be sent.
+        let hello: Hello = self.receive()?;
+        hello.check()?;
+        greeted?;
+        Ok(hello)
+    }
+
+    fn receive<T: DeserializeOwned>(&mut self) -> anyhow::Result<T> {
+        match self.answers.recv_timeout(LONGEST_ANSWER) {
+            Ok(body) => message::decode(&body?),
+            Err(RecvTimeoutError::Disconnected) => bail!("it has ended"),
+            Err(RecvTimeoutError::Timeout) => {
+                bail!("no answer within {} s", LONGEST_ANSWER.as_secs())
+            }
+        }
+    }
+
+    fn ask<T: DeserializeOwned>(&mut self, request: &Request) -> anyhow::Result<Answer<T>> {
+        let output = self.output.as_mut().context("the connection is closed")?;
+        let sent = message::write(output, request);
+        let answer = self.receive();
+        // Where both fail, what came says more.
+        let answer = answer.and_then(|answer| sent.map(|()| answer));
+        if answer.is_err() {
+            self.output = None;
+        }
+        answer
+    }
+
+    fn call<T: DeserializeOwned>(&mut self, request: &Request) -> anyhow::Result<T> {
+        match self.ask(request) {
+            Ok(Answer::Done(value)) => Ok(value),
+            Ok(Answer::Failed(reason)) => Err(anyhow!("{}: {reason}", self.name)),
+            Err(error) => Err(error.context(self.name.clone())),
+        }
+    }
+}
+
+/// Hands on all that comes. Returns why nothing more will.
+fn forward(
+    mut input: BufReader<impl Read>,
+    send: &Sender<anyhow::Result<Vec<u8>>>,
+) -> anyhow::Error {
+    if let Err(error) = message::expect_magic(&mut input) {
+        return error;
+    }
+    loop {
+        match message::read_body(&mut input) {
+            Ok(Some(body)) => {
+                if send.send(Ok(body)).is_err() {
+                    return anyhow!("nobody waits for it");
+                }
+            }
+            Ok(None) => return anyhow!("it has ended"),
+            Err(error) => return error,
+        }
+    }
+}
+
+impl Site for Remote {
+    fn host(&self) -> HostId {
+        self.host.clone()
+    }
+
+    fn ended(&self) -> Option<BorrowedFd<'_>> {
+        Some(self.ended.as_fd())
+    }
+
+    fn open(&mut self, brief: &SiteBrief) -> anyhow::Result<()> {
+        self.call(&Request::Open(Box::new(brief.clone())))
+    }
+
+    fn bind(&mut self) -> anyhow::Result<Vec<SocketAddr>> {
+        self.call(&Request::Bind)
+    }
+
+    fn aim(&mut self, peer: SocketAddr) -> anyhow::Result<SocketAddr> {
+        self.call(&Request::Aim(peer))
+    }
+
+    fn close_sender(&mut self, source: SocketAddr) -> anyhow::Result<()> {
+        self.call(&Request::CloseSender(source))
+    }
+
+    fn probe(&mut self, source: SocketAddr) -> anyhow::Result<Option<String>> {
+        self.call(&Request::Probe(source))
+    }
+
+    fn arrived(&mut self, source: SocketAddr) -> anyhow::Result<Option<usize>> {
+        self.call(&Request::Arrived(source))
+    }
+
+    fn pair(&mut self, flows: &[Flow]) -> anyhow::Result<()> {
+        self.call(&Request::Pair(flows.to_vec()))
+    }
+
+    fn assemble(&mut self, flows: &[Flow]) -> anyhow::Result<()> {
+        self.call(&Request::Assemble(flows.to_vec()))
+    }
+
+    fn start(&mut self) -> anyhow::Result<()> {
+        self.call(&Request::Start)
+    }
+
+    fn wake_stalled(&mut self) -> anyhow::Result<()> {
+        self.call(&Request::WakeStalled)
+    }
+
+    fn look(&mut self) -> anyhow::Result<()> {
+        self.call(&Request::Look)
+    }
+
+    fn snapshot(&mut self, edge: Edge) -> anyhow::Result<Reading> {
+        self.call(&Request::Snapshot(edge))
+    }
+
+    fn stop(&mut self) -> anyhow::Result<()> {
+        self.call(&Request::Stop)
+    }
+
+    fn counts(&mut self) -> anyhow::Result<Counts> {
+        self.call(&Request::Counts)
+    }
+
+    fn idle(&mut self) -> anyhow::Result<Idle> {
+        self.call(&Request::Idle)
+    }
+
+    fn finish(&mut self) -> anyhow::Result<Finished> {
+        self.call(&Request::Finish)
+    }
+
+    fn abandon(&mut self) {
+        // An agent that is gone has abandoned it, too.
+        let _ = self.call::<()>(&Request::Abandon);
+    }
+}

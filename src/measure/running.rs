@@ -1,0 +1,142 @@
+//! A site's part of a trial from the start barrier on.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use anyhow::bail;
+
+use super::lane::Lane;
+use super::site::{Edge, Finished, Idle, LaneEnd, Reading};
+use super::snapshot::Snapshot;
+use super::sockets::Buffers;
+use super::taps::Taps;
+use super::threads::LaneThreads;
+use crate::data::Counts;
+use crate::engine::verify::SequenceTracker;
+use crate::platform::placement::Placement;
+use crate::sys::kernel::{self, Discards};
+use crate::sys::sensors::Watch;
+
+/// What was read first, before there was any socket.
+pub(super) struct Start<'a> {
+    pub(super) watch: Watch<'a>,
+    pub(super) discards: Discards,
+    pub(super) at: Instant,
+}
+
+/// The threads, and what is read of them.
+pub(super) struct Running<'a> {
+    pub(super) threads: LaneThreads,
+    taps: Taps,
+    buffers: Buffers,
+    placement: Placement,
+    tracker: Option<Arc<SequenceTracker>>,
+    start: Start<'a>,
+    /// Whether the kernel's discards had moved when the window opened.
+    discards_move: bool,
+    /// The counts when they were last asked for, and the lanes' CPU clocks when those had just moved.
+    last: Option<(Counts, Vec<Option<u64>>)>,
+}
+
+impl<'a> Running<'a> {
+    pub(super) fn new(
+        start: Start<'a>,
+        threads: LaneThreads,
+        taps: Taps,
+        buffers: Buffers,
+        placement: Placement,
+        tracker: Option<Arc<SequenceTracker>>,
+    ) -> Self {
+        Self {
+            threads,
+            taps,
+            buffers,
+            placement,
+            tracker,
+            start,
+            discards_move: false,
+            last: None,
+        }
+    }
+
+    pub(super) fn look(&mut self) -> anyhow::Result<()> {
+        if self.threads.has_one_ended() {
+            self.threads.finish()?;
+            bail!("a benchmark thread ended too early");
+        }
+        self.start.watch.look();
+        self.taps.drops().map(drop)
+    }
+
+    pub(super) fn snapshot(&mut self, edge: Edge) -> anyhow::Result<Reading> {
+        let (threads, taps) = (&self.threads, &self.taps);
+        let snapshot = match edge {
+            Edge::Opening => Snapshot::opening(threads, taps, &self.start.discards)?,
+            Edge::Closing => Snapshot::closing(threads, taps, self.discards_move)?,
+        };
+        self.discards_move = snapshot.discards_move;
+        Ok(snapshot.since(self.start.at, &self.start.discards))
+    }
+
+    pub(super) fn stop(&mut self) {
+        // Before the CPUs are idle.
+        let cpus = self.placement.cpus().flatten();
+        self.start.watch.look_at_clocks(cpus);
+        self.threads.stop_sending();
+    }
+
+    pub(super) fn counts(&mut self) -> anyhow::Result<Counts> {
+        let now = self.read_counts()?;
+        if self.last.as_ref().is_none_or(|(last, _)| *last != now) {
+            let clocks = self.threads.lanes.iter().map(Lane::cpu_ns);
+            self.last = Some((now, clocks.collect()));
+        }
+        Ok(now)
+    }
+
+    fn read_counts(&self) -> anyhow::Result<Counts> {
+        let meters = || self.threads.lanes.iter().map(|lane| &lane.meter);
+        Ok(Counts {
+            received: meters().map(|meter| meter.received.read().packets).sum(),
+            dropped_socket: self.taps.drops()?,
+            sent: meters().map(|meter| meter.sent.read().packets).sum(),
+        })
+    }
+
+    pub(super) fn idle(&self) -> Idle {
+        let clocks = self.last.iter().flat_map(|(_, clocks)| clocks);
+        let mut lanes = self.threads.lanes.iter().zip(clocks);
+        Idle {
+            // Datagrams may wait in the queues of CPUs for ksoftirqd.
+            are_queues_empty: self.taps.are_empty() && kernel::backlog_is_empty() == Some(true),
+            had_their_chance: lanes.all(|(lane, &cpu_ns)| lane.had_its_chance(cpu_ns)),
+        }
+    }
+
+    pub(super) fn finish(mut self) -> anyhow::Result<Finished> {
+        self.threads.finish()?;
+        self.start.watch.look();
+        let unread = self.taps.take_unread();
+        Ok(Finished {
+            counts: self.read_counts()?,
+            unread,
+            discards: Discards::read().since(&self.start.discards),
+            failed_sends: self.threads.failed_sends(),
+            rcvbuf_bytes: self.buffers.rcvbuf_bytes,
+            sndbuf_bytes: self.buffers.sndbuf_bytes,
+            climate: self.start.watch.climate(),
+            verified: self.tracker.map(|tracker| tracker.verified()),
+            lanes: self.threads.lanes.iter().map(lane_end).collect(),
+        })
+    }
+}
+
+fn lane_end(lane: &Lane) -> LaneEnd {
+    LaneEnd {
+        side: lane.side,
+        cpu: lane.pinned_cpu(),
+        is_pooled: lane.is_pooled,
+        pace: lane.pace,
+        remark: lane.remark.map(str::to_owned),
+    }
+}

@@ -1,0 +1,287 @@
+//! What all sites read becomes one sample.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use super::site::{Edge, Finished, LaneEnd, LaneReading, Reading};
+use crate::data::{Books, Case, Counts, Group, LaneSample, Sample, Side};
+use crate::engines::Engines;
+use crate::sys::clock::Switches;
+use crate::sys::host_id::HostId;
+use crate::sys::kernel::Discarded;
+use crate::sys::sensors::SensorReadings;
+
+/// What one site read.
+pub(super) struct Half {
+    pub(super) host: HostId,
+    pub(super) opening: Reading,
+    pub(super) closing: Reading,
+    pub(super) finished: Finished,
+}
+
+/// The sample of all halves, the receivers' first. The window is as long as it was by the receivers' clock.
+pub(super) fn of(
+    case: &Case,
+    (sender, receiver): Engines,
+    opened_at: SystemTime,
+    halves: &[Half],
+) -> Sample {
+    let sent_in_pieces = sender.about.group == Group::Offload;
+    let window_ns = halves.first().map_or(0, |receivers| {
+        let Half {
+            opening, closing, ..
+        } = receivers;
+        closing.at_ns.saturating_sub(opening.at_ns)
+    });
+    let finished = || halves.iter().map(|half| &half.finished);
+    let climates = finished().map(|finished| finished.climate);
+    Sample {
+        case: case.key(),
+        round: 0,
+        position: 0,
+        opened_unix_ms: unix_ms(opened_at),
+        window_ns,
+        lanes: lanes(halves),
+        other_cpu_ns: halves.iter().map(Half::other_cpu_ns).sum(),
+        books: Books {
+            at_opening: sum(halves.iter().map(|half| half.opening.counts)),
+            at_closing: sum(halves.iter().map(|half| half.closing.counts)),
+            at_end: sum(finished().map(|finished| finished.counts)),
+            unread: finished().map(|finished| finished.unread).sum(),
+            // Without offload there are no pieces: loopback itself has no GRO.
+            dropped_in_pieces: receiver.about.joins && sent_in_pieces,
+            discarded_in_pieces: sent_in_pieces,
+            kernel_discards_at_opening: discarded_until(halves, Edge::Opening),
+            kernel_discards_at_closing: discarded_until(halves, Edge::Closing),
+            kernel_discards: discarded(halves, |half| half.finished.discards)
+                .saturating_sub(finished().map(|finished| finished.failed_sends).sum()),
+        },
+        rcvbuf_bytes: finished()
+            .find_map(|finished| finished.rcvbuf_bytes)
+            .unwrap_or(0),
+        sndbuf_bytes: finished()
+            .find_map(|finished| finished.sndbuf_bytes)
+            .unwrap_or(0),
+        climate: climates.reduce(SensorReadings::worse).unwrap_or_default(),
+        verified: finished().find_map(|finished| finished.verified),
+    }
+}
+
+/// The counts of all sites.
+pub(super) fn sum(counts: impl IntoIterator<Item = Counts>) -> Counts {
+    let add = |all: Counts, one: Counts| Counts {
+        sent: all.sent + one.sent,
+        received: all.received + one.received,
+        dropped_socket: all.dropped_socket + one.dropped_socket,
+    };
+    counts.into_iter().fold(Counts::default(), add)
+}
+
+/// What the kernels discarded until an edge of the window.
+fn discarded_until(halves: &[Half], edge: Edge) -> u64 {
+    let nth = |n: usize| discarded(halves, move |half| half.at(edge).discards[n]);
+    let failed_sends = halves.iter().map(|half| half.at(edge).failed_sends).sum();
+    // What a send was refused was never sent, but the kernel counts it (OutDiscards).
+    u64::midpoint(nth(0), nth(1)).saturating_sub(failed_sends)
+}
+
+/// The discards of all sites, those of a machine or a network namespace that two of them share counted once.
+fn discarded(halves: &[Half], of: impl Fn(&Half) -> Discarded) -> u64 {
+    let own = halves.iter().enumerate().map(|(n, half)| {
+        let before = || halves[..n].iter().map(|other| &other.host);
+        let discarded = of(half);
+        let own = Discarded {
+            in_network: if before().any(|other| other.is_same_network(&half.host)) {
+                0
+            } else {
+                discarded.in_network
+            },
+            in_backlog: if before().any(|other| other.is_same_machine(&half.host)) {
+                0
+            } else {
+                discarded.in_backlog
+            },
+        };
+        own.total()
+    });
+    own.sum()
+}
+
+/// What each lane did in the window: senders first, workers last.
+fn lanes(halves: &[Half]) -> Vec<LaneSample> {
+    let mut lanes: Vec<LaneSample> = halves.iter().flat_map(Half::lanes).collect();
+    lanes.sort_by_key(|lane| match lane.side {
+        Side::Sender | Side::Alone => 0,
+        Side::Receiver => 1,
+        Side::Worker => 2,
+    });
+    lanes
+}
+
+impl Half {
+    fn at(&self, edge: Edge) -> &Reading {
+        match edge {
+            Edge::Opening => &self.opening,
+            Edge::Closing => &self.closing,
+        }
+    }
+
+    fn edges(&self) -> impl Iterator<Item = (&LaneEnd, (&LaneReading, &LaneReading))> {
+        let edges = self.opening.lanes.iter().zip(&self.closing.lanes);
+        self.finished.lanes.iter().zip(edges)
+    }
+
+    /// CPU time of threads that are neither lanes nor the coordinator, in the window: a library's helpers,
+    /// the kernel's workers for io_uring, and what draws the screen.
+    fn other_cpu_ns(&self) -> Option<u64> {
+        // The time of a lane that workers run is in theirs.
+        let has_clock = self.edges().filter(|(lane, _)| !lane.is_pooled);
+        let of_lane = |(_, (open, close)): (&LaneEnd, (&LaneReading, &LaneReading))| {
+            Some(close.cpu_ns?.saturating_sub(open.cpu_ns?))
+        };
+        let of_lanes: u64 = has_clock.map(of_lane).sum::<Option<u64>>()?;
+        // The clocks are read one after the other, so the little that lies between may come out negative.
+        let of_all = self.closing.cpu_ns?.saturating_sub(self.opening.cpu_ns?);
+        Some(of_all.saturating_sub(of_lanes))
+    }
+
+    fn lanes(&self) -> impl Iterator<Item = LaneSample> {
+        self.edges().map(|(lane, (open, close))| {
+            let grown =
+                |counter: fn(&LaneReading) -> u64| counter(close).saturating_sub(counter(open));
+            let switches = |count: fn(Switches) -> u64| {
+                Some(count(close.switches?).saturating_sub(count(open.switches?)))
+            };
+            LaneSample {
+                side: lane.side,
+                cpu: lane.cpu,
+                sent_packets: grown(|lane| lane.sent_packets),
+                sent_bytes: grown(|lane| lane.sent_bytes),
+                received_packets: grown(|lane| lane.received_packets),
+                received_bytes: grown(|lane| lane.received_bytes),
+                would_blocks: grown(|lane| lane.would_blocks),
+                errors: grown(|lane| lane.errors),
+                cpu_ns: close
+                    .cpu_ns
+                    .zip(open.cpu_ns)
+                    .map(|(end, start)| end.saturating_sub(start)),
+                voluntary_switches: switches(|switches| switches.voluntary),
+                involuntary_switches: switches(|switches| switches.involuntary),
+                pace: lane.pace,
+                remark: lane.remark.clone(),
+            }
+        })
+    }
+}
+
+fn unix_ms(time: SystemTime) -> u64 {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::case::tests::case;
+    use crate::engines;
+    use crate::sys::sensors::SensorReadings;
+
+    /// A site at `host`, with one lane that sends or receives as many datagrams as there are seconds.
+    fn half(host: &str, side: Side) -> Half {
+        let (boot, network) = host.split_once('/').expect("boot and network");
+        let host = serde_json::json!({ "boot": boot, "network": network });
+        let discards = |count| Discarded {
+            in_network: count,
+            in_backlog: 10 * count,
+        };
+        let reading = |at_s: u64| {
+            let moved = |moves| if moves { at_s } else { 0 };
+            let lane = LaneReading {
+                sent_packets: moved(side.sends()),
+                received_packets: moved(side.receives()),
+                cpu_ns: Some(at_s),
+                ..LaneReading::default()
+            };
+            Reading {
+                at_ns: at_s * 1_000_000_000,
+                counts: Counts {
+                    sent: lane.sent_packets,
+                    received: lane.received_packets,
+                    dropped_socket: 0,
+                },
+                discards: [discards(at_s); 2],
+                failed_sends: 0,
+                cpu_ns: Some(at_s + 1),
+                lanes: vec![lane],
+            }
+        };
+        let (opening, closing, end) = (reading(2), reading(5), reading(6));
+        Half {
+            host: serde_json::from_value(host).expect("a host"),
+            opening,
+            closing,
+            finished: Finished {
+                counts: end.counts,
+                unread: 0,
+                discards: discards(6),
+                failed_sends: 0,
+                rcvbuf_bytes: side.receives().then_some(4096),
+                sndbuf_bytes: side.sends().then_some(8192),
+                climate: SensorReadings::default(),
+                verified: None,
+                lanes: vec![LaneEnd {
+                    side,
+                    cpu: None,
+                    is_pooled: false,
+                    pace: None,
+                    remark: None,
+                }],
+            },
+        }
+    }
+
+    fn sample(receivers: &str, senders: &str) -> Sample {
+        let engines = engines::of(&case()).expect("std is in every build");
+        let halves = [half(receivers, Side::Receiver), half(senders, Side::Sender)];
+        of(&case(), engines, UNIX_EPOCH, &halves)
+    }
+
+    #[test]
+    fn two_sites_make_one_sample() {
+        let sample = sample("a/1", "b/1");
+        assert_eq!(sample.window_ns, 3_000_000_000);
+        let counts = |count| Counts {
+            sent: count,
+            received: count,
+            dropped_socket: 0,
+        };
+        let books = sample.books;
+        let edges = [books.at_opening, books.at_closing, books.at_end];
+        assert_eq!(edges, [2, 5, 6].map(counts));
+        let [sender, receiver] = &sample.lanes[..] else {
+            panic!("two lanes: {sample:?}");
+        };
+        assert_eq!((sender.side, sender.sent_packets), (Side::Sender, 3));
+        assert_eq!(
+            (receiver.side, receiver.received_packets),
+            (Side::Receiver, 3)
+        );
+        assert_eq!((sample.rcvbuf_bytes, sample.sndbuf_bytes), (4096, 8192));
+        assert_eq!(sample.other_cpu_ns, Some(0));
+    }
+
+    #[test]
+    fn the_kernels_discards_are_counted_once_on_one_machine() {
+        let discards = |receivers, senders| {
+            let books = sample(receivers, senders).books;
+            [
+                books.kernel_discards_at_opening,
+                books.kernel_discards_at_closing,
+                books.kernel_discards,
+            ]
+        };
+        assert_eq!(discards("a/1", "a/1"), [2 + 20, 5 + 50, 6 + 60]);
+        // The backlog queues of CPUs know no namespaces.
+        assert_eq!(discards("a/1", "a/2"), [4 + 20, 10 + 50, 12 + 60]);
+        assert_eq!(discards("a/1", "b/1"), [4 + 40, 10 + 100, 12 + 120]);
+    }
+}

@@ -1,0 +1,296 @@
+//! A site: one process's half of a trial, behind verbs.
+//!
+//! The script in `measure` is written in these verbs alone, so that it is the same whether a half runs in
+//! this process (`Local`) or in another one (`Remote`). What they take and return is plain data: neither
+//! sockets nor instants, which mean nothing to another process.
+
+use std::net::SocketAddr;
+use std::os::fd::BorrowedFd;
+
+use serde::{Deserialize, Serialize};
+
+use crate::data::{Case, Counts, Side, Verified};
+use crate::platform::placement::Placement;
+use crate::sys::clock::Switches;
+use crate::sys::cpu_speed::CpuSpeed;
+use crate::sys::host_id::HostId;
+use crate::sys::kernel::Discarded;
+use crate::sys::sensors::SensorReadings;
+#[cfg(feature = "calibration")]
+use crate::workload::delay::Delay;
+
+/// One process's half of a trial. The verbs are in the order in which a trial uses them.
+///
+/// Each of them takes a moment at most: waiting is up to the script, so that it can be interrupted.
+///
+/// # Errors
+/// Of all verbs: what the system refused, a verb out of its order, and a site that is gone.
+#[expect(clippy::missing_errors_doc, reason = "they are the same for all")]
+pub trait Site {
+    /// Where it runs.
+    fn host(&self) -> HostId;
+
+    /// Can be read once [`Site::look`] fails, where that is known at once.
+    fn ended(&self) -> Option<BorrowedFd<'_>>;
+
+    /// Begins a trial: reads the sensors and the kernel's counters for the first time. Ends any trial before.
+    fn open(&mut self, brief: &SiteBrief) -> anyhow::Result<()>;
+
+    /// Makes the receivers, and returns their addresses.
+    fn bind(&mut self) -> anyhow::Result<Vec<SocketAddr>>;
+
+    /// Makes a sender towards `peer`, and returns its address.
+    fn aim(&mut self, peer: SocketAddr) -> anyhow::Result<SocketAddr>;
+
+    /// Closes the sender with this address.
+    fn close_sender(&mut self, source: SocketAddr) -> anyhow::Result<()>;
+
+    /// Sends a datagram from the sender with this address. `Some`: why the kernel refused it.
+    fn probe(&mut self, source: SocketAddr) -> anyhow::Result<Option<String>>;
+
+    /// The receiver at which a datagram from `source` has arrived, after waiting for it for 100 ms at most.
+    fn arrived(&mut self, source: SocketAddr) -> anyhow::Result<Option<usize>>;
+
+    /// Has each receiver take these flows: by a program in the kernel where the case asks for one, else by
+    /// connecting it to its only sender.
+    fn pair(&mut self, flows: &[Flow]) -> anyhow::Result<()>;
+
+    /// Starts the threads and waits until all of them are at the start barrier. Senders are those of `flows`,
+    /// in that order.
+    fn assemble(&mut self, flows: &[Flow]) -> anyhow::Result<()>;
+
+    /// Lets the threads go.
+    fn start(&mut self) -> anyhow::Result<()>;
+
+    /// Ends the wait of a thread that sends and receives in turn and in which nothing has moved since the last call.
+    fn wake_stalled(&mut self) -> anyhow::Result<()>;
+
+    /// Looks at the sensors, and at counters that begin anew when they are full. Fails if a thread has ended.
+    fn look(&mut self) -> anyhow::Result<()>;
+
+    /// Reads everything at one edge of the window.
+    fn snapshot(&mut self, edge: Edge) -> anyhow::Result<Reading>;
+
+    /// Stops the senders. Their counts are final then.
+    fn stop(&mut self) -> anyhow::Result<()>;
+
+    /// The counts so far.
+    fn counts(&mut self) -> anyhow::Result<Counts>;
+
+    /// Whether anything can still move after the senders have stopped.
+    fn idle(&mut self) -> anyhow::Result<Idle>;
+
+    /// Stops and joins all threads, empties the queues, and ends the trial.
+    fn finish(&mut self) -> anyhow::Result<Finished>;
+
+    /// Ends a trial that failed. Does nothing where there is none.
+    fn abandon(&mut self);
+}
+
+/// The sites of one trial.
+pub enum Sites<'a> {
+    /// One for both halves.
+    One(&'a mut dyn Site),
+    /// One for each half.
+    Two {
+        /// That of the receivers.
+        receivers: &'a mut dyn Site,
+        /// That of the senders.
+        senders: &'a mut dyn Site,
+    },
+}
+
+impl Sites<'_> {
+    pub(super) fn receivers(&mut self) -> &mut dyn Site {
+        match self {
+            Self::One(site) => *site,
+            Self::Two { receivers, .. } => *receivers,
+        }
+    }
+
+    pub(super) fn senders(&mut self) -> &mut dyn Site {
+        match self {
+            Self::One(site) => *site,
+            Self::Two { senders, .. } => *senders,
+        }
+    }
+
+    /// Each with its part, the receivers' first: a datagram is sent before it is dropped or received, so
+    /// reading in the opposite order keeps what is in flight from looking negative.
+    pub(super) fn parts(&mut self) -> impl Iterator<Item = (Part, &mut dyn Site)> {
+        let parts: [Option<(Part, &mut dyn Site)>; 2] = match self {
+            Self::One(site) => [Some((Part::Both, *site)), None],
+            Self::Two { receivers, senders } => [
+                Some((Part::Receivers, *receivers)),
+                Some((Part::Senders, *senders)),
+            ],
+        };
+        parts.into_iter().flatten()
+    }
+
+    /// What can be read once one of them has ended.
+    pub(super) fn ended(&self) -> Vec<BorrowedFd<'_>> {
+        let sites: [Option<&dyn Site>; 2] = match self {
+            Self::One(site) => [Some(*site), None],
+            Self::Two { receivers, senders } => [Some(*receivers), Some(*senders)],
+        };
+        let sites = sites.into_iter().flatten();
+        sites.filter_map(Site::ended).collect()
+    }
+
+    /// Has each site do the same, in the order of [`Sites::parts`], up to the first that fails.
+    pub(super) fn each<T>(
+        &mut self,
+        mut verb: impl FnMut(&mut dyn Site) -> anyhow::Result<T>,
+    ) -> anyhow::Result<Vec<T>> {
+        self.parts().map(|(_, site)| verb(site)).collect()
+    }
+}
+
+/// Which threads of a case a site runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Part {
+    /// All of them.
+    Both,
+    /// Those that receive.
+    Receivers,
+    /// Those that send.
+    Senders,
+}
+
+impl Part {
+    /// Whether it has senders.
+    pub fn sends(self) -> bool {
+        self != Self::Receivers
+    }
+
+    /// Whether it has receivers.
+    pub fn receives(self) -> bool {
+        self != Self::Senders
+    }
+}
+
+/// What a site needs to know of a trial.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct SiteBrief {
+    /// What is measured.
+    pub case: Case,
+    /// Which threads of it the site runs.
+    pub part: Part,
+    /// The CPUs of all threads, also of those that run elsewhere.
+    pub placement: Placement,
+    /// Whether each datagram is told apart from the others and looked at: see
+    /// [`Sample::verified`](crate::data::Sample::verified).
+    pub verifies: bool,
+    /// What slows one engine down, to see whether that is found.
+    #[cfg(feature = "calibration")]
+    pub delay: Option<Delay>,
+}
+
+/// A sender's datagrams, and where they end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Flow {
+    /// The sender's address.
+    pub source: SocketAddr,
+    /// The address that it sends to.
+    pub peer: SocketAddr,
+    /// The receiver that gets them, from 0.
+    pub receiver: usize,
+}
+
+/// Which end of the window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Edge {
+    /// What is slow to read is read first.
+    Opening,
+    /// What is slow to read is read last.
+    Closing,
+}
+
+/// What a site reads at one edge of a window.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Reading {
+    /// When, in nanoseconds since the trial was opened, by the site's own monotonic clock.
+    pub at_ns: u64,
+    /// Of its own threads and sockets.
+    pub counts: Counts,
+    /// The kernel's discards since the trial was opened, just before and just after the counts: to read them
+    /// takes longer than a datagram. Where they rest, one reading outside the window is both.
+    pub discards: [Discarded; 2],
+    /// Calls of threads that send that failed so far.
+    pub failed_sends: u64,
+    /// CPU time of the process, less that of the thread that reads it, in nanoseconds.
+    pub cpu_ns: Option<u64>,
+    /// One for each thread, senders first, workers last.
+    pub lanes: Vec<LaneReading>,
+}
+
+/// What one thread did so far.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub struct LaneReading {
+    /// Datagrams handed to the kernel.
+    pub sent_packets: u64,
+    /// UDP payload in them.
+    pub sent_bytes: u64,
+    /// Datagrams taken from the kernel.
+    pub received_packets: u64,
+    /// UDP payload in them.
+    pub received_bytes: u64,
+    /// Calls that found nothing to do.
+    pub would_blocks: u64,
+    /// Calls that failed.
+    pub errors: u64,
+    /// CPU time, in nanoseconds. `None` where the clock cannot be read, and where workers run the lane.
+    pub cpu_ns: Option<u64>,
+    /// Context switches.
+    pub switches: Option<Switches>,
+}
+
+/// What speaks for it that nothing will move any more.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Idle {
+    /// Nothing waits in any queue, neither of a socket nor of a CPU.
+    pub are_queues_empty: bool,
+    /// Since the counts moved last, each thread has slept or had CPU time to move something.
+    pub had_their_chance: bool,
+}
+
+/// What a site knows when a trial is over.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Finished {
+    /// The last counts.
+    pub counts: Counts,
+    /// Datagrams that were left in the receive queues.
+    pub unread: u64,
+    /// The kernel's discards since the trial was opened.
+    pub discards: Discarded,
+    /// Calls of threads that send that failed.
+    pub failed_sends: u64,
+    /// What the kernel granted as SO_RCVBUF, in bytes. `None`: no receiver is here.
+    pub rcvbuf_bytes: Option<u64>,
+    /// What SO_SNDBUF says, in bytes. `None`: no sender is here.
+    pub sndbuf_bytes: Option<u64>,
+    /// What the sensors said meanwhile.
+    pub climate: SensorReadings,
+    /// What was found in the datagrams, where they were looked at.
+    pub verified: Option<Verified>,
+    /// One for each thread, as in [`Reading::lanes`].
+    pub lanes: Vec<LaneEnd>,
+}
+
+/// What is known of a thread once it has ended.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct LaneEnd {
+    /// Its side of the workload.
+    pub side: Side,
+    /// The CPU that it was pinned to.
+    pub cpu: Option<u32>,
+    /// Whether workers ran it, whose CPU time then has its own in it.
+    pub is_pooled: bool,
+    /// How fast its CPU ran when it had just stopped.
+    pub pace: Option<CpuSpeed>,
+    /// What its engine has to say about how it went.
+    pub remark: Option<String>,
+}

@@ -1,0 +1,128 @@
+//! What comes from elsewhere is no message, or one that is cut off: each is refused with its reason.
+
+use std::io::{self, Cursor, Write};
+use std::process::{Output, Stdio};
+
+use udpbench::VERSION;
+use udpbench::measure::message::{self, Hello, MAGIC, MAX_BYTES, PROTOCOL};
+use udpbench::measure::remote::Remote;
+use udpbench::measure::site::Site;
+
+use crate::agent_command;
+use crate::common::{Place, stderr};
+
+/// What becomes of an agent whose input is this.
+fn fed(input: &[u8]) -> Output {
+    let mut child = agent_command()
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    // It may have ended before it has read all.
+    let _ = stdin.write_all(input);
+    drop(stdin);
+    child.wait_with_output().expect("it ends")
+}
+
+fn greeting() -> Vec<u8> {
+    let mut bytes = Vec::new();
+    message::greet(&mut bytes).expect("into memory");
+    bytes
+}
+
+fn greeting_of_another_version() -> Vec<u8> {
+    let other = Hello {
+        protocol: 7,
+        version: "9.9.9".to_owned(),
+        ..Hello::here()
+    };
+    let mut bytes = MAGIC.to_vec();
+    message::write(&mut bytes, &other).expect("into memory");
+    bytes
+}
+
+/// What neither side may be sent, and what it says to that.
+fn bad_streams() -> Vec<(Vec<u8>, String)> {
+    let followed_by = |bytes: &[u8]| [greeting(), bytes.to_vec()].concat();
+    let too_long = MAX_BYTES + 1;
+    vec![
+        (
+            b"Last login: Thu Jan  1\n".to_vec(),
+            r#"begins with "Last login: Thu Jan  1\n": if a start-up file of the shell, such as .bashrc"#.into(),
+        ),
+        (
+            greeting_of_another_version(),
+            format!(
+                "it is udpbench 9.9.9 (protocol 7), this is udpbench {VERSION} (protocol {PROTOCOL}): install \
+                 the same version on both sides"
+            ),
+        ),
+        (
+            followed_by(&too_long.to_be_bytes()),
+            format!("a message of {too_long} B is longer than {MAX_BYTES} B"),
+        ),
+        (
+            followed_by(&[0, 0, 0, 9, b'"', b's']),
+            "a message was cut off after 2 of 9 B".into(),
+        ),
+        (
+            followed_by(&[0, 0]),
+            "a message was cut off within its length".into(),
+        ),
+        (
+            followed_by(b"\0\0\0\x05hello"),
+            "a message is not what was expected".into(),
+        ),
+    ]
+}
+
+#[test]
+fn an_agent_refuses_what_is_no_message_and_says_why() {
+    for (stream, expected) in bad_streams() {
+        let output = fed(&stream);
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        let said = stderr(&output);
+        assert!(said.contains(&expected), "{said}");
+        assert!(!said.contains("panicked"), "{said}");
+    }
+    let output = fed(&greeting());
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(output.stdout, greeting(), "nothing else goes there");
+}
+
+#[test]
+fn what_is_no_agent_is_refused_and_it_is_said_why() {
+    for (stream, expected) in bad_streams() {
+        let connected = Remote::connect("rpi", Cursor::new(stream), io::sink());
+        let asked = connected.and_then(|mut remote| remote.bind());
+        let error = format!("{:#}", asked.expect_err("it is no agent"));
+        assert!(
+            error.starts_with("rpi: ") && error.contains(&expected),
+            "{error}"
+        );
+    }
+    let nothing = Remote::connect("rpi", io::empty(), io::sink());
+    let error = format!("{:#}", nothing.err().expect("it says nothing"));
+    assert!(error.contains("is udpbench installed there"), "{error}");
+}
+
+#[test]
+fn after_an_answer_that_is_none_nothing_more_is_asked() {
+    let answers = [greeting(), b"\0\0\0\x02{}".to_vec()].concat();
+    let remote = Remote::connect("rpi", Cursor::new(answers), io::sink());
+    let mut remote = remote.expect("a greeting");
+    let error = format!("{:#}", remote.start().expect_err("it is none"));
+    assert!(
+        error.starts_with("rpi: a message is not what was expected"),
+        "{error}"
+    );
+    let error = format!("{:#}", remote.start().expect_err("it is closed"));
+    assert_eq!(error, "rpi: the connection is closed");
+}
+
+#[test]
+fn an_agent_without_stdio_says_what_it_is_for() {
+    let output = Place::new().run("agent");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("--stdio"), "{}", stderr(&output));
+}
