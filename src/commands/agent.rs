@@ -3,6 +3,8 @@
 use std::io;
 use std::process::ExitCode;
 
+use anyhow::Context;
+
 use crate::cli::AgentArgs;
 use crate::measure::agent;
 use crate::sys::files::Root;
@@ -12,6 +14,7 @@ use crate::sys::files::Root;
 /// # Errors
 /// When the other side is no udpbench of this version, or sends what is no message.
 pub fn run(_: &AgentArgs) -> anyhow::Result<ExitCode> {
-    agent::serve(io::stdin().lock(), io::stdout().lock(), &Root::default())?;
+    let served = agent::serve(io::stdin().lock(), io::stdout().lock(), &Root::default());
+    served.context("the other side")?;
     Ok(ExitCode::SUCCESS)
 }
