@@ -21,9 +21,9 @@
 //! | [`plan`] | every case: run, or skip with a reason; how often, and how long |
 //! | [`engines`] | the registry: a file for each engine |
 //! | [`row`] | every number that people read, and what may mislead about it |
-//! | [`workload`] | the loops that are timed, generic over engines |
+//! | [`workload`] | what threads do: the loops that are timed, generic over engines |
 //! | [`platform`] | the machine: host, board profile, fitness, placement |
-//! | [`engine`] | the contract between loops and engines |
+//! | [`engine`] | the contract between loops and engines: ports on links, taps |
 //! | [`data`] | cases and parameters, engines by name, samples, books |
 //! | [`sys`] | what Linux tells and does: `/proc`, `/sys`, clocks, signals, socket options |
 //! | [`stats`] | medians and their intervals |

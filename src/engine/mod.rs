@@ -11,12 +11,14 @@ pub(crate) mod counters;
 pub mod null_link;
 pub mod payload;
 mod port;
+mod tap;
 pub mod verify;
 mod wakeups;
 
 use std::any::Any;
 use std::future::Future;
 use std::io;
+use std::net::UdpSocket;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -25,6 +27,7 @@ use std::task::{Context, Poll, Waker};
 pub use self::about::{About, Partner, Selection};
 pub use self::counters::{Meter, SharedTally, Tally};
 pub use self::port::{Direction, Link, PerLink, Port, PortOptions, Remark};
+pub use self::tap::{LosslessTap, Tap, UdpTap};
 pub use self::wakeups::Wakeups;
 
 /// What one call of an engine moved.
@@ -156,6 +159,14 @@ pub trait Engine: Sized + 'static {
     /// As for [`Engine::start`].
     fn pool(_brief: PoolBrief) -> io::Result<Pool> {
         Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// What sees the receiving end of a link from outside: of its socket, unless the engine counts for itself.
+    ///
+    /// # Errors
+    /// When the kernel does not say its drops.
+    fn tap(socket: &UdpSocket) -> io::Result<Box<dyn Tap>> {
+        Ok(Box::new(UdpTap::new(socket)?))
     }
 
     /// Can it run here?

@@ -2,9 +2,10 @@
 
 use std::fmt;
 use std::io;
+use std::net::UdpSocket;
 
 use crate::data::{Case, Connection, EngineName};
-use crate::engine::{About, Engine, Partner, Pool, PoolBrief, Remark};
+use crate::engine::{About, Engine, Partner, Pool, PoolBrief, Remark, Tap};
 use crate::workload::lane::LaneContext;
 use crate::workload::{self, Program};
 
@@ -16,6 +17,8 @@ pub struct Entry {
     pub(super) try_out: fn() -> Result<(), String>,
     /// See [`Engine::pool`].
     pub pool: fn(PoolBrief) -> io::Result<Pool>,
+    /// See [`Engine::tap`].
+    pub tap: fn(&UdpSocket) -> io::Result<Box<dyn Tap>>,
     /// Runs one lane from construction to stop.
     pub lane: fn(Program, Connection, &LaneContext) -> io::Result<Remark>,
     /// Holds the engine to the contract.
@@ -30,6 +33,7 @@ impl Entry {
             about: &E::ABOUT,
             try_out: E::probe,
             pool: E::pool,
+            tap: E::tap,
             lane: workload::run::<E>,
             #[cfg(test)]
             keeps_contract: super::tests::contract::holds::<E>,

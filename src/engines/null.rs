@@ -7,13 +7,15 @@
 use std::hint;
 use std::io;
 use std::marker::PhantomData;
+use std::net::UdpSocket;
 use std::sync::Arc;
 
 use crate::data::Group;
 use crate::engine::null_link::NullQueue;
 use crate::engine::payload::{Check, Fill};
 use crate::engine::{
-    About, Addressing, Burst, Engine, LaneBrief, PerLink, Port, PortOptions, Selection,
+    About, Addressing, Burst, Engine, LaneBrief, LosslessTap, PerLink, Port, PortOptions,
+    Selection, Tap,
 };
 
 pub(super) struct Null;
@@ -51,6 +53,10 @@ impl Engine for Null {
             rest: 0,
             addressing: PhantomData,
         })
+    }
+
+    fn tap(_socket: &UdpSocket) -> io::Result<Box<dyn Tap>> {
+        Ok(Box::new(LosslessTap))
     }
 }
 

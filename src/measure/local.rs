@@ -183,7 +183,7 @@ impl<'a> Opened<'a> {
         } = self;
         let engines = engines::of(&brief.case).map_err(anyhow::Error::msg)?;
         let (_, receiver) = engines;
-        let taps = Taps::new(sockets.receivers())?;
+        let taps = Taps::new(receiver, sockets.receivers())?;
         // Probes that were sent more than once.
         taps.take_unread();
         let buffers = sockets.buffers()?;

@@ -174,7 +174,7 @@ mod tests {
     fn discards_that_rest_are_not_read_while_the_window_is_open() {
         let case = case();
         let socket = UdpSocket::bind("127.0.0.1:0").expect("loopback works");
-        let taps = Taps::new(&[socket]).expect("the kernel says its drops");
+        let taps = Taps::new(engines::reference(), &[socket]).expect("the kernel says its drops");
         let placement = Placement::unpinned(case.threads);
         let engines = engines::of(&case).expect("std is in every build");
         let threads = LaneThreads::assemble(&case, engines, Part::Both, Vec::new(), &placement);

@@ -1,148 +1,42 @@
-//! The coordinator's own handles on the receiving sockets: what was dropped there, and what was left.
+//! The taps of all receiving ends of a site: what was dropped there, and what was left.
 
-use std::cell::Cell;
-use std::io::{self, IoSliceMut};
+use std::io;
 use std::net::UdpSocket;
-use std::os::fd::AsRawFd;
 
 use anyhow::Context;
-use nix::errno::Errno;
-use nix::sys::socket::{ControlMessageOwned, MsgFlags, recvmsg};
 
-use crate::sys::drops::{queued_bytes, socket_drops};
+use crate::engine::Tap;
+use crate::engines::Entry;
 
-/// The coordinator's own handles on the receiving sockets.
-pub(super) struct Taps {
-    receivers: Vec<Tap>,
-}
-
-struct Tap {
-    socket: UdpSocket,
-    /// The kernel's counter when it was last read. It has 32 bits, and begins anew after some minutes of a
-    /// flood that is lost.
-    drops_then: Cell<u32>,
-    /// What it has grown by since it was first read.
-    drops: Cell<u64>,
-}
-
-impl Tap {
-    fn new(socket: &UdpSocket) -> io::Result<Self> {
-        Ok(Self {
-            drops_then: Cell::new(socket_drops(socket)?),
-            drops: Cell::new(0),
-            socket: socket.try_clone()?,
-        })
-    }
-
-    /// Datagrams dropped at this socket so far. To be asked before the counter has gone round once.
-    fn drops(&self) -> io::Result<u64> {
-        let now = socket_drops(&self.socket)?;
-        let more = now.wrapping_sub(self.drops_then.replace(now));
-        self.drops.set(self.drops.get() + u64::from(more));
-        Ok(self.drops.get())
-    }
-
-    /// Takes what lies in the queue, and returns how many datagrams that were.
-    fn take_unread(&self) -> u64 {
-        let (mut datagrams, mut failed) = (0, false);
-        loop {
-            match take_piece(&self.socket) {
-                Ok(count) => (datagrams, failed) = (datagrams + count, false),
-                // A pending error of the socket: reading it clears it (udp(7)).
-                Err(error) if error != Errno::EAGAIN && !failed => failed = true,
-                Err(_) => return datagrams,
-            }
-        }
-    }
-}
-
-/// Takes one datagram, or one piece that the kernel joined of several (UDP_GRO): how many.
-fn take_piece(socket: &UdpSocket) -> nix::Result<u64> {
-    // MSG_TRUNC: the length is that of the piece, whatever the buffer holds of it (udp(7)).
-    let flags = MsgFlags::MSG_DONTWAIT | MsgFlags::MSG_TRUNC;
-    // Room for what a library may have asked for besides (IP_PKTINFO, IP_RECVTOS).
-    let mut controls = vec![0; 256];
-    let mut byte = [0];
-    let mut buffer = [IoSliceMut::new(&mut byte)];
-    let piece = recvmsg::<()>(socket.as_raw_fd(), &mut buffer, Some(&mut controls), flags)?;
-    let each = piece.cmsgs().ok().and_then(|mut controls| {
-        controls.find_map(|control| match control {
-            ControlMessageOwned::UdpGroSegments(bytes) => usize::try_from(bytes).ok(),
-            _ => None,
-        })
-    });
-    let datagrams = each.map_or(1, |each| piece.bytes.div_ceil(each.max(1)));
-    Ok(datagrams.max(1) as u64)
-}
+/// One for each receiver.
+pub(super) struct Taps(Vec<Box<dyn Tap>>);
 
 impl Taps {
-    pub(super) fn new(receivers: &[UdpSocket]) -> anyhow::Result<Self> {
-        Ok(Self {
-            receivers: receivers
-                .iter()
-                .map(Tap::new)
-                .collect::<io::Result<_>>()
-                .context("cannot read the drops of a socket")?,
-        })
+    pub(super) fn new(receiver: &Entry, sockets: &[UdpSocket]) -> anyhow::Result<Self> {
+        let taps = sockets.iter().map(receiver.tap);
+        let taps = taps.collect::<io::Result<_>>();
+        Ok(Self(taps.context("cannot read the drops of a socket")?))
     }
 
-    /// Datagrams dropped at the receiving sockets so far.
+    /// Datagrams dropped at the receivers so far.
     ///
     /// # Errors
     /// When the kernel does not say.
     pub(super) fn drops(&self) -> anyhow::Result<u64> {
-        let drops = self.receivers.iter().map(Tap::drops);
+        let drops = self.0.iter().map(|tap| tap.drops());
         drops
             .sum::<io::Result<u64>>()
             .context("cannot read the drops of a socket")
     }
 
-    /// Whether nothing lies in the queues. Where the kernel does not say: `false`.
+    /// Whether nothing waits to be received. Where the kernel does not say: `false`.
     pub(super) fn are_empty(&self) -> bool {
-        let is_empty = |tap: &Tap| queued_bytes(&tap.socket).is_ok_and(|bytes| bytes == 0);
-        self.receivers.iter().all(is_empty)
+        self.0.iter().all(|tap| tap.is_empty())
     }
 
-    /// Takes what lies in the queues, and returns how many datagrams that were. For after the receivers
-    /// have stopped.
+    /// Takes what waits to be received, and returns how many datagrams that were. For after the receivers have
+    /// stopped.
     pub(super) fn take_unread(&self) -> u64 {
-        self.receivers.iter().map(Tap::take_unread).sum()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::engines::linux::gso;
-
-    #[test]
-    fn a_piece_left_unread_counts_as_the_datagrams_in_it() {
-        let receiver = UdpSocket::bind("127.0.0.1:0").expect("loopback works");
-        let sender = UdpSocket::bind("127.0.0.1:0").expect("loopback works");
-        let peer = receiver.local_addr().expect("it is bound");
-        let tap = Tap::new(&receiver).expect("the kernel says its drops");
-        for payload in [0, 1, 1000] {
-            sender.send_to(&vec![0; payload], peer).expect("it is sent");
-        }
-        assert_eq!(tap.take_unread(), 3);
-        if gso::join(&receiver).is_err() || gso::cut(&sender, 100).is_err() {
-            return; // an old kernel, or an emulated one
-        }
-        // Ten and a shorter one; one alone.
-        for payload in [1050, 100] {
-            sender.send_to(&vec![0; payload], peer).expect("it is sent");
-        }
-        assert_eq!(tap.take_unread(), 12);
-    }
-
-    #[test]
-    fn drops_go_on_where_the_kernels_counter_begins_anew() {
-        let receiver = UdpSocket::bind("127.0.0.1:0").expect("loopback works");
-        let tap = Tap::new(&receiver).expect("the kernel says its drops");
-        // As after 2^32 - 5 drops more than now, which had been read.
-        tap.drops_then.set(tap.drops_then.get().wrapping_sub(5));
-        tap.drops.set((1 << 32) - 5);
-        assert_eq!(tap.drops().expect("as before"), 1 << 32);
-        assert_eq!(tap.drops().expect("as before"), 1 << 32);
+        self.0.iter().map(|tap| tap.take_unread()).sum()
     }
 }

@@ -1,0 +1,153 @@
+//! What becomes of datagrams at the receiving end of a link, seen from outside of its port.
+
+use std::cell::Cell;
+use std::io::{self, IoSliceMut};
+use std::net::UdpSocket;
+use std::os::fd::AsRawFd;
+
+use nix::errno::Errno;
+use nix::sys::socket::{ControlMessageOwned, MsgFlags, recvmsg};
+
+use crate::sys::drops::{queued_bytes, socket_drops};
+
+/// The coordinator's own handle on the receiving end of a link.
+pub trait Tap {
+    /// Datagrams dropped there so far. To be asked before a counter of 32 bits has gone round once.
+    ///
+    /// # Errors
+    /// When the kernel does not say.
+    fn drops(&self) -> io::Result<u64>;
+
+    /// Whether nothing waits there to be received. Where that is not known: `false`.
+    fn is_empty(&self) -> bool;
+
+    /// Takes what waits there, and returns how many datagrams that were. For after the receivers have stopped.
+    fn take_unread(&self) -> u64;
+}
+
+/// Of a link that drops nothing and leaves nothing behind.
+#[derive(Debug)]
+pub struct LosslessTap;
+
+impl Tap for LosslessTap {
+    fn drops(&self) -> io::Result<u64> {
+        Ok(0)
+    }
+
+    fn is_empty(&self) -> bool {
+        true
+    }
+
+    fn take_unread(&self) -> u64 {
+        0
+    }
+}
+
+/// Of a UDP socket.
+#[derive(Debug)]
+pub struct UdpTap {
+    socket: UdpSocket,
+    /// The kernel's counter when it was last read. It has 32 bits, and begins anew after some minutes of a
+    /// flood that is lost.
+    drops_then: Cell<u32>,
+    /// What it has grown by since it was first read.
+    drops: Cell<u64>,
+}
+
+impl UdpTap {
+    /// Counts from now on.
+    ///
+    /// # Errors
+    /// When the kernel does not say its drops.
+    pub fn new(socket: &UdpSocket) -> io::Result<Self> {
+        Ok(Self {
+            drops_then: Cell::new(socket_drops(socket)?),
+            drops: Cell::new(0),
+            socket: socket.try_clone()?,
+        })
+    }
+}
+
+impl Tap for UdpTap {
+    fn drops(&self) -> io::Result<u64> {
+        let now = socket_drops(&self.socket)?;
+        let more = now.wrapping_sub(self.drops_then.replace(now));
+        self.drops.set(self.drops.get() + u64::from(more));
+        Ok(self.drops.get())
+    }
+
+    fn is_empty(&self) -> bool {
+        queued_bytes(&self.socket).is_ok_and(|bytes| bytes == 0)
+    }
+
+    fn take_unread(&self) -> u64 {
+        let (mut datagrams, mut failed) = (0, false);
+        loop {
+            match take_piece(&self.socket) {
+                Ok(count) => (datagrams, failed) = (datagrams + count, false),
+                // A pending error of the socket: reading it clears it (udp(7)).
+                Err(error) if error != Errno::EAGAIN && !failed => failed = true,
+                Err(_) => return datagrams,
+            }
+        }
+    }
+}
+
+/// Takes one datagram, or one piece that the kernel joined of several (UDP_GRO): how many.
+fn take_piece(socket: &UdpSocket) -> nix::Result<u64> {
+    // MSG_TRUNC: the length is that of the piece, whatever the buffer holds of it (udp(7)).
+    let flags = MsgFlags::MSG_DONTWAIT | MsgFlags::MSG_TRUNC;
+    // Room for what a library may have asked for besides (IP_PKTINFO, IP_RECVTOS).
+    let mut controls = vec![0; 256];
+    let mut byte = [0];
+    let mut buffer = [IoSliceMut::new(&mut byte)];
+    let piece = recvmsg::<()>(socket.as_raw_fd(), &mut buffer, Some(&mut controls), flags)?;
+    let each = piece.cmsgs().ok().and_then(|mut controls| {
+        controls.find_map(|control| match control {
+            ControlMessageOwned::UdpGroSegments(bytes) => usize::try_from(bytes).ok(),
+            _ => None,
+        })
+    });
+    let datagrams = each.map_or(1, |each| piece.bytes.div_ceil(each.max(1)));
+    Ok(datagrams.max(1) as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use nix::sys::socket::setsockopt;
+    use nix::sys::socket::sockopt::{UdpGroSegment, UdpGsoSegment};
+
+    use super::*;
+
+    #[test]
+    fn a_piece_left_unread_counts_as_the_datagrams_in_it() {
+        let receiver = UdpSocket::bind("127.0.0.1:0").expect("loopback works");
+        let sender = UdpSocket::bind("127.0.0.1:0").expect("loopback works");
+        let peer = receiver.local_addr().expect("it is bound");
+        let tap = UdpTap::new(&receiver).expect("the kernel says its drops");
+        for payload in [0, 1, 1000] {
+            sender.send_to(&vec![0; payload], peer).expect("it is sent");
+        }
+        assert_eq!(tap.take_unread(), 3);
+        let joins = setsockopt(&receiver, UdpGroSegment, &true);
+        if joins.is_err() || setsockopt(&sender, UdpGsoSegment, &100).is_err() {
+            return; // an old kernel, or an emulated one
+        }
+        // Ten and a shorter one; one alone.
+        for payload in [1050, 100] {
+            sender.send_to(&vec![0; payload], peer).expect("it is sent");
+        }
+        assert_eq!(tap.take_unread(), 12);
+    }
+
+    #[test]
+    fn drops_go_on_where_the_kernels_counter_begins_anew() {
+        let receiver = UdpSocket::bind("127.0.0.1:0").expect("loopback works");
+        let tap = UdpTap::new(&receiver).expect("the kernel says its drops");
+        // As after 2^32 - 5 drops more than now, which had been read.
+        tap.drops_then.set(tap.drops_then.get().wrapping_sub(5));
+        tap.drops.set((1 << 32) - 5);
+        assert_eq!(tap.drops().expect("as before"), 1 << 32);
+        assert_eq!(tap.drops().expect("as before"), 1 << 32);
+    }
+}
