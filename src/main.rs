@@ -49,8 +49,19 @@ fn run() -> ExitCode {
         Some(Command::Rank(args)) => commands::rank::run(args),
         Some(Command::Report(args)) => commands::report::run(args),
         Some(Command::Agent(args)) => commands::agent::run(args),
+        #[cfg(feature = "manual")]
         Some(Command::Completions(args)) => commands::completions::run(args),
+        #[cfg(feature = "manual")]
         Some(Command::Manual(args)) => commands::manual::run(args),
+        #[cfg(not(feature = "manual"))]
+        Some(Command::Completions(args)) => {
+            Err(commands::not_built("completions", args.shell.name(), "manual").into())
+        }
+        #[cfg(not(feature = "manual"))]
+        Some(Command::Manual(args)) => {
+            let directory = args.directory.to_string_lossy();
+            Err(commands::not_built("manual", &directory, "manual").into())
+        }
     };
     outcome.unwrap_or_else(|error| explain(&error))
 }

@@ -1,4 +1,5 @@
 //! The manual pages and the completions say what the command line is.
+#![cfg(feature = "manual")]
 
 mod common;
 

@@ -62,6 +62,7 @@ fn text_that_a_full_disk_refuses_is_an_error() {
         "boards",
         "plan",
         "boards rpi-4b",
+        #[cfg(feature = "manual")]
         "completions bash",
         "--help",
     ] {

@@ -25,6 +25,10 @@ class Target:
         return "musl" in self.triple
 
     @property
+    def is_64_bit(self):
+        return self.triple.startswith("aarch64-")
+
+    @property
     def is_armv6(self):
         return self.triple.startswith("arm-")
 

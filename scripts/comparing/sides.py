@@ -68,7 +68,7 @@ def has_header(compiler, header):
 def build_udpbench():
     # Cargo's own word on where the binary is: CARGO_TARGET_DIR or a configuration may move it.
     messages = output_of(
-        ["cargo", "build", "--release", "--message-format=json-render-diagnostics"],
+        ["cargo", "build", "--profile", "dist", "--message-format=json-render-diagnostics"],
         cwd=REPOSITORY,
         stderr=None,  # its progress is for the person who waits
     )

@@ -59,18 +59,18 @@ def elf_architecture(path):
 
 
 def build(tool, target):
-    """Builds a release and returns the path of the binary."""
+    """Builds the program and returns the path of the binary."""
     tool = tool or default_tool(target)
     print(f"building for {target} with {tool}", flush=True)
     if tool == "cargo" and target == host_target():
         return called_build("cargo", ["cargo", "build"], None)
     if tool == "cargo" and shutil.which("rustup"):
         try:
-            options = ["--locked", "--release", "--target", target, *features_for(target)]
+            options = ["--locked", "--profile", "dist", "--target", target, *features_for(target)]
             directory = cargo(toolchain(target), "build", *options)
         except SystemExit as end:
             raise Failure(f"--build cargo: {end.code}\n       {CURES[tool]}") from end
-        return directory / target / "release/udpbench"
+        return directory / target / "dist/udpbench"
     if tool == "zigbuild":
         # zig can link against any glibc.
         version = f".{OLDEST_GLIBC}" if "-gnu" in target else ""
@@ -81,7 +81,7 @@ def build(tool, target):
 def called_build(tool, command, target, version=""):
     directory = target_directory(tool)
     elsewhere = ["--target", target + version, *features_for(target)] if target else []
-    command = [*command, "--locked", "--release", *elsewhere]
+    command = [*command, "--locked", "--profile", "dist", *elsewhere]
     environment = {**os.environ, "CARGO_TARGET_DIR": str(directory)}
     try:
         built = subprocess.run(command, cwd=ROOT, env=environment, check=False)
@@ -89,7 +89,7 @@ def called_build(tool, command, target, version=""):
         raise Failure(f"--build {tool}: there is no {error.filename} here: {CURES[tool]}") from error
     if built.returncode != 0:
         raise Failure(f"--build {tool}: it could not be built; see above\n       {CURES[tool]}")
-    return directory / (target or "") / "release/udpbench"
+    return directory / (target or "") / "dist/udpbench"
 
 
 CURES = {

@@ -144,6 +144,17 @@ pub enum Shell {
     Zsh,
 }
 
+impl Shell {
+    /// As it is typed.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Bash => "bash",
+            Self::Fish => "fish",
+            Self::Zsh => "zsh",
+        }
+    }
+}
+
 /// The options of `completions`.
 #[derive(Args, Debug)]
 #[command(after_help = COMPLETIONS_AFTER_HELP)]

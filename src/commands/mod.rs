@@ -4,9 +4,11 @@ pub mod agent;
 pub mod boards;
 pub mod check;
 pub mod compare;
+#[cfg(feature = "manual")]
 pub mod completions;
 pub mod engines;
 pub mod files;
+#[cfg(feature = "manual")]
 pub mod manual;
 pub mod plan;
 pub mod rank;
@@ -38,6 +40,14 @@ fn open_exact(path: &Path) -> Result<Results, UsageError> {
         say(&format!("{name}: the last line is cut off and left out"));
     }
     Ok(results)
+}
+
+/// The error of a command that was left out with its cargo feature.
+#[cfg(not(all(feature = "manual", feature = "report")))]
+pub fn not_built(command: &'static str, value: &str, feature: &str) -> UsageError {
+    let fix = "use one that was built with it";
+    let problem = format!("this udpbench was built without the feature {feature}; {fix}");
+    UsageError::flag(command, value, problem)
 }
 
 /// A line for people, on standard error, which may be closed. All messages pass here, so that no name of a file

@@ -24,8 +24,7 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
         .files
         .first()
         .map_or_else(String::new, |file| file.display().to_string());
-    let fix = "this udpbench was built without the feature report; use one that was built with it";
-    Err(crate::error::UsageError::flag("report", &file, fix).into())
+    Err(super::not_built("report", &file, "report").into())
 }
 
 #[cfg(feature = "report")]
