@@ -1,4 +1,4 @@
-//! Hands the target triple to the program, which writes it into every row, and the profiles in `boards/`,
+//! Hands version and target triple to the program, which writes them into every row, and the profiles in `boards/`,
 //! which the program has within itself.
 
 use std::error::Error;
@@ -11,9 +11,24 @@ use flate2::write::DeflateEncoder;
 
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo:rustc-env=UDPBENCH_TARGET={}", env::var("TARGET")?);
+    let out = PathBuf::from(env::var("OUT_DIR")?);
+    println!(
+        "cargo:rustc-env=UDPBENCH_VERSION={}",
+        version(&env::var("CARGO_PKG_VERSION")?, &out)
+    );
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-changed=boards");
-    pack_boards(&Path::new(&env::var("OUT_DIR")?).join("boards.deflate"))
+    pack_boards(&out.join("boards.deflate"))
+}
+
+/// The package's version, and cargo's profile unless that is `dist`. Cargo tells a profile's name by the folder
+/// alone that it builds in: `<profile>/build/<package>/out`.
+fn version(package: &str, out: &Path) -> String {
+    let profile = out.ancestors().nth(3).and_then(Path::file_name);
+    match profile.and_then(|profile| profile.to_str()) {
+        None | Some("dist") => package.to_owned(),
+        Some(profile) => format!("{package}-{profile}"),
+    }
 }
 
 /// Each profile's name and its text, both with a NUL behind; alphabetical, but `generic` comes first.

@@ -65,9 +65,6 @@ pub mod sweep;
 pub mod sys;
 pub mod workload;
 
-/// Of this program. Numbers of a debug build are not those of a release.
-pub const VERSION: &str = if cfg!(debug_assertions) {
-    concat!(env!("CARGO_PKG_VERSION"), "-debug")
-} else {
-    env!("CARGO_PKG_VERSION")
-};
+/// Of this program, with the profile of cargo that built it, unless that is `dist`: `0.1.0-release`, `0.1.0-debug`.
+/// Their numbers are not the same.
+pub const VERSION: &str = env!("UDPBENCH_VERSION");

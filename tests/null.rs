@@ -89,7 +89,7 @@ fn the_words_for_the_person_go_to_standard_error() {
     let place = Place::new();
     let output = place.run(&format!("{SWEEP} --threads 2 --payload 26 -o -"));
     insta::with_settings!({filters => vec![
-        (r"udpbench \d+\.\d+\.\d+(-debug)?", "udpbench VERSION"),
+        (r"udpbench \d+\.\d+\.\d+(-[a-z]+)?", "udpbench VERSION"),
         (r"\(.*\)", "(WHY)"),
         (r"(?s)warning: .*", ""),
     ]}, {
