@@ -18,15 +18,17 @@ mod snapshot;
 mod sockets;
 mod taps;
 mod threads;
+mod wait;
 mod workers;
 
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
-use anyhow::{anyhow, ensure};
+use anyhow::ensure;
 
 pub use self::local::Local;
 use self::sample::Half;
 use self::site::{Edge, SiteBrief, Sites};
+use self::wait::{drain, pass};
 use crate::data::{Case, Sample};
 use crate::engines::{self, Entry};
 use crate::plan::Settings;
@@ -54,14 +56,6 @@ impl From<anyhow::Error> for NoSample {
     }
 }
 
-/// Queues that have not moved for so long, with no sender left and receivers that had their chance, will
-/// not move any more.
-const QUIET: Duration = Duration::from_millis(500);
-/// The same where nothing is left in any queue, neither of a socket nor of a CPU: only a queueing discipline,
-/// or a CPU that is held up in the middle of a softirq, has a datagram then.
-const QUIET_WHEN_EMPTY: Duration = Duration::from_millis(50);
-/// A thread that sends and receives in turn, and in which nothing moved for so long, waits for a lost datagram.
-const STALLED: Duration = Duration::from_millis(50);
 /// How often the coordinator looks while it waits for lanes to drain or to stop.
 const GLANCE: Duration = Duration::from_micros(100);
 
@@ -205,11 +199,10 @@ impl Trial<'_> {
         sites.each(|site| site.assemble(&flows))?;
 
         sites.each(|site| site.start())?;
-        let is_alone = case.threads.is_alone();
-        pass(settings.warmup, is_alone, sites, interrupt)?;
+        pass(settings.warmup, case, sites, interrupt)?;
         let opened_at = SystemTime::now();
         let opening = sites.each(|site| site.snapshot(Edge::Opening))?;
-        pass(settings.window, is_alone, sites, interrupt)?;
+        pass(settings.window, case, sites, interrupt)?;
         let closing = sites.each(|site| site.snapshot(Edge::Closing))?;
 
         sites.each(|site| site.stop())?;
@@ -240,66 +233,6 @@ fn may_be_split(case: &Case, sender: &Entry) -> anyhow::Result<()> {
         sender.about.moves_datagrams,
         "the engine {sender} moves no datagrams from one process to another"
     );
-    Ok(())
-}
-
-/// Lets time pass while the lanes run. If it is for long, looks at the sensors meanwhile, since the firmware
-/// forgets within 2 s that it throttled, and at the drops, since the kernel counts them with 32 bits. Windows
-/// of ordinary length are left alone, but for a thread that is alone and would wait for a lost datagram.
-fn pass(
-    duration: Duration,
-    is_alone: bool,
-    sites: &mut Sites,
-    interrupt: &Interrupt,
-) -> Result<(), NoSample> {
-    const LOOK: Duration = Duration::from_secs(1);
-    let now = Instant::now();
-    let (end, mut look_at) = (now + duration, now + LOOK);
-    let most = if is_alone { STALLED } else { LOOK };
-    loop {
-        let now = Instant::now();
-        let left = end.saturating_duration_since(now);
-        if interrupt.sleep_unless(left.min(most), &sites.ended())? {
-            sites.each(|site| site.look())?;
-            return Err(anyhow!("a site ended too early").into());
-        }
-        if left <= most {
-            return Ok(());
-        }
-        if is_alone {
-            sites.each(|site| site.wake_stalled())?;
-        }
-        if now >= look_at {
-            look_at = now + LOOK;
-            sites.each(|site| site.look())?;
-        }
-    }
-}
-
-/// Waits until the receivers, in their own loops, have taken what the senders left in the queues.
-///
-/// Where the kernel counts drops by the piece, how many are in flight is not known once there are drops.
-/// There the queues themselves are looked at, and those of the CPUs before them, as datagrams may wait there
-/// for ksoftirqd.
-fn drain(receiver: &Entry, sites: &mut Sites, interrupt: &Interrupt) -> Result<(), NoSample> {
-    let mut last = sample::sum(sites.each(|site| site.counts())?);
-    let mut moved_at = Instant::now();
-    while last.in_flight() > 0 {
-        interrupt.sleep(GLANCE)?;
-        let now = sample::sum(sites.each(|site| site.counts())?);
-        let by_pieces = receiver.about.joins && now.dropped_socket > 0;
-        let quiet = if by_pieces { QUIET_WHEN_EMPTY } else { QUIET };
-        if now != last {
-            (last, moved_at) = (now, Instant::now());
-        } else if moved_at.elapsed() > quiet {
-            let idle = sites.each(|site| site.idle())?;
-            let are_empty = by_pieces && idle.iter().all(|site| site.are_queues_empty);
-            let had_their_chance = idle.iter().all(|site| site.had_their_chance);
-            if are_empty || (had_their_chance && moved_at.elapsed() > QUIET) {
-                break;
-            }
-        }
-    }
     Ok(())
 }
 

@@ -38,7 +38,7 @@ fn a_thread_that_dies_ends_the_run_at_once() {
     };
     site.assemble(&[flow]).expect("threads start");
     site.start().expect("they are there");
-    let ended = pass(LONGER_THAN_ANY_TEST, false, &mut sites, &interrupt);
+    let ended = pass(LONGER_THAN_ANY_TEST, &case, &mut sites, &interrupt);
     let Err(NoSample::Failed(error)) = ended else {
         panic!("it must be noticed: {ended:?}");
     };

@@ -1,0 +1,86 @@
+//! The script's waits: while the threads run, and until the queues are empty.
+
+use std::time::{Duration, Instant};
+
+use anyhow::anyhow;
+
+use super::site::Sites;
+use super::{GLANCE, NoSample, sample};
+use crate::data::Case;
+use crate::engines::Entry;
+use crate::sys::interrupt::Interrupt;
+
+/// How often sensors and drops are looked at.
+const LOOK: Duration = Duration::from_secs(1);
+/// Queues that have not moved for so long, with no sender left and receivers that had their chance, will
+/// not move any more.
+const QUIET: Duration = Duration::from_millis(500);
+/// The same where nothing is left in any queue, neither of a socket nor of a CPU: only a queueing discipline,
+/// or a CPU that is held up in the middle of a softirq, has a datagram then.
+const QUIET_WHEN_EMPTY: Duration = Duration::from_millis(50);
+/// A thread that sends and receives in turn, and in which nothing moved for so long, waits for a lost datagram.
+const STALLED: Duration = Duration::from_millis(50);
+
+/// Lets time pass while the lanes run. If it is for long, looks at the sensors meanwhile, since the firmware
+/// forgets within 2 s that it throttled, and at the drops, since the kernel counts them with 32 bits. Windows
+/// of ordinary length are left alone, but for a thread that is alone and would wait for a lost datagram.
+pub(super) fn pass(
+    duration: Duration,
+    case: &Case,
+    sites: &mut Sites,
+    interrupt: &Interrupt,
+) -> Result<(), NoSample> {
+    let is_alone = case.threads.is_alone();
+    let now = Instant::now();
+    let (end, mut look_at) = (now + duration, now + LOOK);
+    let most = if is_alone { STALLED } else { LOOK };
+    loop {
+        let left = end.saturating_duration_since(Instant::now());
+        if interrupt.sleep_unless(left.min(most), &sites.ended())? {
+            sites.each(|site| site.look())?;
+            return Err(anyhow!("a site ended too early").into());
+        }
+        if left <= most {
+            return Ok(());
+        }
+        if is_alone {
+            sites.each(|site| site.wake_stalled())?;
+        }
+        let now = Instant::now();
+        if now >= look_at {
+            look_at = now + LOOK;
+            sites.each(|site| site.look())?;
+        }
+    }
+}
+
+/// Waits until the receivers, in their own loops, have taken what the senders left in the queues.
+///
+/// Where the kernel counts drops by the piece, how many are in flight is not known once there are drops.
+/// There the queues themselves are looked at, and those of the CPUs before them, as datagrams may wait there
+/// for ksoftirqd.
+pub(super) fn drain(
+    receiver: &Entry,
+    sites: &mut Sites,
+    interrupt: &Interrupt,
+) -> Result<(), NoSample> {
+    let mut last = sample::sum(sites.each(|site| site.counts())?);
+    let mut moved_at = Instant::now();
+    while last.in_flight() > 0 {
+        interrupt.sleep(GLANCE)?;
+        let now = sample::sum(sites.each(|site| site.counts())?);
+        let by_pieces = receiver.about.joins && now.dropped_socket > 0;
+        let quiet = if by_pieces { QUIET_WHEN_EMPTY } else { QUIET };
+        if now != last {
+            (last, moved_at) = (now, Instant::now());
+        } else if moved_at.elapsed() > quiet {
+            let idle = sites.each(|site| site.idle())?;
+            let are_empty = by_pieces && idle.iter().all(|site| site.are_queues_empty);
+            let had_their_chance = idle.iter().all(|site| site.had_their_chance);
+            if are_empty || (had_their_chance && moved_at.elapsed() > QUIET) {
+                break;
+            }
+        }
+    }
+    Ok(())
+}
