@@ -87,7 +87,7 @@ macro_rules! parameters {
                 wait: some $crate::data::Wait {
                     flag "--wait", key "{}", label ["{}"],
                     default |_board, _extent| vec![],
-                    applies |value, (_, receiver)| value == $crate::data::Wait::Spin && receiver.spins
+                    applies |value, (_, receiver)| value == $crate::data::Wait::Spin && receiver.can_spin
                 }
             }
         }

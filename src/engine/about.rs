@@ -29,8 +29,8 @@ pub struct About {
     pub joined_per_call: u32,
     /// Whether one port serves many sockets.
     pub many_links: bool,
-    /// Whether its receiver can wait for no time at all (`--wait spin`).
-    pub spins: bool,
+    /// Whether its receiver can do without waiting (`--wait spin`): see [`PortOptions::spins`](super::PortOptions::spins).
+    pub can_spin: bool,
     /// Which selections include it.
     pub selection: Selection,
     /// Whether one thread can send and receive in turn with it, or the reason why not.
@@ -55,7 +55,7 @@ impl About {
         joins: false,
         joined_per_call: 1,
         many_links: false,
-        spins: false,
+        can_spin: false,
         selection: Selection::ByName,
         one_thread: Ok(()),
         starves: None,

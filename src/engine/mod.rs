@@ -46,17 +46,17 @@ impl Burst {
         Self::of(1, bytes as u64)
     }
 
-    /// `packets` datagrams with `bytes` bytes of payload in all of them, and no failure.
+    /// `packets` datagrams with `bytes` bytes of payload in all of them.
     #[inline]
     pub fn of(packets: u64, bytes: u64) -> Self {
         Self { packets, bytes }
     }
 }
 
-/// What a call came to that makes several operations (`mmsg`, `uring`).
+/// The outcome of a call that makes several operations (`mmsg`, `uring`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Batched {
-    /// What those moved that succeeded.
+    /// What those moved that did not fail.
     pub moved: Burst,
     /// How many failed.
     pub failed: u32,

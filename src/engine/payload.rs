@@ -32,7 +32,7 @@ pub trait Fill: Send + Sync {
     /// does not take are stamped again.
     fn fill(&self, memory: &mut [u8]);
 
-    /// So many of them have gone.
+    /// So many of them have gone. The loop says so: engines do not.
     fn sent(&mut self, packets: u64);
 }
 
@@ -44,10 +44,10 @@ pub trait Check: Send {
     /// Sees one datagram, as long as it came, and where it came from.
     fn check(&mut self, datagram: &[u8], origin: Origin);
 
-    /// Sees the datagram in the first `bytes` of `buffer`. To cut it out, and to say whose it is, costs something,
-    /// which only one that looks pays.
+    /// Sees the datagram in the first `bytes` of `buffer`. Where nobody [looks](Check::LOOKS), this costs nothing:
+    /// neither the slice is taken nor its origin asked for.
     #[inline]
-    fn check_first(&mut self, bytes: usize, buffer: &[u8], origin: impl FnOnce() -> Origin) {
+    fn check_received(&mut self, bytes: usize, buffer: &[u8], origin: impl FnOnce() -> Origin) {
         if Self::LOOKS {
             self.check(&buffer[..bytes], origin());
         }

@@ -9,9 +9,10 @@ use super::Burst;
 use super::null_link::NullLink;
 use super::payload::{Check, Fill};
 
-/// What an engine moves datagrams through. `Send`, with its futures: `--tokio-workers` has other threads run them.
+/// What an engine moves datagrams through. `Send`, with its futures, as `--tokio-workers` has other threads run
+/// them.
 pub trait Port: Send {
-    /// Moves one burst out over `link`, after `fill` has seen its memory.
+    /// Moves one burst out over `link`, after [`Fill::fill`] has seen its memory.
     ///
     /// # Errors
     /// What the system call said. `Interrupted` and `WouldBlock` are normal: the workload looks at its
@@ -23,7 +24,7 @@ pub trait Port: Send {
     ) -> impl Future<Output = io::Result<Burst>> + Send;
 
     /// Moves one burst in, from whichever link has one, and shows each datagram to `check`. May wait for it, but
-    /// must return `Interrupted` when a signal ends the wait.
+    /// must return `Interrupted` when a signal ends the wait: else the thread never sees that it is to stop.
     ///
     /// # Errors
     /// As for [`Port::transmit`].
@@ -62,8 +63,9 @@ impl Link {
         }
     }
 
-    /// [`Link::peer`], for a port that keeps an address whether it sends or not.
-    pub fn destination(&self) -> SocketAddr {
+    /// [`Link::peer`], for a port that keeps an address whether it sends or not: 0.0.0.0:0, to which nothing can be
+    /// sent.
+    pub fn peer_or_unspecified(&self) -> SocketAddr {
         self.peer
             .unwrap_or_else(|| (Ipv4Addr::UNSPECIFIED, 0).into())
     }
@@ -95,7 +97,7 @@ impl Direction {
 /// What a port is opened with.
 #[derive(Debug)]
 pub struct PortOptions {
-    /// Its sockets: one at least, and one at most unless the engine [`serves many`](super::About::many_links).
+    /// Its sockets: one at least, and no more unless the engine serves [many](super::About::many_links).
     pub links: Vec<Link>,
     /// What it is for. The rest need not be built.
     pub direction: Direction,
@@ -105,11 +107,11 @@ pub struct PortOptions {
     pub buffer_bytes: usize,
     /// Datagrams that one call may move, for engines that batch.
     pub batch: usize,
-    /// Whether a receive is not to wait at all, but to return `WouldBlock`. Only where the engine
-    /// [`spins`](super::About::spins).
+    /// Whether a receive is not to wait at all, but to return `WouldBlock` or an empty burst. Only where the engine
+    /// [can](super::About::can_spin).
     pub spins: bool,
-    /// Whether each datagram that a call moves is to hold something else, and so needs memory of its own.
-    pub distinct: bool,
+    /// With `--verify`: the datagrams of one call differ, so each needs memory of its own.
+    pub own_payloads: bool,
 }
 
 impl PortOptions {
@@ -122,7 +124,7 @@ impl PortOptions {
             buffer_bytes: payload_bytes,
             batch: 1,
             spins: false,
-            distinct: false,
+            own_payloads: false,
         }
     }
 
@@ -157,7 +159,7 @@ impl PortOptions {
     ///
     /// # Errors
     /// What the system said.
-    pub fn set_wait(&self, socket: &UdpSocket) -> io::Result<()> {
+    pub fn apply_wait(&self, socket: &UdpSocket) -> io::Result<()> {
         socket.set_nonblocking(self.spins)
     }
 }

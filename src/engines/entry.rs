@@ -29,6 +29,8 @@ pub struct Entry {
 impl Entry {
     /// The registry's entry for `E`.
     pub const fn of<E: Engine>() -> Self {
+        // In the registry, which is a constant, what is no name does not compile.
+        EngineName::new(E::ABOUT.name);
         Self {
             about: &E::ABOUT,
             try_out: E::probe,

@@ -57,7 +57,7 @@ impl Engine for Gro {
         group: Group::Offload,
         partner: Partner::SentBy("gso"),
         joins: true,
-        spins: true,
+        can_spin: true,
         ..About::PLAIN
     };
     type Port<A: Addressing> = GroPort<A>;
@@ -71,7 +71,7 @@ impl Engine for Gro {
         if options.direction.receives() {
             gso::join(&link.socket)?;
         }
-        options.set_wait(&link.socket)?;
+        options.apply_wait(&link.socket)?;
         Ok(GroPort {
             outgoing: Segments::new(&options, &link)?,
             incoming: CoalescedReceive::new(!A::CONNECTED),
@@ -150,7 +150,7 @@ impl<A: Addressing> Segments<A> {
             gso::cut(&link.socket, payload.len())?;
         }
         Ok(Self {
-            peer: link.destination(),
+            peer: link.peer_or_unspecified(),
             payload_bytes: payload.len(),
             payload: payload.repeat(count),
             count: count as u64,

@@ -101,7 +101,7 @@ impl<V: Variant> Engine for Mio<V> {
         Ok(MioPort {
             payload: options.payload(),
             buffer: options.buffer(),
-            peer: link.destination(),
+            peer: link.peer_or_unspecified(),
             reactor: Reactor::new::<V>(link.socket, options.direction)?,
             marker: PhantomData,
         })
@@ -148,7 +148,7 @@ impl<A: Addressing, V: Variant> Port for MioPort<A, V> {
                 Ok(received)
             }
         })?;
-        check.check_first(received, &self.buffer, || Origin::of(source));
+        check.check_received(received, &self.buffer, || Origin::of(source));
         Ok(Burst::one(received))
     }
 }

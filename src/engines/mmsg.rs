@@ -18,7 +18,7 @@ impl Engine for Mmsg {
         group: Group::Batch,
         sends_batches: true,
         receives_batches: true,
-        spins: true,
+        can_spin: true,
         ..About::PLAIN
     };
     type Port<A: Addressing> = MmsgPort;
@@ -29,7 +29,7 @@ impl Engine for Mmsg {
 
     fn open<A: Addressing>(&self, mut options: PortOptions) -> io::Result<MmsgPort> {
         let link = options.only_link()?;
-        options.set_wait(&link.socket)?;
+        options.apply_wait(&link.socket)?;
         Ok(MmsgPort {
             outgoing: SendBatch::of::<A>(&options, &link),
             incoming: ReceiveBatch::of::<A>(&options),

@@ -1,7 +1,7 @@
 //! The registry: every engine there is, in the order in which people see them.
 //!
 //! A new engine is one file here and one line in [`ALL`]; tests, `udpbench engines` and the plan walk
-//! this list. Start from `null.rs`.
+//! this list. `CONTRIBUTING.md` says what to start from.
 
 mod entry;
 mod gso;

@@ -9,7 +9,7 @@ use nix::sys::socket::{MsgFlags, SockaddrStorage, recv, recvfrom, send, sendto};
 
 use crate::data::Group;
 use crate::engine::payload::{Check, Fill, Origin};
-use crate::engine::{About, Addressing, Burst, Engine, LaneBrief, Port, PortOptions, Selection};
+use crate::engine::{About, Addressing, Burst, Engine, LaneBrief, Port, PortOptions};
 
 pub(super) struct Nix;
 
@@ -18,7 +18,6 @@ impl Engine for Nix {
         name: "nix",
         summary: "blocking nix: send, recv, sendto, recvfrom, one call per datagram",
         group: Group::Blocking,
-        selection: Selection::ByName,
         ..About::PLAIN
     };
     type Port<A: Addressing> = NixPort<A>;
@@ -30,7 +29,7 @@ impl Engine for Nix {
     fn open<A: Addressing>(&self, mut options: PortOptions) -> io::Result<NixPort<A>> {
         let link = options.only_link()?;
         Ok(NixPort {
-            peer: link.destination().into(),
+            peer: link.peer_or_unspecified().into(),
             socket: link.socket,
             payload: options.payload(),
             buffer: options.buffer(),
@@ -65,14 +64,14 @@ impl<A: Addressing> Port for NixPort<A> {
         let socket = self.socket.as_raw_fd();
         if A::CONNECTED {
             let received = recv(socket, &mut self.buffer, MsgFlags::empty())?;
-            check.check_first(received, &self.buffer, || Origin::PEER);
+            check.check_received(received, &self.buffer, || Origin::PEER);
             Ok(Burst::one(received))
         } else {
             // The address stays where it is: to move it costs 15 instructions.
             match recvfrom::<SockaddrStorage>(socket, &mut self.buffer) {
                 Ok((received, ref source)) => {
                     let origin = || Origin::of(source.as_ref().and_then(address));
-                    check.check_first(received, &self.buffer, origin);
+                    check.check_received(received, &self.buffer, origin);
                     Ok(Burst::one(received))
                 }
                 Err(errno) => Err(errno.into()),

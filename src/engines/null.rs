@@ -1,5 +1,4 @@
-//! `null`: moves nothing. It measures the harness itself, mocks the network for tests, and is the
-//! skeleton to copy for a new engine.
+//! `null`: moves nothing. It measures the harness itself, and mocks the network for tests.
 //!
 //! The sockets are built, pinned, checked and closed as for any engine, but the datagrams are only
 //! numbers on a [`NullLink`](crate::engine::null_link::NullLink).
@@ -14,8 +13,7 @@ use crate::data::Group;
 use crate::engine::null_link::NullQueue;
 use crate::engine::payload::{Check, Fill};
 use crate::engine::{
-    About, Addressing, Burst, Engine, LaneBrief, LosslessTap, PerLink, Port, PortOptions,
-    Selection, Tap,
+    About, Addressing, Burst, Engine, LaneBrief, LosslessTap, PerLink, Port, PortOptions, Tap,
 };
 
 pub(super) struct Null;
@@ -25,7 +23,6 @@ impl Engine for Null {
         name: "null",
         summary: "moves nothing: what the harness itself costs",
         group: Group::Harness,
-        selection: Selection::ByName,
         moves_datagrams: false,
         many_links: true,
         ..About::PLAIN
@@ -60,7 +57,6 @@ impl Engine for Null {
     }
 }
 
-/// An engine that has connected and unconnected calls looks at `A::CONNECTED`, as `std` does.
 pub(super) struct NullPort<A> {
     out: PerLink<Out>,
     incoming: Vec<Arc<NullQueue>>,

@@ -67,7 +67,7 @@ impl Engine for QuinnUdp {
             ],
             metas: [RecvMeta::default(); BATCH_SIZE],
             connected: A::CONNECTED,
-            peer: link.destination(),
+            peer: link.peer_or_unspecified(),
             socket: adopt(&self.runtime, link.socket)?,
             state,
             wakeups: Arc::clone(&self.wakeups),

@@ -33,7 +33,7 @@ impl Engine for Smol {
         Ok(SmolPort {
             payload: options.payload(),
             buffer: options.buffer(),
-            peer: link.destination(),
+            peer: link.peer_or_unspecified(),
             socket: Async::new(link.socket)?,
             wakeups: Arc::clone(&self.0),
             addressing: PhantomData,
@@ -78,7 +78,7 @@ impl<A: Addressing> Port for SmolPort<A> {
             let (received, source) = self.wakeups.end(receive).await?;
             (received, Some(source))
         };
-        check.check_first(received, &self.buffer, || Origin::of(source));
+        check.check_received(received, &self.buffer, || Origin::of(source));
         Ok(Burst::one(received))
     }
 }

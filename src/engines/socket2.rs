@@ -10,7 +10,7 @@ use socket2::{SockAddr, Socket};
 
 use crate::data::Group;
 use crate::engine::payload::{Check, Fill, Origin};
-use crate::engine::{About, Addressing, Burst, Engine, LaneBrief, Port, PortOptions, Selection};
+use crate::engine::{About, Addressing, Burst, Engine, LaneBrief, Port, PortOptions};
 
 pub(super) struct Socket2;
 
@@ -19,7 +19,6 @@ impl Engine for Socket2 {
         name: "socket2",
         summary: "blocking socket2, one call per datagram, into uninitialised memory",
         group: Group::Blocking,
-        selection: Selection::ByName,
         ..About::PLAIN
     };
     type Port<A: Addressing> = Socket2Port<A>;
@@ -31,7 +30,7 @@ impl Engine for Socket2 {
     fn open<A: Addressing>(&self, mut options: PortOptions) -> io::Result<Socket2Port<A>> {
         let link = options.only_link()?;
         Ok(Socket2Port {
-            peer: link.destination().into(),
+            peer: link.peer_or_unspecified().into(),
             socket: link.socket.into(),
             payload: options.payload(),
             buffer: vec![MaybeUninit::uninit(); options.buffer().len()],

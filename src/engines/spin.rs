@@ -7,7 +7,7 @@ use std::mem;
 use super::std::StdPort;
 use crate::data::Group;
 use crate::engine::payload::{Check, Fill};
-use crate::engine::{About, Addressing, Burst, Engine, LaneBrief, Port, PortOptions, Selection};
+use crate::engine::{About, Addressing, Burst, Engine, LaneBrief, Port, PortOptions};
 
 pub(super) struct Spin;
 
@@ -16,7 +16,6 @@ impl Engine for Spin {
         name: "spin",
         summary: "non-blocking std in a busy loop: no sleep and no wake-up, but a whole CPU",
         group: Group::Blocking,
-        selection: Selection::ByName,
         many_links: true,
         ..About::PLAIN
     };

@@ -18,7 +18,7 @@ impl Engine for Std {
         summary: "blocking std::net::UdpSocket, one call per datagram; the reference",
         group: Group::Blocking,
         selection: Selection::Default,
-        spins: true,
+        can_spin: true,
         ..About::PLAIN
     };
     type Port<A: Addressing> = StdPort<A>;
@@ -29,7 +29,7 @@ impl Engine for Std {
 
     fn open<A: Addressing>(&self, mut options: PortOptions) -> io::Result<StdPort<A>> {
         let link = options.only_link()?;
-        options.set_wait(&link.socket)?;
+        options.apply_wait(&link.socket)?;
         StdPort::new(&options, vec![link])
     }
 }
@@ -48,7 +48,7 @@ impl<A: Addressing> StdPort<A> {
             payload: options.payload(),
             buffer: options.buffer(),
             links: PerLink::of(links, |link| {
-                let peer = link.destination();
+                let peer = link.peer_or_unspecified();
                 Ok((link.socket, peer))
             })?,
             addressing: PhantomData,
@@ -85,7 +85,7 @@ impl<A: Addressing> StdPort<A> {
             let (received, source) = socket.recv_from(&mut self.buffer)?;
             (received, Some(source))
         };
-        check.check_first(received, &self.buffer, || Origin { link, source });
+        check.check_received(received, &self.buffer, || Origin { link, source });
         Ok(Burst::one(received))
     }
 }

@@ -86,7 +86,7 @@ impl<V: Variant> Engine for Tokio<V> {
         Ok(TokioPort {
             payload: options.payload(),
             buffer: options.buffer(),
-            peer: link.destination(),
+            peer: link.peer_or_unspecified(),
             socket: adopt(self.runtime.get(), link.socket)?,
             wakeups: Arc::clone(&self.wakeups),
             writable: V::POLICY.try_first,
@@ -196,7 +196,7 @@ impl<A: Addressing, V: Variant> Port for TokioPort<A, V> {
         // Whatever the error: whether the socket is still ready, tokio knows, and then says so at once.
         self.readable = outcome.is_ok();
         let (received, source) = outcome?;
-        check.check_first(received, &self.buffer, || Origin::of(source));
+        check.check_received(received, &self.buffer, || Origin::of(source));
         Ok(Burst::one(received))
     }
 }

@@ -19,7 +19,7 @@ impl Engine for Uring {
         summary: "io_uring: --batch sends per call, multishot receive into provided buffers",
         group: Group::Batch,
         sends_batches: true,
-        spins: true,
+        can_spin: true,
         ..About::PLAIN
     };
     type Port<A: Addressing> = UringPort;

@@ -1,4 +1,4 @@
-//! One thread, seen from the coordinator.
+//! One thread: how it lives, pinned to its CPU, and how the coordinator sees it.
 
 use std::io;
 use std::sync::Arc;
@@ -101,7 +101,12 @@ impl Lane {
     }
 }
 
-/// The life of one lane's thread.
+/// Pins the calling thread to a CPU. Whether that worked.
+fn pin_to(id: usize) -> bool {
+    core_affinity::set_for_current(core_affinity::CoreId { id })
+}
+
+/// The life of one lane's thread: pins itself, runs its program, and times its CPU.
 pub(super) fn live(
     run: impl FnOnce(&LaneContext) -> io::Result<Remark>,
     cpu: Option<usize>,
@@ -117,8 +122,8 @@ pub(super) fn live(
     }
 
     let guard = OpenToFailure(control);
-    if let Some(id) = cpu {
-        let pinned = core_affinity::set_for_current(core_affinity::CoreId { id });
+    if let Some(cpu) = cpu {
+        let pinned = pin_to(cpu);
         context.meter.pinned.store(pinned, Ordering::Relaxed);
     }
     let tid = nix::unistd::gettid().as_raw();

@@ -167,8 +167,8 @@ impl Sockets {
             batch: case.batch.map_or(1, Batch::count),
             spins: direction == Direction::Receives
                 && case.wait == Some(Wait::Spin)
-                && receiver.about.spins,
-            distinct: tracker.is_some(),
+                && receiver.about.can_spin,
+            own_payloads: tracker.is_some(),
             ..PortOptions::of(vec![link], direction, payload_bytes)
         };
         let queues: Vec<Arc<NullQueue>> = flows.iter().map(|_| Arc::default()).collect();

@@ -59,7 +59,7 @@ pub fn engines_of(case: &Case) -> (&'static Entry, &'static Entry) {
 /// The same case with receivers that spin, if its receiving engine can.
 pub fn spinning(case: &Case) -> Option<Case> {
     let (_, receiver) = engines_of(case);
-    receiver.about.spins.then_some(Case {
+    receiver.about.can_spin.then_some(Case {
         wait: Some(Wait::Spin),
         ..*case
     })

@@ -43,7 +43,7 @@ impl SendBatch {
             0
         };
         Self::new(
-            payload.repeat(if options.distinct { count } else { 1 }),
+            payload.repeat(if options.own_payloads { count } else { 1 }),
             payload.len(),
             count,
             peer,

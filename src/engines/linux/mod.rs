@@ -5,7 +5,7 @@ pub mod coalesced;
 pub mod gso;
 #[cfg(feature = "tokio")]
 pub mod scoped_spawn;
-mod source;
+pub mod source;
 mod stable;
 #[cfg(feature = "message-io")]
 pub mod swap_fd;

@@ -5,19 +5,22 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
 /// Room for any address (struct sockaddr_storage, sockaddr(3type)).
 #[derive(Clone, Copy)]
 #[repr(C, align(8))]
-pub(super) struct Source([u8; Source::BYTES as usize]);
+pub struct Source([u8; Source::BYTES as usize]);
 
 impl Source {
-    pub(super) const BYTES: u32 = 128;
-    pub(super) const EMPTY: Self = Self([0; Self::BYTES as usize]);
+    /// How long, in bytes.
+    pub const BYTES: u32 = 128;
+    /// Nothing written yet.
+    pub const EMPTY: Self = Self([0; Self::BYTES as usize]);
 
-    pub(super) fn address(&self) -> Option<SocketAddr> {
+    /// What the kernel wrote, if it is an address of IPv4 or IPv6.
+    pub fn address(&self) -> Option<SocketAddr> {
         address(&self.0)
     }
 }
 
 /// The address in a `sockaddr_in` (ip(7)) or a `sockaddr_in6` (ipv6(7)).
-pub(super) fn address(name: &[u8]) -> Option<SocketAddr> {
+pub fn address(name: &[u8]) -> Option<SocketAddr> {
     let family = u16::from_ne_bytes(field(name, 0)?);
     let port = u16::from_be_bytes(field(name, 2)?);
     match i32::from(family) {

@@ -3,16 +3,27 @@
 use std::io::ErrorKind;
 use std::mem;
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
+use std::thread;
+use std::time::{Duration, Instant};
 
-use crate::engine::payload::{Check, NoFill, Origin};
+use crate::engine::payload::tests::Numbered;
+use crate::engine::payload::{Check, NoCheck, Origin};
 use crate::engine::{
     Addressing, Burst, Connected, Direction, Engine, LaneBrief, Link, Port, PortOptions,
-    Unconnected,
+    Unconnected, Wakeups,
 };
 use crate::engines;
+use crate::sys::wakeup;
 
 const BYTES: usize = 300;
+/// What each datagram of a burst holds: its number, from 1.
+const FILL: Numbered = Numbered {
+    first: 1,
+    bytes: BYTES,
+};
+/// Far longer than any engine waits between two looks, on however busy a machine.
+const LONGEST_WAIT: Duration = Duration::from_secs(60);
 /// Of engines that serve many.
 const LINKS: usize = 3;
 
@@ -30,19 +41,80 @@ fn every_engine_keeps_the_contract() {
 pub(in crate::engines) fn holds<E: Engine>() {
     both_ways::<E, Connected>(1);
     both_ways::<E, Unconnected>(1);
+    a_wakeup_ends_a_wait::<E>();
+    if E::ABOUT.can_spin {
+        spins::<E>();
+    }
     if E::ABOUT.many_links {
         both_ways::<E, Connected>(LINKS);
         both_ways::<E, Unconnected>(LINKS);
     } else {
         let (links, _far) = links::<Unconnected>(2);
-        let refused = start::<E>().open::<Unconnected>(options(links));
+        let refused = start::<E>(&Arc::default()).open::<Unconnected>(options(links));
         assert!(refused.is_err(), "{}: two links", E::ABOUT.name);
+    }
+}
+
+/// A receive that waits for nothing returns when its thread is woken as the coordinator does it.
+fn a_wakeup_ends_a_wait<E: Engine>() {
+    wakeup::install().expect("sigaction works");
+    let wakeups = Arc::<Wakeups>::default();
+    let (tell, told) = mpsc::channel();
+    let thread = thread::spawn({
+        let wakeups = Arc::clone(&wakeups);
+        move || {
+            let engine = start::<E>(&wakeups);
+            let (links, _far) = links::<Unconnected>(1);
+            let mut port = engine
+                .open::<Unconnected>(options(links))
+                .expect("it opens");
+            let tid = nix::unistd::gettid().as_raw();
+            tell.send(tid).expect("somebody waits for it");
+            engine
+                .run(async { port.receive(&mut NoCheck).await })
+                .map_err(|error| error.kind())
+        }
+    });
+    let tid = told.recv().expect("it starts");
+    let begin = Instant::now();
+    while !thread.is_finished() {
+        assert!(
+            begin.elapsed() < LONGEST_WAIT,
+            "{}: a receive goes on although a signal has come: is EINTR retried?",
+            E::ABOUT.name
+        );
+        wakeup::interrupt(tid);
+        wakeups.interrupt();
+        thread::sleep(Duration::from_millis(1));
+    }
+    // A ring that was woken just after it was armed has made its call.
+    let outcome = thread.join().expect("no panic");
+    let outcome = outcome.or_else(|error| match error {
+        ErrorKind::Interrupted | ErrorKind::WouldBlock => Ok(Burst::default()),
+        error => Err(error),
+    });
+    assert_eq!(outcome, Ok(Burst::default()), "{}", E::ABOUT.name);
+}
+
+/// Told to spin, a receive from an empty socket returns at once, with nothing.
+fn spins<E: Engine>() {
+    let engine = start::<E>(&Arc::default());
+    let (links, _far) = links::<Unconnected>(1);
+    let options = PortOptions {
+        spins: true,
+        direction: Direction::Receives,
+        ..options(links)
+    };
+    let mut port = engine.open::<Unconnected>(options).expect("it opens");
+    match engine.run(async { port.receive(&mut NoCheck).await }) {
+        Ok(burst) => assert_eq!(burst, Burst::default(), "{}", E::ABOUT.name),
+        Err(error) => assert_eq!(error.kind(), ErrorKind::WouldBlock, "{}", E::ABOUT.name),
     }
 }
 
 /// One port sends over each of its links and receives over the same ones.
 fn both_ways<E: Engine, A: Addressing>(count: usize) {
-    let engine = start::<E>();
+    let engine = start::<E>(&Arc::default());
     let (links, far) = links::<A>(count);
     let mut port = engine.open::<A>(options(links)).expect("it opens");
     let mut seen = Seen::default();
@@ -50,10 +122,14 @@ fn both_ways<E: Engine, A: Addressing>(count: usize) {
         for (link, far) in far.iter().enumerate() {
             let what = format!("{}, link {link}, turn {turn}", E::ABOUT.name);
             let burst = engine.run(send(&mut port, link));
-            let (_, ours) = far.recv_from(&mut [0; BYTES]).expect("it was sent");
-            for _ in 1..burst.packets {
-                far.recv(&mut [0; BYTES]).expect("a whole burst was sent");
+            let mut ours = None;
+            for n in (1..).take(usize::try_from(burst.packets).expect("few")) {
+                let mut room = [0; BYTES + 1];
+                let (bytes, source) = far.recv_from(&mut room).expect("a whole burst was sent");
+                assert_eq!(room[..bytes], [n; BYTES], "{what}");
+                ours = Some(source);
             }
+            let ours = ours.expect("a burst is not empty");
             let answer = vec![u8::try_from(link).expect("few"); BYTES / 2];
             far.send_to(&answer, ours).expect("loopback takes it");
             let burst = engine.run(receive(&mut port, &mut seen));
@@ -69,7 +145,7 @@ fn both_ways<E: Engine, A: Addressing>(count: usize) {
 async fn send(port: &mut impl Port, link: usize) -> Burst {
     loop {
         // As a loop does: a call that moved nothing is made again.
-        match port.transmit(link, &NoFill).await {
+        match port.transmit(link, &FILL).await {
             Ok(burst) => return burst,
             Err(error) => assert_eq!(error.kind(), ErrorKind::WouldBlock),
         }
@@ -85,9 +161,9 @@ async fn receive(port: &mut impl Port, seen: &mut Seen) -> Burst {
     }
 }
 
-fn start<E: Engine>() -> E {
+fn start<E: Engine>(wakeups: &Arc<Wakeups>) -> E {
     let brief = LaneBrief {
-        wakeups: Arc::default(),
+        wakeups: Arc::clone(wakeups),
         meter: Arc::default(),
         pool: None,
     };
@@ -111,6 +187,7 @@ fn links<A: Addressing>(count: usize) -> (Vec<Link>, Vec<UdpSocket>) {
 fn options(links: Vec<Link>) -> PortOptions {
     PortOptions {
         batch: 4,
+        own_payloads: true,
         ..PortOptions::of(links, Direction::Both, BYTES)
     }
 }
