@@ -1,40 +1,12 @@
 //! The sheet about the machine: what one has to know to believe the numbers.
 
 use rust_xlsxwriter::{Worksheet, XlsxError};
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::{Formats, index, write};
 use crate::export::table;
-use crate::row::Row;
-
-/// The columns whose values are the same in all rows of a run.
-const SHARED: [&str; 25] = [
-    "board",
-    "model",
-    "soc",
-    "cpu_model",
-    "machine",
-    "virtualization",
-    "kernel",
-    "preemption",
-    "page_bytes",
-    "irq_time_accounting",
-    "governor",
-    "cpufreq_driver",
-    "freq_min_mhz",
-    "freq_max_mhz",
-    "cpuidle_driver",
-    "isolated_cpus",
-    "load_1min",
-    "rps_cpus",
-    "conntrack_entries",
-    "nic_irq_cpus",
-    "arch",
-    "target",
-    "version",
-    "warmup_ms",
-    "seed",
-];
+use crate::row::{Environment, Row};
 
 /// What is longer does not make its column wider.
 const WIDEST_PX: u16 = 700;
@@ -45,18 +17,19 @@ pub(super) fn fill(
     rows: &[Row],
     formats: &Formats,
 ) -> Result<(), XlsxError> {
-    let fields = |row: &Row| match serde_json::to_value(row) {
-        Ok(Value::Object(fields)) => fields,
-        _ => Map::new(),
-    };
     let all: Vec<Map<String, Value>> = rows.iter().map(fields).collect();
-    let facts = SHARED.map(|name| (name, distinct(&all, name)));
+    // The columns whose values are the same in all rows of a run.
+    let shared = fields(&Environment::default());
+    let shared = shared.keys().map(String::as_str);
+    let facts = shared.map(|name| (name, distinct(&all, name)));
+    // What is no column.
+    let facts = facts.filter(|(name, _)| all.iter().any(|row| row.contains_key(*name)));
     // Each row has its own; RFC 3339 in UTC sorts as time does.
     let times = rows.iter().map(|row| row.started_at.as_str());
     let first = times.filter(|time| !time.is_empty()).min();
     let started = ("started_at", first.map(Value::from).into_iter().collect());
     let mut line = 0;
-    for (name, values) in facts.into_iter().chain([started]) {
+    for (name, values) in facts.chain([started]) {
         write(sheet, (line, 0), &name.into(), &formats.header)?;
         for (n, value) in values.iter().enumerate() {
             write(sheet, (line, index(1 + n)?), value, &formats.left)?;
@@ -67,6 +40,13 @@ pub(super) fn fill(
     sheet.autofit_to_max_width(WIDEST_PX);
     sheet.set_landscape().set_print_fit_to_pages(1, 0);
     Ok(())
+}
+
+fn fields(value: &impl Serialize) -> Map<String, Value> {
+    match serde_json::to_value(value) {
+        Ok(Value::Object(fields)) => fields,
+        _ => Map::new(),
+    }
 }
 
 fn distinct(all: &[Map<String, Value>], name: &str) -> Vec<Value> {
@@ -96,29 +76,4 @@ fn remarks(
         write(sheet, (line, 2), &count.into(), &formats.plain)?;
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::row::Environment;
-    use crate::row::tests::ordinary_row;
-
-    #[test]
-    fn the_facts_are_the_columns_that_come_from_the_environment() {
-        let fields = |value| match value {
-            Ok(Value::Object(fields)) => fields,
-            _ => Map::new(),
-        };
-        let columns = fields(serde_json::to_value(ordinary_row()));
-        let environment = fields(serde_json::to_value(Environment::default()));
-        let both = environment
-            .keys()
-            .filter(|name| columns.contains_key(*name));
-        let mut both: Vec<&str> = both.map(String::as_str).collect();
-        let mut shown = SHARED;
-        both.sort_unstable();
-        shown.sort_unstable();
-        assert_eq!(both, shown);
-    }
 }
