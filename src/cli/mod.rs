@@ -81,10 +81,11 @@ pub enum Command {
     Rank(RankArgs),
     /// One page of charts and tables for a browser
     Report(ReportArgs),
-    /// Runs senders or receivers for a udpbench in another process or, through ssh, on another host
+    /// Runs senders or receivers for a udpbench in another process
     ///
-    /// The other udpbench starts it, and drives it by messages on standard input and output. It ends, with
-    /// all that it runs, when standard input does. Both have to be of the same version.
+    /// That one starts it, and drives it by messages on standard input and output. It ends, with all that it
+    /// runs, when standard input does. Both have to be of the same version. Made for measuring between two
+    /// hosts; no command does that yet, and the tests alone use it.
     Agent(AgentArgs),
     /// A completion script for a shell, to standard output
     Completions(CompletionsArgs),

@@ -213,7 +213,6 @@ mod tests {
     use super::*;
     use crate::measure::local::Local;
     use crate::measure::site::{Part, Site, SiteBrief};
-    use crate::platform::placement::Placement;
     use crate::sys::files::Root;
     use crate::sys::reuseport_bpf;
 
@@ -249,14 +248,7 @@ mod tests {
             };
             let root = Root::default();
             let mut local = Local::new(&root);
-            let brief = SiteBrief {
-                case,
-                part: Part::Both,
-                placement: Placement::unpinned(case.threads),
-                verifies: false,
-                #[cfg(feature = "calibration")]
-                delay: None,
-            };
+            let brief = SiteBrief::of(case, Part::Both);
             local.open(&brief).expect("std is in every build");
             let mut sites = Sites::One(&mut local);
             let interrupt = Interrupt::never().expect("a pair of sockets");

@@ -188,6 +188,20 @@ pub struct SiteBrief {
     pub delay: Option<Delay>,
 }
 
+impl SiteBrief {
+    /// For `part` of a case whose threads are not pinned and whose datagrams are not looked at.
+    pub fn of(case: Case, part: Part) -> Self {
+        Self {
+            case,
+            part,
+            placement: Placement::unpinned(case.threads),
+            verifies: false,
+            #[cfg(feature = "calibration")]
+            delay: None,
+        }
+    }
+}
+
 /// A sender's datagrams, and where they end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Flow {

@@ -20,14 +20,7 @@ fn a_thread_that_dies_ends_the_run_at_once() {
     let mut local = Local::new(&root);
     let mut sites = Sites::One(&mut local);
     let site = sites.senders();
-    let brief = SiteBrief {
-        case,
-        part: Part::Both,
-        placement: Placement::unpinned(case.threads),
-        verifies: false,
-        #[cfg(feature = "calibration")]
-        delay: None,
-    };
+    let brief = SiteBrief::of(case, Part::Both);
     site.open(&brief).expect("std is in every build");
     let receivers = site.bind().expect("loopback works");
     let flow = Flow {

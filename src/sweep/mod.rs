@@ -3,16 +3,14 @@
 //! What is compared is measured within seconds of each other, so that drift (heat, neighbours) cancels in
 //! the ratio to the reference of the same round; and a block's rows are final when the block is done.
 
+mod case;
 mod thermal_settle;
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use anyhow::anyhow;
-
-use crate::data::{self, Case, Sample, Traits};
-use crate::log::{Event, Expected, Header};
-use crate::measure::{self, NoSample};
+use crate::data::Case;
+use crate::log::{Event, Header};
 use crate::plan::{Block, Until};
 use crate::platform::placement::Placement;
 use crate::replay::Replay;
@@ -100,30 +98,6 @@ impl From<Interrupted> for End {
 impl From<anyhow::Error> for End {
     fn from(error: anyhow::Error) -> Self {
         Self::Unkept(error)
-    }
-}
-
-/// A window with impossible counts is an error: a reader would refuse the whole file.
-fn possible(measured: Result<Sample, NoSample>, expected: Expected) -> Result<Sample, NoSample> {
-    let sample = measured?;
-    match expected.contradiction(&sample) {
-        None => Ok(sample),
-        Some(contradiction) => Err(NoSample::Failed(anyhow!(
-            "impossible counts: {contradiction}"
-        ))),
-    }
-}
-
-/// Why a window is to be measured again, if it is: one bad window on a busy machine must not fail its case.
-/// A receiver that is known to starve would do so again.
-fn fault(receiver: &Traits, measured: &Result<Sample, NoSample>) -> Option<String> {
-    match measured {
-        Ok(sample) => {
-            let is_expected = sample.books.unread > 0 && receiver.starves.is_some();
-            sample.fault().filter(|_| !is_expected)
-        }
-        Err(NoSample::Failed(error)) => Some(format!("{error:#}")),
-        Err(NoSample::Interrupted) => None,
     }
 }
 
@@ -227,103 +201,6 @@ impl Sweep<'_> {
         self.journal
             .windows_to_come(i64::try_from(left).unwrap_or_default());
         None
-    }
-
-    fn window(
-        &mut self,
-        case: &Case,
-        placement: &Placement,
-        round: u32,
-        position: u32,
-    ) -> Result<(), End> {
-        let settings = &self.header.schedule.settings;
-        let engines = self.header.plan.pair(case);
-        let expected = Expected {
-            case,
-            engines,
-            placement,
-            window: settings.window,
-        };
-        let measure = || {
-            let measured = measure::window(case, placement, settings, self.interrupt);
-            possible(measured, expected)
-        };
-        let mut measured = measure();
-        let is_second = self.replay.is_repeated(case, round);
-        if let Some(reason) = fault(engines.receiver, &measured).filter(|_| !is_second) {
-            self.journal
-                .doing(&format!("measured again: {} ({reason})", case.label()));
-            self.emit(&Event::Repeated {
-                case: case.key(),
-                round,
-                reason,
-                sample: measured.ok().map(|sample| {
-                    Box::new(Sample {
-                        round,
-                        position,
-                        ..sample
-                    })
-                }),
-            })?;
-            measured = measure();
-        }
-        match measured {
-            Ok(sample) => self.emit(&Event::Window(Box::new(Sample {
-                round,
-                position,
-                ..sample
-            }))),
-            Err(NoSample::Interrupted) => Err(End::Interrupted),
-            Err(NoSample::Failed(error)) => self.fail(case, round, format!("{error:#}")),
-        }
-    }
-
-    fn fail(&mut self, case: &Case, round: u32, reason: String) -> Result<(), End> {
-        let case = case.key();
-        self.emit(&Event::Failed {
-            case,
-            round,
-            reason,
-        })?;
-        let lost = self.header.schedule.rounds.saturating_add(1);
-        let lost = lost.saturating_sub(round.max(1));
-        self.journal.windows_to_come(-i64::from(lost));
-        Ok(())
-    }
-
-    /// Looks at what each case delivers, before anything is measured.
-    fn verify(&mut self, cases: &[(&Case, &Placement)]) -> Result<(), End> {
-        let settings = &self.header.schedule.settings;
-        for &(case, placement) in cases {
-            let replay = &self.replay;
-            let engines = self.header.plan.pair(case);
-            if data::refusal(case.payload, engines.sender).is_some()
-                || replay.is_verified(case)
-                || replay.has_failed(case)
-            {
-                continue;
-            }
-            self.journal.doing(&format!("verifying {}", case.label()));
-            let expected = Expected {
-                case,
-                engines,
-                placement,
-                window: Duration::ZERO,
-            };
-            let verified = measure::verify(case, placement, settings, self.interrupt);
-            match possible(verified, expected) {
-                Ok(sample) => {
-                    self.emit(&Event::Verified(Box::new(sample)))?;
-                    if self.replay.has_failed(case) {
-                        let lost = self.header.schedule.rounds;
-                        self.journal.windows_to_come(-i64::from(lost));
-                    }
-                }
-                Err(NoSample::Interrupted) => return Err(End::Interrupted),
-                Err(NoSample::Failed(error)) => self.fail(case, 0, format!("{error:#}"))?,
-            }
-        }
-        Ok(())
     }
 
     /// Writes down what happened, and the rows that follow from it.

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use udpbench::measure::Local;
 use udpbench::measure::site::{Edge, Flow, Part, Site, SiteBrief, Sites};
-use udpbench::platform::placement::Placement;
 use udpbench::sys::files::Root;
 
 use crate::common::wait_until;
@@ -101,14 +100,7 @@ fn an_agent_that_is_killed_ends_the_trial_with_an_error() {
 fn the_end_of_input_ends_an_agent_that_floods() {
     let (child, mut remote) = agent();
     let case = case("std:std/2t/300B/unconnected/v4");
-    let brief = SiteBrief {
-        case,
-        part: Part::Both,
-        placement: Placement::unpinned(case.threads),
-        verifies: false,
-        #[cfg(feature = "calibration")]
-        delay: None,
-    };
+    let brief = SiteBrief::of(case, Part::Both);
     let mut flood = || -> anyhow::Result<()> {
         remote.open(&brief)?;
         let peer = remote.bind()?[0];
