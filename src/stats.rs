@@ -1,5 +1,7 @@
 //! Statistics of a handful of windows. Pure.
 
+pub mod signed_rank;
+
 use std::f64::consts::FRAC_PI_2;
 
 use statrs::distribution::{Binomial, DiscreteCDF};

@@ -1,0 +1,213 @@
+//! Wilcoxon's signed-rank test (Biometrics Bulletin 1 (1945) 80-83), and the estimate and interval that belong to
+//! it (Hodges & Lehmann, Ann. Math. Stat. 34 (1963) 598-611). Of paired differences it asks only that they scatter
+//! alike to both sides; one that is far off counts no more than its rank.
+
+use statrs::distribution::{ContinuousCDF, Normal};
+
+/// Up to so many differences the distribution is exact; beyond, it is the normal one, whose tails are then a little
+/// longer, and nowhere off by more than 0.001.
+const MOST_EXACT: usize = 100;
+
+/// Some differences, and what their ranks say.
+#[derive(Clone, Debug)]
+pub struct SignedRank {
+    /// The mean of each two of them, and each itself: Walsh's averages, sorted.
+    averages: Vec<f64>,
+    null: Null,
+}
+
+impl SignedRank {
+    /// Of these differences. `None`: there are none, or one is no number.
+    pub fn of(differences: &[f64]) -> Option<Self> {
+        if differences.is_empty() || differences.iter().any(|value| !value.is_finite()) {
+            return None;
+        }
+        let pairs = differences.iter().enumerate();
+        let with_rest = pairs.flat_map(|(n, one)| {
+            let rest = differences[n..].iter();
+            rest.map(move |other| f64::midpoint(*one, *other))
+        });
+        let mut averages: Vec<f64> = with_rest.collect();
+        averages.sort_unstable_by(f64::total_cmp);
+        Some(Self {
+            averages,
+            null: Null::of(differences.len()),
+        })
+    }
+
+    /// The median of the averages.
+    pub fn estimate(&self) -> f64 {
+        let middle = self.averages.len() / 2;
+        if self.averages.len() % 2 == 1 {
+            self.averages[middle]
+        } else {
+            f64::midpoint(self.averages[middle - 1], self.averages[middle])
+        }
+    }
+
+    /// Where the middle lies with at least this confidence. Infinite: there are too few differences to say.
+    pub fn interval(&self, confidence: f64) -> (f64, f64) {
+        let tail = (1.0 - confidence) / 2.0;
+        let count = self.averages.len();
+        // The k-th lowest average is the lower end where fewer than k of them below the middle are rare enough.
+        let beyond = (0..count.div_ceil(2)).take_while(|&most| self.null.at_most(most) <= tail);
+        match beyond.last() {
+            Some(rank) => (self.averages[rank], self.averages[count - 1 - rank]),
+            None => (f64::NEG_INFINITY, f64::INFINITY),
+        }
+    }
+
+    /// How probable so much is at most, if the middle lies within `margin` of 0: two-sided.
+    pub fn p_value(&self, margin: f64) -> f64 {
+        let count = self.averages.len();
+        // One at the margin itself speaks for neither side.
+        let above = count - self.averages.partition_point(|&average| average <= margin);
+        let below = self.averages.partition_point(|&average| average < -margin);
+        let tail = self.null.at_most(count - above.max(below));
+        (2.0 * tail).min(1.0)
+    }
+}
+
+/// How many averages lie below the middle, if the middle is all that there is to the differences: how probable it is
+/// that they are so many at most.
+#[derive(Clone, Debug)]
+enum Null {
+    Exact(Vec<f64>),
+    Normal(Normal),
+}
+
+impl Null {
+    fn of(differences: usize) -> Self {
+        let count = differences as f64;
+        let variance = count * (count + 1.0) * (2.0 * count + 1.0) / 24.0;
+        if let (true, Ok(normal)) = (
+            differences > MOST_EXACT,
+            Normal::new(count * (count + 1.0) / 4.0, variance.sqrt()),
+        ) {
+            return Self::Normal(normal);
+        }
+        // Each rank is of a positive difference or not: the sum of those that are, rank by rank.
+        let mut of_sum = vec![0.0; differences * (differences + 1) / 2 + 1];
+        of_sum[0] = 1.0;
+        let mut most = 0;
+        for rank in 1..=differences {
+            most += rank;
+            for sum in (0..=most).rev() {
+                let with = if sum >= rank { of_sum[sum - rank] } else { 0.0 };
+                of_sum[sum] = f64::midpoint(of_sum[sum], with);
+            }
+        }
+        let mut so_far = 0.0;
+        for probability in &mut of_sum {
+            so_far += *probability;
+            *probability = so_far;
+        }
+        Self::Exact(of_sum)
+    }
+
+    fn at_most(&self, sum: usize) -> f64 {
+        match self {
+            Self::Exact(cumulative) => cumulative.get(sum).copied().unwrap_or(1.0).min(1.0),
+            Self::Normal(normal) => normal.cdf(sum as f64 + 0.5),
+        }
+    }
+}
+
+/// Which of these are no accident, so that in the mean at most the part `rate` of them is one: Benjamini & Hochberg,
+/// J. R. Stat. Soc. B 57 (1995) 289-300.
+pub fn discoveries(p_values: &[f64], rate: f64) -> Vec<bool> {
+    let mut sorted = p_values.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let step = rate / sorted.len().max(1) as f64;
+    let ranked = sorted.iter().zip(1_u32..);
+    let passing = ranked.filter(|(p_value, rank)| **p_value <= step * f64::from(*rank));
+    let limit = passing.last().map_or(-1.0, |(p_value, _)| *p_value);
+    p_values.iter().map(|&p_value| p_value <= limit).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Hollander, Wolfe & Chicken, *Nonparametric Statistical Methods*, table 3.1: depression factors before and after.
+    const HAMILTON: [f64; 9] = [
+        -0.952, 0.147, -1.022, -0.430, -0.620, -0.590, -0.490, 0.080, -0.010,
+    ];
+
+    #[test]
+    fn the_textbooks_example_has_the_textbooks_answers() {
+        let test = SignedRank::of(&HAMILTON).expect("numbers");
+        // 40 of 45 averages are below 0: P(T+ >= 40) = 0.0195 for one side.
+        assert!((test.p_value(0.0) - 2.0 * 0.019_53).abs() < 1e-4);
+        assert!(
+            (test.estimate() - -0.46).abs() < 1e-9,
+            "{}",
+            test.estimate()
+        );
+        // The interval of 96 %.
+        let (low, high) = test.interval(0.96);
+        assert!((low - -0.786).abs() < 1e-9 && (high - -0.010).abs() < 1e-9);
+    }
+
+    #[test]
+    fn few_differences_say_little() {
+        assert!(SignedRank::of(&[]).is_none());
+        assert!(SignedRank::of(&[1.0, f64::NAN]).is_none());
+        let five = SignedRank::of(&[1.0, 1.1, 1.2, 1.3, 1.4]).expect("numbers");
+        assert!((five.p_value(0.0) - 2.0 / 32.0).abs() < 1e-12);
+        assert_eq!(five.interval(0.95), (f64::NEG_INFINITY, f64::INFINITY));
+        let six = SignedRank::of(&[1.0, 1.1, 1.2, 1.3, 1.4, 1.5]).expect("numbers");
+        assert_eq!(six.interval(0.95), (1.0, 1.5));
+    }
+
+    #[test]
+    fn a_margin_is_to_be_exceeded() {
+        let differences: Vec<f64> = (0..20).map(|n| 0.03 + 0.001 * f64::from(n % 5)).collect();
+        let test = SignedRank::of(&differences).expect("numbers");
+        assert!(test.p_value(0.02) < 1e-5);
+        assert!(test.p_value(0.032) > 0.5);
+        assert!(test.p_value(0.05) > 0.99);
+        let other_way: Vec<f64> = differences.iter().map(|difference| -difference).collect();
+        let other_way = SignedRank::of(&other_way).expect("numbers");
+        assert!((other_way.p_value(0.02) - test.p_value(0.02)).abs() < 1e-15);
+    }
+
+    #[test]
+    fn the_normal_distribution_takes_over_without_a_step() {
+        let exact = Null::of(MOST_EXACT);
+        let count = MOST_EXACT as f64;
+        let deviation = (count * (count + 1.0) * (2.0 * count + 1.0) / 24.0).sqrt();
+        let normal = Normal::new(count * (count + 1.0) / 4.0, deviation).expect("positive");
+        for sum in 0..=MOST_EXACT * (MOST_EXACT + 1) / 2 {
+            let (exact, normal) = (exact.at_most(sum), Null::Normal(normal).at_most(sum));
+            assert!((exact - normal).abs() < 1e-3, "{sum}: {exact} {normal}");
+            assert!(exact > 1e-3 || exact < normal, "{sum}: {exact} {normal}");
+        }
+    }
+
+    /// Limits of four questions at 2 %: 0.005, 0.01, 0.015, 0.02. The third lets the second in.
+    #[test]
+    fn discoveries_are_what_benjamini_and_hochberg_find() {
+        let found = discoveries(&[0.014, 0.9, 0.004, 0.012], 0.02);
+        assert_eq!(found, [true, false, true, true]);
+        assert_eq!(discoveries(&[0.006, 0.9, 0.9, 0.9], 0.02), [false; 4]);
+        assert_eq!(discoveries(&[], 0.02), Vec::<bool>::new());
+    }
+
+    proptest! {
+        /// An interval holds what the test of the same error does not refute.
+        #[test]
+        fn test_and_interval_agree(
+            differences in proptest::collection::vec(-1.0_f64..1.0, 6..30), at in -1.0_f64..1.0
+        ) {
+            let test = SignedRank::of(&differences).expect("numbers");
+            let shifted: Vec<f64> = differences.iter().map(|difference| difference - at).collect();
+            let p_value = SignedRank::of(&shifted).expect("numbers").p_value(0.0);
+            let (low, high) = test.interval(0.95);
+            prop_assert_eq!(p_value <= 0.05, at < low || at > high, "{} {} {}", p_value, low, high);
+            prop_assert!(low <= test.estimate() && test.estimate() <= high);
+        }
+    }
+}
