@@ -85,7 +85,7 @@ pub struct MeasuringArgs {
 
     /// Slows the senders of an engine down by so many operations per datagram
     #[cfg(feature = "calibration")]
-    #[arg(long, hide = true, value_name = "ENGINE:ITERATIONS")]
+    #[arg(long, hide = true, value_name = "ENGINE:ITERATIONS[@PARTS]")]
     pub delay: Option<crate::workload::delay::Delay>,
 }
 

@@ -1,6 +1,8 @@
 //! One file per subcommand. Each returns the exit code.
 
+
 pub mod agent;
+mod bar;
 pub mod boards;
 pub mod check;
 pub mod compare;

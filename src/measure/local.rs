@@ -198,7 +198,12 @@ impl<'a> Opened<'a> {
         let threads =
             LaneThreads::assemble(&brief.case, engines, brief.part, programs, &placement)?;
         #[cfg(feature = "calibration")]
-        threads.delay_senders(brief.delay.map_or(0, |delay| delay.of(brief.case.sender)));
+        threads.delay_senders(
+            brief
+                .delay
+                .as_ref()
+                .map_or(0, |delay| delay.of(&brief.case)),
+        );
         Ok(Running::new(
             start,
             threads,

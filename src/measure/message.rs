@@ -30,7 +30,7 @@ pub const MAX_BYTES: u32 = 1 << 20;
 pub struct Hello {
     /// [`PROTOCOL`].
     pub protocol: u32,
-    /// [`VERSION`]: what the engines of another one do may differ.
+    /// [`VERSION`]: what the engines of another one do may differ, which whoever compares them wants.
     pub version: String,
     /// Where it runs.
     #[serde(default)]
@@ -81,16 +81,16 @@ impl Hello {
         }
     }
 
-    /// Whether the other side is a program like this one.
+    /// Whether the other side speaks as this one does, of whatever version it is.
     ///
     /// # Errors
-    /// Where it is not: both versions and the fix.
+    /// Where it does not: both versions and the fix.
     pub fn check(&self) -> anyhow::Result<()> {
         let Self {
             protocol, version, ..
         } = self;
         ensure!(
-            *protocol == PROTOCOL && version == VERSION,
+            *protocol == PROTOCOL,
             "it is udpbench {version} (protocol {protocol}), this is udpbench {VERSION} (protocol \
              {PROTOCOL}): install the same version on both sides"
         );
@@ -254,12 +254,15 @@ mod tests {
     }
 
     #[test]
-    fn another_version_is_refused_with_both_and_the_fix() {
-        Hello::here().check().expect("it is the same");
-        let other = Hello {
-            protocol: 7,
+    fn another_protocol_is_refused_with_both_versions_and_the_fix() {
+        let newer = Hello {
             version: "9.9.9".to_owned(),
             ..Hello::here()
+        };
+        newer.check().expect("it speaks the same");
+        let other = Hello {
+            protocol: 7,
+            ..newer
         };
         let said = error(other.check());
         assert!(said.starts_with("it is udpbench 9.9.9 (protocol 7), this is udpbench "));

@@ -16,6 +16,8 @@ mod sample;
 pub mod site;
 mod snapshot;
 mod sockets;
+pub(crate) mod sound;
+pub mod spawned;
 mod taps;
 mod threads;
 mod wait;
@@ -191,7 +193,7 @@ impl Trial<'_> {
                 placement: self.placement.clone(),
                 verifies: payload == Payload::Numbered,
                 #[cfg(feature = "calibration")]
-                delay: settings.delay,
+                delay: settings.delay.clone(),
             })?;
         }
         let flows = flows::make(case, sites, interrupt)?;

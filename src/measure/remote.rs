@@ -25,6 +25,7 @@ const LONGEST_ANSWER: Duration = Duration::from_secs(30);
 pub struct Remote {
     name: String,
     host: HostId,
+    version: String,
     /// `None` once something went wrong: an answer that comes late would be taken for that to the next
     /// request.
     output: Option<Box<dyn Write>>,
@@ -37,7 +38,7 @@ impl Remote {
     /// Connects to the agent that `name` stands for in messages, by its standard output and input.
     ///
     /// # Errors
-    /// When no agent of this version answers.
+    /// When no agent answers, or one that speaks otherwise.
     pub fn connect(
         name: &str,
         input: impl Read + Send + 'static,
@@ -63,13 +64,20 @@ impl Remote {
         let mut remote = Self {
             name: name.to_owned(),
             host: HostId::default(),
+            version: String::new(),
             output: Some(Box::new(output)),
             answers,
             ended,
         };
         let hello = remote.meet().with_context(|| name.to_owned())?;
         remote.host = hello.host;
+        remote.version = hello.version;
         Ok(remote)
+    }
+
+    /// Of the agent.
+    pub fn version(&self) -> &str {
+        &self.version
     }
 
     fn meet(&mut self) -> anyhow::Result<Hello> {

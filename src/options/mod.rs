@@ -75,7 +75,7 @@ impl Request {
             window: window(args, rounds)?,
             root,
             #[cfg(feature = "calibration")]
-            delay: args.measuring.delay,
+            delay: args.measuring.delay.clone(),
         };
         let asked = axes
             .engines

@@ -66,6 +66,14 @@ impl Until {
 /// Sockets, threads, draining and closing the books.
 const BETWEEN_WINDOWS: Duration = Duration::from_millis(4);
 
+impl Settings {
+    /// About how long a window takes, with all that belongs to it.
+    pub fn time_per_window(&self) -> Duration {
+        let traffic = self.warmup.saturating_add(self.window);
+        traffic.saturating_add(BETWEEN_WINDOWS)
+    }
+}
+
 impl Schedule {
     /// How many windows a plan has at least.
     pub fn windows(&self, plan: &Plan) -> u64 {
@@ -82,8 +90,7 @@ impl Schedule {
 
     /// About how long one of them takes, with all that belongs to it.
     pub fn time_per_window(&self) -> Duration {
-        let traffic = self.settings.warmup.saturating_add(self.settings.window);
-        traffic.saturating_add(BETWEEN_WINDOWS)
+        self.settings.time_per_window()
     }
 
     /// About how long a plan takes, without cool-downs and `--until`.

@@ -19,6 +19,7 @@ use self::contamination::Selection;
 pub use self::environment::Environment;
 pub use self::machine::Machine;
 use self::numbers::{Speeds, high, low, median};
+pub(crate) use self::numbers::{cpu_ns_per_packet, received_pps};
 pub use self::outcome::{EndedBy, Outcome, Status};
 
 use crate::data::{

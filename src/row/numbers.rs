@@ -132,7 +132,8 @@ pub(super) fn received(sample: &Sample) -> u64 {
     clippy::unnecessary_wraps,
     reason = "the values that may be missing set the signature"
 )]
-fn received_pps(sample: &Sample) -> Option<f64> {
+/// Datagrams received per second.
+pub(crate) fn received_pps(sample: &Sample) -> Option<f64> {
     Some(received(sample) as f64 / window_seconds(sample))
 }
 
@@ -175,7 +176,8 @@ fn receiver_cpu_ns_per_packet(sample: &Sample) -> Option<f64> {
     )
 }
 
-fn cpu_ns_per_packet(sample: &Sample) -> Option<f64> {
+/// CPU time of all lanes per datagram received, in nanoseconds.
+pub(crate) fn cpu_ns_per_packet(sample: &Sample) -> Option<f64> {
     let has_workers = sample.lanes.iter().any(|lane| lane.side == Side::Worker);
     // The time of a lane that workers run is in theirs.
     let counts =

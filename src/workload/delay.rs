@@ -6,21 +6,28 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::EngineName;
+use crate::data::{Case, EngineName};
 
 /// What the senders of an engine do beside sending.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Delay {
     /// Theirs. One that is not among the engines of a sweep slows nothing down.
     engine: EngineName,
     /// Dependent operations per datagram, each of about a nanosecond.
     iterations: u32,
+    /// Parts of a key (`2t`, `300B`, `unconnected`), all of which one of these alternatives has in common with the
+    /// cases that are slowed down. Empty: all cases are.
+    #[serde(default)]
+    only: Vec<Vec<String>>,
 }
 
 impl Delay {
-    /// Operations per datagram of a sender of this engine.
-    pub fn of(self, sender: EngineName) -> u32 {
-        if sender == self.engine {
+    /// Operations per datagram of the senders of this case.
+    pub fn of(&self, case: &Case) -> u32 {
+        let key = case.key();
+        let has = |part: &String| key.split('/').any(|of_key| of_key == part);
+        let is_meant = self.only.is_empty() || self.only.iter().any(|parts| parts.iter().all(has));
+        if case.sender == self.engine && is_meant {
             self.iterations
         } else {
             0
@@ -43,11 +50,22 @@ impl FromStr for Delay {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let fix = || format!("{text:?} is not a delay: write ENGINE:ITERATIONS, such as std:100");
-        let (engine, iterations) = text.split_once(':').ok_or_else(fix)?;
+        let fix = || {
+            format!(
+                "{text:?} is not a delay: write ENGINE:ITERATIONS, such as std:100, or for some cases \
+                 ENGINE:ITERATIONS@PARTS, such as std:100@1t+300B+connected or std:100@2t,4t"
+            )
+        };
+        let (engine, rest) = text.split_once(':').ok_or_else(fix)?;
+        let (iterations, only) = match rest.split_once('@') {
+            Some((iterations, only)) => (iterations, only.split(',').collect()),
+            None => (rest, Vec::new()),
+        };
+        let parts = |parts: &str| parts.split('+').map(str::to_owned).collect();
         Ok(Self {
             engine: engine.parse().map_err(|_| fix())?,
             iterations: iterations.parse().map_err(|_| fix())?,
+            only: only.into_iter().map(parts).collect(),
         })
     }
 }
@@ -56,14 +74,39 @@ impl FromStr for Delay {
 mod tests {
     use super::*;
 
+    fn of(delay: &str, case: &str) -> u32 {
+        let delay: Delay = delay.parse().expect("well-formed");
+        delay.of(&Case::of_key(case).expect("the key of a case"))
+    }
+
     #[test]
     fn a_delay_is_for_the_senders_of_one_engine() {
-        let delay: Delay = "std:100".parse().expect("well-formed");
-        assert_eq!(delay.of(EngineName::REFERENCE), 100);
-        assert_eq!(delay.of(EngineName::new("nix")), 0);
-        for text in ["std", "std:", "std d:1", "std:-1", ":1", ""] {
+        let case = "std:nix/2t/300B/connected/v4";
+        assert_eq!(of("std:100", case), 100);
+        assert_eq!(of("nix:100", case), 0);
+        for text in ["std", "std:", "std d:1", "std:-1", ":1", "", "std:1 @2t"] {
             let refused = text.parse::<Delay>().expect_err(text);
             assert!(refused.contains("std:100"), "{refused}");
+        }
+    }
+
+    #[test]
+    fn a_delay_may_be_for_some_of_the_cases() {
+        let [alone, several] =
+            ["1t", "4t"].map(|threads| format!("std:std/{threads}/300B/connected/v4"));
+        for (delay, expected) in [
+            ("std:9@1t", [9, 0]),
+            ("std:9@2t,4t", [0, 9]),
+            ("std:9@300B", [9, 9]),
+            ("std:9@1t+300B+connected+v4", [9, 0]),
+            ("std:9@1t+26B", [0, 0]),
+            ("std:9@unconnected", [0, 0]),
+        ] {
+            assert_eq!(
+                [of(delay, &alone), of(delay, &several)],
+                expected,
+                "{delay}"
+            );
         }
     }
 

@@ -30,7 +30,7 @@ fn greeting() -> Vec<u8> {
     bytes
 }
 
-fn greeting_of_another_version() -> Vec<u8> {
+fn greeting_of_another_protocol() -> Vec<u8> {
     let other = Hello {
         protocol: 7,
         version: "9.9.9".to_owned(),
@@ -51,7 +51,7 @@ fn bad_streams() -> Vec<(Vec<u8>, String)> {
             r#"begins with "Last login: Thu Jan  1\n": if a start-up file of the shell, such as .bashrc"#.into(),
         ),
         (
-            greeting_of_another_version(),
+            greeting_of_another_protocol(),
             format!(
                 "it is udpbench 9.9.9 (protocol 7), this is udpbench {VERSION} (protocol {PROTOCOL}): install \
                  the same version on both sides"

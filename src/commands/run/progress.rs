@@ -1,14 +1,12 @@
 //! Where the sweep's news arrive: kept in the outputs, shown as progress.
 
-use std::fmt;
 use std::io::{self, IsTerminal};
-use std::time::Duration;
 
-use indicatif::{FormattedDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget};
 
 use super::live::{Glyphs, Live, Screen};
 use super::outputs::Outputs;
-use crate::commands::{say, show};
+use crate::commands::{bar, say, show};
 use crate::export::table;
 use crate::log::{Event, Header};
 use crate::plan::Block;
@@ -39,7 +37,7 @@ impl Progress {
             let (screen, bar) = Screen::new(bar);
             (Some(screen), bar)
         };
-        bar.set_style(style(schedule.time_per_window()));
+        bar.set_style(bar::style(schedule.time_per_window()));
         bar.set_position(windows);
         Self {
             outputs,
@@ -117,16 +115,4 @@ impl Journal for Progress {
         self.rows.extend(rows);
         Ok(())
     }
-}
-
-/// All windows take the same time, so the time left is known and need not be estimated.
-fn style(time_per_window: Duration) -> ProgressStyle {
-    let left = move |state: &ProgressState, out: &mut dyn fmt::Write| {
-        let windows = state.len().unwrap_or_default().saturating_sub(state.pos());
-        let left = time_per_window.saturating_mul(u32::try_from(windows).unwrap_or(u32::MAX));
-        let _ = write!(out, "{} left", FormattedDuration(left));
-    };
-    ProgressStyle::with_template("{wide_bar} {percent:>3} % {left:>13}  {msg:36!}")
-        .unwrap_or_else(|_| ProgressStyle::default_bar())
-        .with_key("left", left)
 }

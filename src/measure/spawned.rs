@@ -1,0 +1,76 @@
+//! An agent that this process has started, on this host.
+
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+
+use super::remote::Remote;
+use super::site::Site;
+
+/// How long an agent may take to end once nobody speaks to it any more: its threads stop within milliseconds.
+const ENDING: Duration = Duration::from_secs(5);
+const GLANCE: Duration = Duration::from_millis(1);
+
+/// A process of its own, with memory of its own. It ends when this is dropped, or when this process does.
+pub struct Spawned {
+    child: Child,
+    /// `None` while it ends.
+    remote: Option<Remote>,
+}
+
+impl Spawned {
+    /// Starts `program agent --stdio`; `name` stands for it in messages.
+    ///
+    /// # Errors
+    /// When it cannot be started, or is no udpbench that speaks as this one does.
+    pub fn start(name: &str, program: &Path) -> anyhow::Result<Self> {
+        let mut command = Command::new(program);
+        command.args(["agent", "--stdio"]);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        // Ctrl-C goes to all processes of a terminal's group: this one decides what becomes of a window then.
+        command.process_group(0);
+        let started = command.spawn();
+        let mut child =
+            started.with_context(|| format!("{name}: cannot start {}", program.display()))?;
+        let pipes = child.stdout.take().zip(child.stdin.take());
+        let mut spawned = Self {
+            child,
+            remote: None,
+        };
+        let (output, input) = pipes.with_context(|| format!("{name}: it has no pipes"))?;
+        let remote = Remote::connect(name, output, input);
+        spawned.remote = Some(remote.with_context(|| program.display().to_string())?);
+        Ok(spawned)
+    }
+
+    /// What version it is of.
+    pub fn version(&self) -> &str {
+        self.remote.as_ref().map_or("", Remote::version)
+    }
+
+    /// The site that it is.
+    ///
+    /// # Errors
+    /// Once it is ending.
+    pub fn site(&mut self) -> anyhow::Result<&mut dyn Site> {
+        Ok(self.remote.as_mut().context("the agent has ended")?)
+    }
+}
+
+impl Drop for Spawned {
+    fn drop(&mut self) {
+        // The end of its input.
+        self.remote = None;
+        let end = Instant::now() + ENDING;
+        while matches!(self.child.try_wait(), Ok(None)) && Instant::now() < end {
+            thread::sleep(GLANCE);
+        }
+        // One that has ended already is not there to be killed.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
