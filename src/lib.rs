@@ -10,6 +10,7 @@
 //! | [`options`] | what the command line means on this machine: defaults, CPUs, bad input |
 //! | [`report`] | a page of charts and tables for a browser |
 //! | [`cli`] | what can be typed |
+//! | [`ab`] | whether B is better than A: both measured in turn, for that question |
 //! | [`compare`] | whether it changed, and how sure that is |
 //! | [`rank`] | which engine is best here, and how sure that is |
 //! | [`results`] | rows, read from CSV files and logs |
@@ -39,6 +40,7 @@
 //! A new engine is one file in `engines/` and its line in the registry; a new board one TOML in `boards/`; a
 //! new format one file in `export/` and its line there. `CONTRIBUTING.md` walks through each.
 
+pub mod ab;
 pub mod cli;
 pub mod commands;
 pub mod compare;

@@ -46,6 +46,7 @@ fn run() -> ExitCode {
         Some(Command::Boards(args)) => commands::boards::run(args),
         Some(Command::Summarize(args)) => commands::summarize::run(args),
         Some(Command::Compare(args)) => commands::compare::run(args),
+        Some(Command::Ab(args)) => commands::ab::run(args),
         Some(Command::Rank(args)) => commands::rank::run(args),
         Some(Command::Report(args)) => commands::report::run(args),
         Some(Command::Agent(args)) => commands::agent::run(args),

@@ -5,6 +5,7 @@
     reason = "--help shows defaults in brackets, as clap does"
 )]
 
+mod ab;
 mod engine;
 mod parameters;
 mod results;
@@ -17,6 +18,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::data::Buffer;
 
+pub use self::ab::{AbArgs, AbUntil};
 pub use self::engine::EngineArg;
 pub use self::parameters::ParameterArgs;
 pub use self::results::{
@@ -77,6 +79,8 @@ pub enum Command {
     Summarize(SummarizeArgs),
     /// Results against earlier ones: faster, slower or the same, by case and by engine
     Compare(CompareArgs),
+    /// Did this change help: two builds, options or states of the machine, measured in turn
+    Ab(Box<AbArgs>),
     /// Which engines are the fastest and the cheapest, and how sure that is
     Rank(RankArgs),
     /// One page of charts and tables for a browser
@@ -84,8 +88,7 @@ pub enum Command {
     /// Runs senders or receivers for a udpbench in another process
     ///
     /// That one starts it, and drives it by messages on standard input and output. It ends, with all that it
-    /// runs, when standard input does. Both have to be of the same version. Made for measuring between two
-    /// hosts; no command does that yet, and the tests alone use it.
+    /// runs, when standard input does. `udpbench ab` does so for each side and round.
     Agent(AgentArgs),
     /// A completion script for a shell, to standard output
     Completions(CompletionsArgs),

@@ -1,6 +1,6 @@
 //! One file per subcommand. Each returns the exit code.
 
-
+pub mod ab;
 pub mod agent;
 mod bar;
 pub mod boards;

@@ -182,7 +182,7 @@ impl Line<'_> {
     }
 }
 
-fn style(verdict: &Verdict) -> Style {
+pub(crate) fn style(verdict: &Verdict) -> Style {
     match verdict {
         Verdict::Worse | Verdict::Broken(_) => AnsiColor::Red.on_default().bold(),
         Verdict::Better => AnsiColor::Green.on_default().bold(),

@@ -109,7 +109,7 @@ pub(super) fn judge(files: &mut [Against], options: Options) {
 }
 
 impl By {
-    fn direction(self, estimate: f64) -> Verdict {
+    pub(crate) fn direction(self, estimate: f64) -> Verdict {
         // More datagrams are better, more CPU time is worse.
         if (estimate > 0.0) == (self == Self::Speed) {
             Verdict::Better

@@ -1,5 +1,6 @@
 //! What the command line means on this host: typed options and a board profile become a [`Request`].
 
+pub mod ab;
 mod axes;
 mod resume_check;
 

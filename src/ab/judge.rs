@@ -1,0 +1,339 @@
+//! What a trial says: case by case, engine by engine, part by part.
+//!
+//! A round is one observation: the logarithm of B over A. Over the rounds, the signed-rank test asks whether the
+//! change is beyond the threshold, and gives an estimate and its interval. An engine's round is the mean of its cases',
+//! each weighed by how little it scatters.
+
+use std::collections::BTreeMap;
+
+use super::parts::{Part, cuts};
+use super::record::Measured;
+use super::{Pair, Record, Side};
+use crate::compare::{By, Change, Threshold, Verdict};
+use crate::stats::signed_rank::{SignedRank, discoveries};
+
+/// Of what is called a change, at most this part is none, in the mean over many trials.
+pub(super) const FALSE_DISCOVERY_RATE: f64 = 0.02;
+const CONFIDENCE: f64 = 0.95;
+/// Parts of one cut differ where chance alone would let them differ so much this rarely.
+const PARTS_DIFFER: f64 = 0.01;
+
+/// What is asked.
+#[derive(Clone, Copy, Debug)]
+pub struct Question {
+    /// What is compared.
+    pub by: By,
+    /// What matters: a change is called one if it is surely larger than this.
+    pub threshold: Threshold,
+}
+
+/// The answers.
+#[derive(Clone, Debug)]
+pub struct Judgement {
+    /// What was asked.
+    pub question: Question,
+    /// Rounds of the case that has the most.
+    pub rounds: usize,
+    /// Among how many looks the errors were divided.
+    pub looks: u32,
+    /// Each engine over all its cases, followed by its parts.
+    pub engines: Vec<Engine>,
+    /// Each case that was to run.
+    pub cases: Vec<CaseAnswer>,
+}
+
+/// What all cases of an engine say.
+#[derive(Clone, Debug)]
+pub struct Engine {
+    /// What it is called.
+    pub label: String,
+    /// Over all its cases.
+    pub all: Answer,
+    /// In each part of each cut.
+    pub parts: Vec<Vec<(Part, Answer)>>,
+    /// The cut whose parts differ most, where that is no accident.
+    pub telling: Option<usize>,
+}
+
+/// One case.
+#[derive(Clone, Debug)]
+pub struct CaseAnswer {
+    /// What its engine is called.
+    pub label: String,
+    /// Its key, or both keys.
+    pub key: String,
+    /// The median in A.
+    pub a: Option<f64>,
+    /// The median in B.
+    pub b: Option<f64>,
+    /// What it says.
+    pub answer: Answer,
+}
+
+/// What some rounds say.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// Of so many cases.
+    pub cases: usize,
+    /// How far B is from A. `None`: there is nothing to say.
+    pub change: Option<Change>,
+    /// What that is called.
+    pub verdict: Verdict,
+}
+
+/// Finds all answers, at one false discovery rate.
+pub fn judge(record: &Record, question: Question) -> Judgement {
+    let header = record.header();
+    let looks = header.until.map_or(1, |until| until.looks);
+    let judge = Judge { question, looks };
+    let pairs = record.pairs();
+    let run: Vec<usize> = (0..pairs.len())
+        .filter(|&pair| pairs[pair].refusal().is_none())
+        .collect();
+    let measured = record.measured();
+    let mut cases: Vec<CaseAnswer> = run
+        .iter()
+        .map(|&pair| judge.case(&pairs[pair], &measured[pair]))
+        .collect();
+    let mut by_label: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    for &pair in run.iter().filter(|&&pair| !record.has_failed(pair)) {
+        by_label.entry(pairs[pair].label()).or_default().push(pair);
+    }
+    let engines = by_label.into_iter();
+    let mut engines: Vec<Engine> = engines
+        .map(|(label, numbers)| {
+            let of_engine: Vec<Pair> = numbers.iter().map(|&number| pairs[number]).collect();
+            let series: Vec<Series> = numbers
+                .iter()
+                .map(|&number| Series::of(measured[number].differences(question.by)))
+                .collect();
+            judge.engine(label, &of_engine, &series)
+        })
+        .collect();
+    judge.name(&mut cases, &mut engines);
+    let rounds = measured
+        .iter()
+        .map(|pair| pair.differences(question.by).len());
+    Judgement {
+        question,
+        rounds: rounds.max().unwrap_or_default(),
+        looks,
+        engines,
+        cases,
+    }
+}
+
+impl Judgement {
+    /// Whether anything is slower, dearer or broken.
+    pub fn is_worse(&self) -> bool {
+        let is_bad = |verdict: &Verdict| matches!(verdict, Verdict::Worse | Verdict::Broken(_));
+        self.answers().any(|answer| is_bad(&answer.verdict))
+    }
+
+    /// Whether more rounds would change nothing: every question has its answer.
+    pub fn is_decided(&self) -> bool {
+        self.answers()
+            .all(|answer| answer.verdict != Verdict::Unclear)
+    }
+
+    fn answers(&self) -> impl Iterator<Item = &Answer> {
+        let of_engines = self.engines.iter().flat_map(Engine::answers);
+        self.cases.iter().map(|case| &case.answer).chain(of_engines)
+    }
+}
+
+impl Engine {
+    fn answers(&self) -> impl Iterator<Item = &Answer> {
+        let parts = self.parts.iter().flatten().map(|(_, answer)| answer);
+        std::iter::once(&self.all).chain(parts)
+    }
+
+    fn answers_mut(&mut self) -> impl Iterator<Item = &mut Answer> {
+        let parts = self.parts.iter_mut().flatten().map(|(_, answer)| answer);
+        std::iter::once(&mut self.all).chain(parts)
+    }
+}
+
+/// The differences of a case, and what they weigh.
+struct Series {
+    rounds: BTreeMap<u32, f64>,
+    weight: f64,
+}
+
+impl Series {
+    fn of(rounds: BTreeMap<u32, f64>) -> Self {
+        let mut values: Vec<f64> = rounds.values().copied().collect();
+        values.sort_unstable_by(f64::total_cmp);
+        // The middle half of them: what is far off does not make a case noisy.
+        let quarter = values.len() / 4;
+        let middle = values
+            .get(quarter..values.len() - quarter)
+            .unwrap_or_default();
+        let spread = middle
+            .last()
+            .zip(middle.first())
+            .map(|(high, low)| high - low);
+        // Of a difference, no scatter is known better than this.
+        let spread = spread.unwrap_or_default().max(1e-3);
+        Self {
+            rounds,
+            weight: spread.powi(-2),
+        }
+    }
+}
+
+/// By round, the weighted mean over these cases, where all of them have one.
+fn mean(series: &[&Series]) -> BTreeMap<u32, f64> {
+    let weight: f64 = series.iter().map(|case| case.weight).sum();
+    let of_round = |round: &u32| {
+        let values = series
+            .iter()
+            .map(|case| Some(case.weight * case.rounds.get(round)?));
+        Some((*round, values.sum::<Option<f64>>()? / weight))
+    };
+    let rounds = series
+        .first()
+        .into_iter()
+        .flat_map(|case| case.rounds.keys());
+    rounds.filter_map(of_round).collect()
+}
+
+struct Judge {
+    question: Question,
+    looks: u32,
+}
+
+impl Judge {
+    fn case(&self, pair: &Pair, measured: &Measured) -> CaseAnswer {
+        let differences: Vec<f64> = measured
+            .differences(self.question.by)
+            .into_values()
+            .collect();
+        let mut answer = self.answer(1, &differences);
+        match &measured.failure {
+            None => {}
+            Some((Side::B, reason)) => answer.verdict = Verdict::Broken(reason.clone()),
+            Some((Side::A, reason)) => {
+                answer.verdict = Verdict::NotComparable(format!("failed in A: {reason}"));
+            }
+        }
+        if measured.failure.is_some() {
+            answer.change = None;
+        }
+        CaseAnswer {
+            label: pair.label(),
+            key: pair.key(),
+            a: measured.median(Side::A, self.question.by),
+            b: measured.median(Side::B, self.question.by),
+            answer,
+        }
+    }
+
+    fn engine(&self, label: String, pairs: &[Pair], series: &[Series]) -> Engine {
+        let cuts = cuts(pairs);
+        let of_part = |places: &Vec<usize>| {
+            let series: Vec<&Series> = places.iter().map(|&place| &series[place]).collect();
+            mean(&series)
+        };
+        let telling = cuts.iter().enumerate().map(|(number, parts)| {
+            let means: Vec<BTreeMap<u32, f64>> =
+                parts.iter().map(|(_, places)| of_part(places)).collect();
+            (number, difference_of(&means))
+        });
+        let telling = telling.min_by(|(_, one), (_, other)| one.total_cmp(other));
+        let limit = PARTS_DIFFER / f64::from(self.looks);
+        let parts = cuts.iter().map(|parts| {
+            let parts = parts.iter();
+            let answer = |(part, places): &(Part, Vec<usize>)| {
+                let rounds: Vec<f64> = of_part(places).into_values().collect();
+                (*part, self.answer(places.len(), &rounds))
+            };
+            parts.map(answer).collect()
+        });
+        let every: Vec<&Series> = series.iter().collect();
+        let all: Vec<f64> = mean(&every).into_values().collect();
+        Engine {
+            label,
+            all: self.answer(pairs.len(), &all),
+            parts: parts.collect(),
+            telling: telling
+                .filter(|(_, p_value)| *p_value <= limit)
+                .map(|(number, _)| number),
+        }
+    }
+
+    fn answer(&self, cases: usize, rounds: &[f64]) -> Answer {
+        let Some(test) = SignedRank::of(rounds) else {
+            return Answer {
+                cases,
+                change: None,
+                verdict: Verdict::NotComparable("no round has both sides".to_owned()),
+            };
+        };
+        let (low, high) = test.interval(1.0 - (1.0 - CONFIDENCE) / f64::from(self.looks));
+        // What is beyond 2 % of A is so in B over A and in A over B: as a logarithm, a little nearer.
+        let margin = self.question.threshold.fraction().ln_1p();
+        Answer {
+            cases,
+            change: Some(Change {
+                estimate: test.estimate().exp_m1(),
+                low: low.exp_m1(),
+                high: high.exp_m1(),
+                p_value: test.p_value(margin),
+            }),
+            verdict: Verdict::Unclear,
+        }
+    }
+
+    /// Cases are one family of questions, engines and their parts the other: each has half of the rate.
+    fn name(&self, cases: &mut [CaseAnswer], engines: &mut [Engine]) {
+        let rate = FALSE_DISCOVERY_RATE / 2.0 / f64::from(self.looks);
+        self.name_family(cases.iter_mut().map(|case| &mut case.answer), rate);
+        self.name_family(engines.iter_mut().flat_map(Engine::answers_mut), rate);
+        for engine in engines {
+            let is_uneven = engine
+                .parts
+                .iter()
+                .flatten()
+                .any(|(_, part)| part.verdict != Verdict::Same);
+            if is_uneven && engine.all.verdict == Verdict::Same {
+                engine.all.verdict = Verdict::Unclear;
+            }
+        }
+    }
+
+    fn name_family<'a>(&self, answers: impl Iterator<Item = &'a mut Answer>, rate: f64) {
+        let asked: Vec<(&mut Answer, Change)> = answers
+            .filter(|answer| answer.verdict == Verdict::Unclear)
+            .filter_map(|answer| answer.change.map(|change| (answer, change)))
+            .collect();
+        let p_values: Vec<f64> = asked.iter().map(|(_, change)| change.p_value).collect();
+        let threshold = self.question.threshold.fraction();
+        for ((answer, change), is_change) in asked.into_iter().zip(discoveries(&p_values, rate)) {
+            answer.verdict = if is_change {
+                self.question.by.direction(change.estimate)
+            } else if -threshold < change.low && change.high < threshold {
+                Verdict::Same
+            } else {
+                Verdict::Unclear
+            };
+        }
+    }
+}
+
+/// How probable it is at most that parts differ so much by chance: of any two of them, round by round.
+fn difference_of(parts: &[BTreeMap<u32, f64>]) -> f64 {
+    let mut least = 1.0_f64;
+    let mut asked = 0.0;
+    for (n, one) in parts.iter().enumerate() {
+        for other in &parts[n + 1..] {
+            let apart = one
+                .iter()
+                .filter_map(|(round, value)| Some(value - other.get(round)?));
+            let apart: Vec<f64> = apart.collect();
+            asked += 1.0;
+            least = least.min(SignedRank::of(&apart).map_or(1.0, |test| test.p_value(0.0)));
+        }
+    }
+    (asked * least).min(1.0)
+}

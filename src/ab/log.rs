@@ -1,0 +1,186 @@
+//! What is to be done, and what happened, as JSON Lines: the file that every verdict follows from, and from which
+//! a trial goes on.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::Side;
+use crate::data::Sample;
+use crate::duration::ns;
+use crate::error::UsageError;
+use crate::plan::{Plan, Settings};
+use crate::platform::host::Host;
+use crate::row::Environment;
+
+/// Counts up when a reader of the old format would misread the new one.
+pub const FORMAT: u32 = 1;
+
+/// One line.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Event {
+    /// The first line, and only that.
+    Ab(Box<Header>),
+    /// A window is over.
+    Window {
+        /// Of which side.
+        side: Side,
+        /// Of which pair, from 0.
+        pair: usize,
+        /// What was counted.
+        sample: Box<Sample>,
+    },
+    /// A window could not be measured, or its packet counts did not add up: it is measured once more.
+    Repeated {
+        /// Of which side.
+        side: Side,
+        /// Of which pair, from 0.
+        pair: usize,
+        /// In which round.
+        round: u32,
+        /// Why.
+        reason: String,
+    },
+    /// A case could not be measured, and its pair is not tried again.
+    Failed {
+        /// Of which side.
+        side: Side,
+        /// Of which pair, from 0.
+        pair: usize,
+        /// In which round.
+        round: u32,
+        /// Why.
+        reason: String,
+    },
+    /// A signal ended it.
+    Interrupted {},
+    /// It goes on. Pairs that lack a side in the round that was cut off are measured anew.
+    Resumed {
+        /// When, UTC.
+        at: String,
+    },
+}
+
+/// What is to be done, and where.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Header {
+    /// [`FORMAT`].
+    pub format: u32,
+    /// As it was typed.
+    pub command_line: Vec<String>,
+    /// When the program started, UTC.
+    pub started_at: String,
+    /// Rounds in all; with [`Header::until`], from one look to the next.
+    pub rounds: u32,
+    /// What more rounds are measured for, if anything.
+    pub until: Option<Until>,
+    /// Of the shuffles.
+    pub seed: u32,
+    /// What was there before.
+    pub a: Setup,
+    /// What is asked about.
+    pub b: Setup,
+    /// The circumstances.
+    pub environment: Environment,
+    /// The machine.
+    pub host: Host,
+}
+
+/// More rounds until each pair and each part has its verdict.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Until {
+    /// Looks at most, each with an equal part of all errors.
+    pub looks: u32,
+    /// For no longer than this.
+    #[serde(rename = "max_time_ns", with = "ns")]
+    pub max_time: Duration,
+}
+
+/// One side.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Setup {
+    /// The program. `None`: this one.
+    pub program: Option<String>,
+    /// What it says of itself.
+    pub version: String,
+    /// Its own options, as they were typed.
+    pub options: Vec<String>,
+    /// The command that makes the machine that of this side.
+    pub before: Option<String>,
+    /// How its windows are run.
+    pub settings: Settings,
+    /// Its cases.
+    pub plan: Plan,
+}
+
+impl Header {
+    /// One side.
+    pub fn setup(&self, side: Side) -> &Setup {
+        match side {
+            Side::A => &self.a,
+            Side::B => &self.b,
+        }
+    }
+
+    /// The most rounds that there may be.
+    pub fn most_rounds(&self) -> u32 {
+        let looks = self.until.map_or(1, |until| until.looks);
+        self.rounds.saturating_mul(looks)
+    }
+}
+
+/// What a file holds.
+#[derive(Clone, Debug)]
+pub struct Log {
+    /// The file, as it was named.
+    pub name: String,
+    /// Its first line.
+    pub header: Header,
+    /// The others. The n-th, from 0, is line n + 2 of the file.
+    pub lines: Vec<Event>,
+    /// How much of the file is whole lines, in bytes.
+    pub whole_bytes: u64,
+    /// How much there was of it when it was read, in bytes.
+    pub bytes: u64,
+}
+
+impl Log {
+    /// Reads what a file of that name holds.
+    ///
+    /// # Errors
+    /// The line that is not what it should be, and how.
+    pub fn parse(name: &str, bytes: &[u8]) -> Result<Self, UsageError> {
+        let end = bytes.iter().rposition(|&byte| byte == b'\n');
+        let whole = end.map_or(&[][..], |end| &bytes[..=end]);
+        let mut header = None;
+        let mut lines = Vec::new();
+        for (number, line) in (1..).zip(whole.split_inclusive(|&byte| byte == b'\n')) {
+            let refused = |problem: &str| UsageError::file(name, number, problem);
+            match serde_json::from_slice(line) {
+                Ok(Event::Ab(first)) if header.is_none() => header = Some(*first),
+                Ok(Event::Ab(_)) => return Err(refused("a second header: one file, one trial")),
+                Ok(line) if header.is_some() => lines.push(line),
+                Err(error) if header.is_some() => return Err(refused(&error.to_string())),
+                Ok(_) | Err(_) => break,
+            }
+        }
+        let refused = |problem: String| UsageError::file(name, 1, &problem);
+        let none = "no header of a trial: not a log of udpbench ab, or cut off";
+        let header: Header = header.ok_or_else(|| refused(none.to_owned()))?;
+        if header.format != FORMAT {
+            return Err(refused(format!(
+                "format {}, but udpbench {} reads format {FORMAT}",
+                header.format,
+                crate::VERSION
+            )));
+        }
+        Ok(Self {
+            name: name.to_owned(),
+            header,
+            lines,
+            whole_bytes: whole.len() as u64,
+            bytes: bytes.len() as u64,
+        })
+    }
+}

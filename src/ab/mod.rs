@@ -1,0 +1,62 @@
+//! A or B: two builds, two sets of options, or two states of the machine, measured for that question alone.
+//!
+//! Both are measured within the same moments, case by case, in turn; each round has fresh processes, and is one
+//! observation. That is worth more than any arithmetic on two runs: `docs/METHODOLOGY.md` says why.
+//!
+//! | step | module |
+//! |---|---|
+//! | which case of A is held against which of B | `pairs` |
+//! | what is done, and what happened: the log | `log` |
+//! | what of it counts | `record` |
+//! | in which order it is measured | `trial` |
+//! | what it says | `judge`, over the parts that `parts` finds |
+//! | how that is told | `table`, `rows` |
+
+mod judge;
+pub mod log;
+mod pairs;
+mod parts;
+mod record;
+pub mod rows;
+pub mod table;
+mod trial;
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+pub use self::judge::{Judgement, Question, judge};
+pub use self::pairs::{Pair, pairs};
+pub use self::record::Record;
+pub use self::trial::{Ending, Journal, run, start};
+
+/// One of the two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Side {
+    /// What was there before.
+    A,
+    /// What is asked about.
+    B,
+}
+
+impl Side {
+    /// Both.
+    pub const BOTH: [Self; 2] = [Self::A, Self::B];
+
+    fn other(self) -> Self {
+        match self {
+            Self::A => Self::B,
+            Self::B => Self::A,
+        }
+    }
+}
+
+impl fmt::Display for Side {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::A => "A",
+            Self::B => "B",
+        })
+    }
+}

@@ -1,0 +1,184 @@
+//! What of a trial counts: its windows, pair by pair and round by round.
+
+use std::collections::BTreeMap;
+
+use super::log::{Event, Header};
+use super::pairs::{pairs, runnable};
+use super::{Pair, Side};
+use crate::compare::By;
+use crate::data::Sample;
+use crate::log::Expected;
+use crate::row;
+
+/// All that is known so far.
+#[derive(Clone, Debug)]
+pub struct Record {
+    header: Header,
+    pairs: Vec<Measured>,
+}
+
+/// What is known of a pair.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Measured {
+    /// By round, from 1: A's and B's.
+    rounds: BTreeMap<u32, [Option<Figures>; 2]>,
+    /// Windows that were measured twice.
+    pub(super) repeated: usize,
+    /// The side that failed, and why.
+    pub(super) failure: Option<(Side, String)>,
+}
+
+/// What a window says.
+#[derive(Clone, Copy, Debug)]
+struct Figures {
+    received_pps: Option<f64>,
+    cpu_ns_per_packet: Option<f64>,
+}
+
+impl Record {
+    /// Nothing has happened yet.
+    ///
+    /// # Errors
+    /// When the cases of A and B do not belong together.
+    pub fn new(header: Header) -> Result<Self, String> {
+        let count = pairs(&header.a, &header.b)?.len();
+        Ok(Self {
+            header,
+            pairs: vec![Measured::default(); count],
+        })
+    }
+
+    /// What is to be done.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// Every pair, also of cases that do not run.
+    pub fn pairs(&self) -> Vec<Pair<'_>> {
+        // They belonged together when this was made.
+        pairs(&self.header.a, &self.header.b).unwrap_or_default()
+    }
+
+    pub(super) fn measured(&self) -> &[Measured] {
+        &self.pairs
+    }
+
+    /// How many windows are measured.
+    pub fn windows(&self) -> u64 {
+        let rounds = self.pairs.iter().flat_map(|pair| pair.rounds.values());
+        rounds.flatten().flatten().count() as u64
+    }
+
+    /// Whether a pair has its window of that round.
+    pub(super) fn has_window(&self, pair: usize, round: u32, side: Side) -> bool {
+        let rounds = &self.pairs[pair].rounds;
+        rounds
+            .get(&round)
+            .is_some_and(|sides| sides[side as usize].is_some())
+    }
+
+    /// Whether a pair is not to be measured any more.
+    pub(super) fn has_failed(&self, pair: usize) -> bool {
+        self.pairs[pair].failure.is_some()
+    }
+
+    /// Takes what happened.
+    ///
+    /// # Errors
+    /// Why that cannot have happened.
+    pub fn take(&mut self, event: &Event) -> Result<(), String> {
+        match event {
+            Event::Ab(_) => return Err("a second header: one file, one trial".to_owned()),
+            Event::Window { side, pair, sample } => self.window(*side, *pair, sample)?,
+            Event::Repeated { pair, .. } => self.pair(*pair)?.repeated += 1,
+            Event::Failed {
+                side, pair, reason, ..
+            } => self.pair(*pair)?.failure = Some((*side, reason.clone())),
+            Event::Interrupted {} => {}
+            Event::Resumed { .. } => {
+                for pair in &mut self.pairs {
+                    pair.rounds
+                        .retain(|_, sides| sides.iter().all(Option::is_some));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn pair(&mut self, number: usize) -> Result<&mut Measured, String> {
+        let pair = self.pairs.get_mut(number);
+        pair.ok_or_else(|| format!("there is no pair {number}"))
+    }
+
+    fn window(&mut self, side: Side, number: usize, sample: &Sample) -> Result<(), String> {
+        if let Some(problem) = self.contradiction(side, number, sample) {
+            return Err(format!("{side}, {}: {problem}", sample.case));
+        }
+        let (round, most) = (sample.round, self.header.most_rounds());
+        if round == 0 || round > most {
+            return Err(format!("round {round}, but there are rounds 1 to {most}"));
+        }
+        let sides = self.pair(number)?.rounds.entry(round).or_default();
+        let figures = Figures {
+            received_pps: row::received_pps(sample),
+            cpu_ns_per_packet: row::cpu_ns_per_packet(sample),
+        };
+        match sides[side as usize].replace(figures) {
+            None => Ok(()),
+            Some(_) => Err(format!("round {round} of pair {number} twice in {side}")),
+        }
+    }
+
+    /// What about a window cannot be, if anything.
+    fn contradiction(&self, side: Side, number: usize, sample: &Sample) -> Option<String> {
+        let setup = self.header.setup(side);
+        let planned = setup.plan.cases().nth(number)?;
+        let Some((case, engines, placement)) = runnable(setup, planned) else {
+            return Some("it does not run".to_owned());
+        };
+        if sample.case != case.key() {
+            return Some(format!("pair {number} is {}", case.key()));
+        }
+        let window = setup.settings.window;
+        Expected {
+            case,
+            engines,
+            placement,
+            window,
+        }
+        .contradiction(sample)
+    }
+}
+
+impl Measured {
+    /// By round: the logarithm of B over A.
+    pub(super) fn differences(&self, by: By) -> BTreeMap<u32, f64> {
+        let value = |figures: &Option<Figures>| {
+            let figures = figures.as_ref()?;
+            let value = match by {
+                By::Speed => figures.received_pps,
+                By::Cpu => figures.cpu_ns_per_packet,
+            };
+            value.filter(|&value| value > 0.0)
+        };
+        let rounds = self.rounds.iter();
+        let difference = |(round, [a, b]): (&u32, &[Option<Figures>; 2])| {
+            Some((*round, (value(b)? / value(a)?).ln()))
+        };
+        rounds.filter_map(difference).collect()
+    }
+
+    /// The median of a side's values.
+    pub(super) fn median(&self, side: Side, by: By) -> Option<f64> {
+        let sides = self
+            .rounds
+            .values()
+            .filter_map(|sides| sides[side as usize]);
+        let values = sides.filter_map(|figures| match by {
+            By::Speed => figures.received_pps,
+            By::Cpu => figures.cpu_ns_per_packet,
+        });
+        let values: Vec<f64> = values.collect();
+        crate::stats::estimate(&values).map(|estimate| estimate.median)
+    }
+}

@@ -1,0 +1,210 @@
+//! The answers for people, at most 100 columns wide.
+
+use std::cmp::Ordering;
+use std::fmt::Write as _;
+
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+
+use super::judge::{Answer, CaseAnswer, Engine, FALSE_DISCOVERY_RATE, Judgement};
+use super::log::{Header, Setup};
+use super::{Record, Side};
+use crate::compare::table::{Detail, change, count, interval, style, value};
+use crate::compare::{By, Verdict};
+
+/// Draws it, with escape sequences for colours, which the caller removes where they do not belong.
+pub fn draw(record: &Record, judgement: &Judgement, detail: Detail) -> String {
+    let by = judgement.question.by;
+    let mut text = String::new();
+    let _ = writeln!(text, "{}", summary(judgement));
+    for side in Side::BOTH {
+        let _ = writeln!(text, "  {side}: {}", described(record.header().setup(side)));
+    }
+    engines(&mut text, by, &judgement.engines);
+    cases(&mut text, by, &judgement.cases, detail);
+    notes(&mut text, record, judgement);
+    legend(&mut text, record.header(), judgement);
+    text
+}
+
+/// What came of it, in a sentence.
+pub fn summary(judgement: &Judgement) -> String {
+    let by = judgement.question.by;
+    let cases = judgement.cases.iter().map(|case| &case.answer.verdict);
+    let engines = judgement.engines.iter().map(|engine| &engine.all.verdict);
+    format!(
+        "B against A, {} rounds: {}; {}.",
+        judgement.rounds,
+        count(by, cases, "case"),
+        count(by, engines, "engine")
+    )
+}
+
+fn described(setup: &Setup) -> String {
+    let mut text = match &setup.program {
+        Some(program) => format!("{program} ({})", setup.version),
+        None => format!("this udpbench ({})", setup.version),
+    };
+    if !setup.options.is_empty() {
+        let _ = write!(text, " {}", setup.options.join(" "));
+    }
+    if let Some(command) = &setup.before {
+        let _ = write!(text, ", after: {command}");
+    }
+    text
+}
+
+fn engines(text: &mut String, by: By, engines: &[Engine]) {
+    let mut lines = Vec::new();
+    for engine in engines {
+        lines.push(Line::of(engine.label.clone(), &engine.all));
+        let parts = engine.telling.and_then(|number| engine.parts.get(number));
+        for (part, answer) in parts.into_iter().flatten() {
+            lines.push(Line::of(format!("  {part}"), answer));
+        }
+    }
+    draw_lines(
+        text,
+        by,
+        &["engine", "cases", "change %", "95 % interval"],
+        &lines,
+    );
+}
+
+/// Largest first.
+fn cases(text: &mut String, by: By, cases: &[CaseAnswer], detail: Detail) {
+    let has_news = |case: &&CaseAnswer| match case.answer.verdict {
+        Verdict::Better | Verdict::Worse | Verdict::Broken(_) => true,
+        _ => detail == Detail::All,
+    };
+    let mut shown: Vec<&CaseAnswer> = cases.iter().filter(has_news).collect();
+    let size = |case: &CaseAnswer| {
+        case.answer
+            .change
+            .map_or(-1.0, |change| change.estimate.abs())
+    };
+    shown.sort_by(|a, b| size(b).partial_cmp(&size(a)).unwrap_or(Ordering::Equal));
+    let lines: Vec<Line> = shown
+        .into_iter()
+        .map(|case| Line {
+            name: case.key.clone(),
+            cells: vec![
+                value(case.a),
+                value(case.b),
+                change(case.answer.change),
+                interval(case.answer.change),
+            ],
+            verdict: &case.answer.verdict,
+        })
+        .collect();
+    draw_lines(
+        text,
+        by,
+        &["case", "A", "B", "change %", "95 % interval"],
+        &lines,
+    );
+}
+
+struct Line<'a> {
+    name: String,
+    cells: Vec<String>,
+    verdict: &'a Verdict,
+}
+
+impl<'a> Line<'a> {
+    fn of(name: String, answer: &'a Answer) -> Self {
+        Self {
+            name,
+            cells: vec![
+                answer.cases.to_string(),
+                change(answer.change),
+                interval(answer.change),
+            ],
+            verdict: &answer.verdict,
+        }
+    }
+}
+
+/// The longest name that leaves the table within 100 columns; longer ones get a line of their own.
+const MOST_NAME: usize = 44;
+
+fn draw_lines(text: &mut String, by: By, header: &[&str], lines: &[Line]) {
+    if lines.is_empty() {
+        return;
+    }
+    let mut table = Table::new();
+    table
+        .load_preset(presets::NOTHING)
+        .set_content_arrangement(ContentArrangement::Disabled)
+        .set_header(header.iter().copied());
+    for column in table.column_iter_mut().skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    for line in lines {
+        let name = Some(line.name.as_str()).filter(|name| name.len() <= MOST_NAME);
+        let cells = line.cells.iter().map(String::as_str);
+        table.add_row(std::iter::once(name.unwrap_or_default()).chain(cells));
+    }
+    let mut drawn = table.lines();
+    let _ = writeln!(text, "\n{} verdict", drawn.next().unwrap_or_default());
+    for (line, drawn) in lines.iter().zip(drawn) {
+        if line.name.len() > MOST_NAME {
+            let _ = writeln!(text, " {}", line.name);
+        }
+        let style = style(line.verdict);
+        let _ = writeln!(text, "{drawn} {style}{}{style:#}", line.verdict.word(by));
+    }
+}
+
+/// What the numbers cannot say.
+fn notes(text: &mut String, record: &Record, judgement: &Judgement) {
+    let mut notes: Vec<String> = Vec::new();
+    for case in &judgement.cases {
+        if let Some(reason) = case.answer.verdict.reason() {
+            notes.push(format!("{}: {reason}", case.key));
+        }
+    }
+    let pairs = record.pairs();
+    let skipped: Vec<&str> = pairs.iter().filter_map(|pair| pair.refusal()).collect();
+    if let Some(reason) = skipped.first() {
+        notes.push(format!(
+            "{} of {} cases skipped: {reason}",
+            skipped.len(),
+            pairs.len()
+        ));
+    }
+    let repeated: usize = record.measured().iter().map(|pair| pair.repeated).sum();
+    if repeated > 0 {
+        notes.push(format!(
+            "{repeated} windows were measured twice: the log says why"
+        ));
+    }
+    if !notes.is_empty() {
+        let _ = writeln!(text);
+    }
+    for note in notes {
+        let _ = writeln!(text, " {note}");
+    }
+}
+
+fn legend(text: &mut String, header: &Header, judgement: &Judgement) {
+    let question = judgement.question;
+    let (what, better, worse) = match question.by {
+        By::Speed => ("datagrams received", "faster", "slower"),
+        By::Cpu => ("CPU time per datagram", "cheaper", "dearer"),
+    };
+    let threshold = question.threshold.percent();
+    let looks = match judgement.looks {
+        1 => String::new(),
+        looks => format!(" All errors are divided among {looks} looks at the results."),
+    };
+    let accidents = 100.0 * FALSE_DISCOVERY_RATE;
+    let window_ms = 1000.0 * header.a.settings.window.as_secs_f64();
+    let _ = write!(
+        text,
+        "
+change %: {what}, B against A, windows of {window_ms:.0} ms in turn, each round in fresh processes.
+{better}, {worse}: surely by more than {threshold} %; {accidents} % of these verdicts may be false alarms.
+same: surely by less, of an engine also in each of its parts. unclear: the interval is too wide.{looks}
+"
+    );
+}
