@@ -1,13 +1,14 @@
 //! What a trial says: case by case, engine by engine, part by part.
 //!
-//! A round is one observation: the logarithm of B over A. Over the rounds, the signed-rank test asks whether the
-//! change is beyond the threshold, and gives an estimate and its interval. An engine's round is the mean of its cases',
+//! A round is one observation: the logarithm of B over A. Over the rounds, the signed-rank test asks whether there is
+//! a change beyond [`MARGIN`], and gives an estimate and its interval. An engine's round is the mean of its cases',
 //! each weighed by how little it scatters.
 
 use std::collections::BTreeMap;
 
 use super::parts::{Part, cuts};
 use super::record::Measured;
+use super::series::{self, Rounds, Series};
 use super::{Pair, Record, Side};
 use crate::compare::{By, Change, Threshold, Verdict};
 use crate::stats::signed_rank::{SignedRank, discoveries};
@@ -15,6 +16,9 @@ use crate::stats::signed_rank::{SignedRank, discoveries};
 /// Of what is called a change, at most this part is none, in the mean over many trials.
 pub(super) const FALSE_DISCOVERY_RATE: f64 = 0.02;
 const CONFIDENCE: f64 = 0.95;
+/// By so much two builds of one source may differ, in which the same loops only lie elsewhere: no change is called one
+/// that may be as small. `docs/BIAS.md` says where it comes from.
+pub(super) const MARGIN: f64 = 0.005;
 /// Parts of one cut differ where chance alone would let them differ so much this rarely.
 const PARTS_DIFFER: f64 = 0.01;
 
@@ -23,7 +27,7 @@ const PARTS_DIFFER: f64 = 0.01;
 pub struct Question {
     /// What is compared.
     pub by: By,
-    /// What matters: a change is called one if it is surely larger than this.
+    /// What matters: what is surely less than this is the same.
     pub threshold: Threshold,
 }
 
@@ -51,7 +55,7 @@ pub struct Engine {
     pub all: Answer,
     /// In each part of each cut.
     pub parts: Vec<Vec<(Part, Answer)>>,
-    /// The cut whose parts differ most, where that is no accident.
+    /// The cut that explains best how cases differ, where its parts do, and that is no accident.
     pub telling: Option<usize>,
 }
 
@@ -154,50 +158,6 @@ impl Engine {
     }
 }
 
-/// The differences of a case, and what they weigh.
-struct Series {
-    rounds: BTreeMap<u32, f64>,
-    weight: f64,
-}
-
-impl Series {
-    fn of(rounds: BTreeMap<u32, f64>) -> Self {
-        let mut values: Vec<f64> = rounds.values().copied().collect();
-        values.sort_unstable_by(f64::total_cmp);
-        // The middle half of them: what is far off does not make a case noisy.
-        let quarter = values.len() / 4;
-        let middle = values
-            .get(quarter..values.len() - quarter)
-            .unwrap_or_default();
-        let spread = middle
-            .last()
-            .zip(middle.first())
-            .map(|(high, low)| high - low);
-        // Of a difference, no scatter is known better than this.
-        let spread = spread.unwrap_or_default().max(1e-3);
-        Self {
-            rounds,
-            weight: spread.powi(-2),
-        }
-    }
-}
-
-/// By round, the weighted mean over these cases, where all of them have one.
-fn mean(series: &[&Series]) -> BTreeMap<u32, f64> {
-    let weight: f64 = series.iter().map(|case| case.weight).sum();
-    let of_round = |round: &u32| {
-        let values = series
-            .iter()
-            .map(|case| Some(case.weight * case.rounds.get(round)?));
-        Some((*round, values.sum::<Option<f64>>()? / weight))
-    };
-    let rounds = series
-        .first()
-        .into_iter()
-        .flat_map(|case| case.rounds.keys());
-    rounds.filter_map(of_round).collect()
-}
-
 struct Judge {
     question: Question,
     looks: u32,
@@ -233,15 +193,16 @@ impl Judge {
         let cuts = cuts(pairs);
         let of_part = |places: &Vec<usize>| {
             let series: Vec<&Series> = places.iter().map(|&place| &series[place]).collect();
-            mean(&series)
+            series::mean(&series)
         };
-        let telling = cuts.iter().enumerate().map(|(number, parts)| {
-            let means: Vec<BTreeMap<u32, f64>> =
-                parts.iter().map(|(_, places)| of_part(places)).collect();
-            (number, difference_of(&means))
-        });
-        let telling = telling.min_by(|(_, one), (_, other)| one.total_cmp(other));
         let limit = PARTS_DIFFER / f64::from(self.looks);
+        let differ = |parts: &[(Part, Vec<usize>)]| {
+            let means: Vec<Rounds> = parts.iter().map(|(_, places)| of_part(places)).collect();
+            series::chance_of(&means) <= limit
+        };
+        let telling = cuts.iter().enumerate().filter(|(_, parts)| differ(parts));
+        let left_over = telling.map(|(number, parts)| (number, series::left_over(series, parts)));
+        let telling = left_over.min_by(|(_, one), (_, other)| one.total_cmp(other));
         let parts = cuts.iter().map(|parts| {
             let parts = parts.iter();
             let answer = |(part, places): &(Part, Vec<usize>)| {
@@ -251,14 +212,12 @@ impl Judge {
             parts.map(answer).collect()
         });
         let every: Vec<&Series> = series.iter().collect();
-        let all: Vec<f64> = mean(&every).into_values().collect();
+        let all: Vec<f64> = series::mean(&every).into_values().collect();
         Engine {
             label,
             all: self.answer(pairs.len(), &all),
             parts: parts.collect(),
-            telling: telling
-                .filter(|(_, p_value)| *p_value <= limit)
-                .map(|(number, _)| number),
+            telling: telling.map(|(number, _)| number),
         }
     }
 
@@ -271,8 +230,7 @@ impl Judge {
             };
         };
         let (low, high) = test.interval(1.0 - (1.0 - CONFIDENCE) / f64::from(self.looks));
-        // What is beyond 2 % of A is so in B over A and in A over B: as a logarithm, a little nearer.
-        let margin = self.question.threshold.fraction().ln_1p();
+        let margin = MARGIN.min(self.question.threshold.fraction());
         Answer {
             cases,
             change: Some(Change {
@@ -307,33 +265,20 @@ impl Judge {
             .filter(|answer| answer.verdict == Verdict::Unclear)
             .filter_map(|answer| answer.change.map(|change| (answer, change)))
             .collect();
-        let p_values: Vec<f64> = asked.iter().map(|(_, change)| change.p_value).collect();
         let threshold = self.question.threshold.fraction();
+        let is_same = |change: &Change| -threshold < change.low && change.high < threshold;
+        // What does not matter must not loosen the limit for the others.
+        let p_value =
+            |(_, change): &(_, Change)| if is_same(change) { 1.0 } else { change.p_value };
+        let p_values: Vec<f64> = asked.iter().map(p_value).collect();
         for ((answer, change), is_change) in asked.into_iter().zip(discoveries(&p_values, rate)) {
-            answer.verdict = if is_change {
-                self.question.by.direction(change.estimate)
-            } else if -threshold < change.low && change.high < threshold {
+            answer.verdict = if is_same(&change) {
                 Verdict::Same
+            } else if is_change {
+                self.question.by.direction(change.estimate)
             } else {
                 Verdict::Unclear
             };
         }
     }
-}
-
-/// How probable it is at most that parts differ so much by chance: of any two of them, round by round.
-fn difference_of(parts: &[BTreeMap<u32, f64>]) -> f64 {
-    let mut least = 1.0_f64;
-    let mut asked = 0.0;
-    for (n, one) in parts.iter().enumerate() {
-        for other in &parts[n + 1..] {
-            let apart = one
-                .iter()
-                .filter_map(|(round, value)| Some(value - other.get(round)?));
-            let apart: Vec<f64> = apart.collect();
-            asked += 1.0;
-            least = least.min(SignedRank::of(&apart).map_or(1.0, |test| test.p_value(0.0)));
-        }
-    }
-    (asked * least).min(1.0)
 }

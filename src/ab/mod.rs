@@ -9,7 +9,7 @@
 //! | what is done, and what happened: the log | `log` |
 //! | what of it counts | `record` |
 //! | in which order it is measured | `trial` |
-//! | what it says | `judge`, over the parts that `parts` finds |
+//! | what it says | `judge`, over the parts that `parts` finds, round by round (`series`) |
 //! | how that is told | `table`, `rows` |
 
 mod judge;
@@ -18,6 +18,7 @@ mod pairs;
 mod parts;
 mod record;
 pub mod rows;
+mod series;
 pub mod table;
 mod trial;
 
@@ -60,3 +61,6 @@ impl fmt::Display for Side {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -48,6 +48,17 @@ impl Record {
         })
     }
 
+    /// Of a pair in a round, as if A had been worth 1.
+    #[cfg(test)]
+    pub(super) fn put(&mut self, pair: usize, round: u32, of_b: f64) {
+        let figures = |value| Figures {
+            received_pps: Some(value),
+            cpu_ns_per_packet: Some(value.recip()),
+        };
+        let sides = [Some(figures(1.0)), Some(figures(of_b))];
+        self.pairs[pair].rounds.insert(round, sides);
+    }
+
     /// What is to be done.
     pub fn header(&self) -> &Header {
         &self.header

@@ -5,9 +5,10 @@ use std::fmt::Write as _;
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
-use super::judge::{Answer, CaseAnswer, Engine, FALSE_DISCOVERY_RATE, Judgement};
+use super::judge::{Answer, CaseAnswer, Engine, FALSE_DISCOVERY_RATE, Judgement, MARGIN};
 use super::log::{Header, Setup};
 use super::{Record, Side};
+use crate::compare::footnotes::wrapped;
 use crate::compare::table::{Detail, change, count, interval, style, value};
 use crate::compare::{By, Verdict};
 
@@ -15,9 +16,9 @@ use crate::compare::{By, Verdict};
 pub fn draw(record: &Record, judgement: &Judgement, detail: Detail) -> String {
     let by = judgement.question.by;
     let mut text = String::new();
-    let _ = writeln!(text, "{}", summary(judgement));
+    text.push_str(&wrapped([summary(judgement)]));
     for side in Side::BOTH {
-        let _ = writeln!(text, "  {side}: {}", described(record.header().setup(side)));
+        text.push_str(&wrapped([described(side, record.header().setup(side))]));
     }
     engines(&mut text, by, &judgement.engines);
     cases(&mut text, by, &judgement.cases, detail);
@@ -39,11 +40,9 @@ pub fn summary(judgement: &Judgement) -> String {
     )
 }
 
-fn described(setup: &Setup) -> String {
-    let mut text = match &setup.program {
-        Some(program) => format!("{program} ({})", setup.version),
-        None => format!("this udpbench ({})", setup.version),
-    };
+fn described(side: Side, setup: &Setup) -> String {
+    let program = setup.program.as_deref().unwrap_or("this udpbench");
+    let mut text = format!("{side}: {program} ({})", setup.version);
     if !setup.options.is_empty() {
         let _ = write!(text, " {}", setup.options.join(" "));
     }
@@ -179,10 +178,7 @@ fn notes(text: &mut String, record: &Record, judgement: &Judgement) {
         ));
     }
     if !notes.is_empty() {
-        let _ = writeln!(text);
-    }
-    for note in notes {
-        let _ = writeln!(text, " {note}");
+        let _ = write!(text, "\n{}", wrapped(notes));
     }
 }
 
@@ -195,16 +191,17 @@ fn legend(text: &mut String, header: &Header, judgement: &Judgement) {
     let threshold = question.threshold.percent();
     let looks = match judgement.looks {
         1 => String::new(),
-        looks => format!(" All errors are divided among {looks} looks at the results."),
+        looks => format!("\nAll errors are divided among {looks} looks at the results."),
     };
+    let margin = 100.0 * MARGIN.min(question.threshold.fraction());
     let accidents = 100.0 * FALSE_DISCOVERY_RATE;
     let window_ms = 1000.0 * header.a.settings.window.as_secs_f64();
     let _ = write!(
         text,
         "
 change %: {what}, B against A, windows of {window_ms:.0} ms in turn, each round in fresh processes.
-{better}, {worse}: surely by more than {threshold} %; {accidents} % of these verdicts may be false alarms.
-same: surely by less, of an engine also in each of its parts. unclear: the interval is too wide.{looks}
+{better}, {worse}: surely by more than {margin} %; {accidents} % of these verdicts may be false alarms.
+same: surely by less than {threshold} %, of an engine in each of its parts, too. unclear: neither.{looks}
 "
     );
 }

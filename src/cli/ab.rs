@@ -126,7 +126,7 @@ Examples:
 The n-th case of A is held against the n-th of B. A command before a side runs once per round and block.
 
 Verdicts:
-  faster, slower     surely by more than the threshold (--by cpu: cheaper, dearer)
+  faster, slower     surely, and not surely by less than the threshold (--by cpu: cheaper, dearer)
   same               surely by less than the threshold, in each part, too
   unclear            the interval is too wide to say; more --rounds narrow it
   broken             it works in A and fails in B

@@ -76,7 +76,7 @@ fn more_rounds(file: &Against, threshold: Threshold) -> Option<String> {
 }
 
 /// Each line as several of at most 100 columns.
-pub(super) fn wrapped(lines: impl IntoIterator<Item = String>) -> String {
+pub(crate) fn wrapped(lines: impl IntoIterator<Item = String>) -> String {
     let mut table = Table::new();
     table
         .load_preset(presets::NOTHING)

@@ -1,0 +1,316 @@
+//! How often a verdict errs, on trials made by dice: the 96 cases and 20 rounds of the default one.
+
+use std::time::Duration;
+
+use super::judge::Engine;
+use super::log::{Event, FORMAT, Header, Setup, Until};
+use super::parts::Part;
+use super::*;
+use crate::compare::table::Detail;
+use crate::compare::{By, Threshold, Verdict};
+use crate::data::Case;
+use crate::plan::{Block, Plan, Planned, Settings};
+use crate::platform::host::Host;
+use crate::platform::placement::Placement;
+use crate::row::Environment;
+use crate::sys::files::Root;
+
+/// An emulator takes its time, and would not find anything else.
+const TRIALS: u64 = if cfg!(target_arch = "x86_64") { 40 } else { 5 };
+const ROUNDS: u32 = 20;
+
+fn keys() -> Vec<String> {
+    let mut keys = Vec::new();
+    for threads in [1, 2, 4] {
+        for payload in [26, 300, 1460] {
+            for ip in ["v4", "v6"] {
+                for engine in ["std", "mio-level", "mio-exhaustive"] {
+                    if engine == "mio-exhaustive" && threads == 1 {
+                        continue;
+                    }
+                    for connection in ["connected", "unconnected"] {
+                        keys.push(format!(
+                            "{engine}:{engine}/{threads}t/{payload}B/{connection}/{ip}"
+                        ));
+                    }
+                }
+            }
+        }
+    }
+    keys
+}
+
+fn setup(keys: &[String]) -> Setup {
+    let planned = |key: &String| {
+        let case = Case::of_key(key).expect("the key of a case");
+        Planned {
+            case,
+            verdict: crate::plan::Verdict::Run(Placement::unpinned(case.threads), Vec::new()),
+        }
+    };
+    let block = |key: &String| Block {
+        key: Case::of_key(key).expect("the key of a case").block(),
+        cases: vec![planned(key)],
+    };
+    Setup {
+        program: None,
+        version: "1".to_owned(),
+        options: Vec::new(),
+        before: None,
+        settings: Settings {
+            warmup: Duration::ZERO,
+            window: Duration::from_millis(20),
+            root: Root::default(),
+            #[cfg(feature = "calibration")]
+            delay: None,
+        },
+        plan: Plan {
+            engines: Vec::new(),
+            blocks: keys.iter().map(block).collect(),
+        },
+    }
+}
+
+fn record(looks: u32) -> Record {
+    let setup = setup(&keys());
+    let header = Header {
+        format: FORMAT,
+        command_line: Vec::new(),
+        started_at: String::new(),
+        rounds: ROUNDS,
+        until: (looks > 1).then_some(Until {
+            looks,
+            max_time: Duration::MAX,
+        }),
+        seed: 1,
+        a: setup.clone(),
+        b: setup,
+        environment: Environment::default(),
+        host: Host::default(),
+    };
+    Record::new(header).expect("the same cases")
+}
+
+struct Dice(fastrand::Rng);
+
+impl Dice {
+    /// Box & Muller, Ann. Math. Stat. 29 (1958) 610-611.
+    fn normal(&mut self, deviation: f64) -> f64 {
+        let radius = (-2.0 * (1.0 - self.0.f64()).ln()).sqrt();
+        deviation * radius * (std::f64::consts::TAU * self.0.f64()).cos()
+    }
+
+    /// One window in twenty is far off; where threads share CPUs, all scatter more.
+    fn difference(&mut self, case: &Case) -> f64 {
+        let quiet = if case.threads.is_alone() { 0.01 } else { 0.03 };
+        let wild = if self.0.f64() < 0.05 { 6.0 } else { 1.0 };
+        self.normal(quiet * wild)
+    }
+}
+
+/// A trial in which B is so much slower than A.
+fn trial(seed: u64, slower: impl Fn(&Case) -> f64) -> Record {
+    let mut dice = Dice(fastrand::Rng::with_seed(seed));
+    let mut record = record(1);
+    for (pair, key) in keys().iter().enumerate() {
+        let case = Case::of_key(key).expect("the key of a case");
+        for round in 1..=ROUNDS {
+            let speed = (1.0 - slower(&case)) * dice.difference(&case).exp();
+            record.put(pair, round, speed);
+        }
+    }
+    record
+}
+
+fn judged(record: &Record) -> Judgement {
+    let question = Question {
+        by: By::Speed,
+        threshold: Threshold::default(),
+    };
+    judge(record, question)
+}
+
+fn is_news(verdict: &Verdict) -> bool {
+    matches!(verdict, Verdict::Better | Verdict::Worse)
+}
+
+/// How many trials are like that.
+fn count(slower: impl Fn(&Case) -> f64, is_like_that: impl Fn(&Judgement) -> bool) -> u64 {
+    let trials = (1..=TRIALS).map(|seed| judged(&trial(seed, &slower)));
+    trials.filter(is_like_that).count() as u64
+}
+
+fn engine<'a>(judgement: &'a Judgement, label: &str) -> &'a Engine {
+    let mut engines = judgement.engines.iter();
+    engines
+        .find(|engine| engine.label == label)
+        .expect("it ran")
+}
+
+/// The parts of the cut that tells most, and what they are called.
+fn told(engine: &Engine) -> Vec<(Part, &'static str)> {
+    let cut = engine.telling.map(|number| &engine.parts[number]);
+    let parts = cut.into_iter().flatten();
+    parts
+        .map(|(part, answer)| (*part, answer.verdict.word(By::Speed)))
+        .collect()
+}
+
+#[test]
+fn where_nothing_changed_nothing_is_called_a_change() {
+    let alarms = count(
+        |_| 0.0,
+        |found| {
+            let cases = found.cases.iter().any(|case| is_news(&case.answer.verdict));
+            let parts = found
+                .engines
+                .iter()
+                .flat_map(|engine| engine.parts.iter().flatten());
+            let engines = found
+                .engines
+                .iter()
+                .any(|engine| is_news(&engine.all.verdict));
+            cases
+                || engines
+                || parts
+                    .into_iter()
+                    .any(|(_, answer)| is_news(&answer.verdict))
+        },
+    );
+    assert!(alarms <= TRIALS / 50, "{alarms} of {TRIALS}");
+}
+
+#[test]
+fn a_single_case_of_one_thread_that_is_3_percent_slower_is_found() {
+    let slow = Case::of_key("std:std/1t/300B/connected/v4").expect("a key");
+    let found = count(
+        |case| if *case == slow { 0.03 } else { 0.0 },
+        |found| {
+            let worse = found
+                .cases
+                .iter()
+                .filter(|case| is_news(&case.answer.verdict));
+            worse.map(|case| &case.key).eq([&slow.key()])
+        },
+    );
+    assert!(found >= TRIALS * 8 / 10, "{found} of {TRIALS}");
+}
+
+#[test]
+fn a_change_at_some_thread_counts_is_found_and_named() {
+    let slower = |case: &Case| {
+        if case.sender.as_str() == "mio-level" && !case.threads.is_alone() {
+            0.10
+        } else {
+            0.0
+        }
+    };
+    let named = count(slower, |found| {
+        let told = told(engine(found, "mio-level"));
+        told.iter()
+            .map(|(_, word)| *word)
+            .eq(["same", "slower", "slower"])
+            && told
+                .iter()
+                .all(|(part, _)| matches!(part, Part::Threads(_)))
+    });
+    assert!(named >= TRIALS * 8 / 10, "{named} of {TRIALS}");
+    let same = count(slower, |found| {
+        engine(found, "mio-level").all.verdict == Verdict::Same
+    });
+    assert_eq!(same, 0);
+}
+
+#[test]
+fn a_change_at_one_payload_is_found_and_named() {
+    let slower = |case: &Case| {
+        if case.payload.bytes() == 1460 {
+            0.05
+        } else {
+            0.0
+        }
+    };
+    let named = count(slower, |found| {
+        let told = told(engine(found, "std"));
+        told.iter()
+            .map(|(part, word)| (part.to_string(), *word))
+            .eq([
+                ("26 B".to_owned(), "same"),
+                ("300 B".to_owned(), "same"),
+                ("1460 B".to_owned(), "slower"),
+            ])
+    });
+    assert!(named >= TRIALS * 8 / 10, "{named} of {TRIALS}");
+}
+
+#[test]
+fn what_did_not_change_is_called_the_same() {
+    let same = count(
+        |_| 0.0,
+        |found| {
+            found
+                .engines
+                .iter()
+                .all(|engine| engine.all.verdict == Verdict::Same)
+        },
+    );
+    assert!(same >= TRIALS / 2, "{same} of {TRIALS}");
+}
+
+#[test]
+fn looking_often_takes_more_to_be_sure() {
+    let once = trial(1, |_| 0.0);
+    let mut often = record(5);
+    for (pair, key) in keys().iter().enumerate() {
+        let case = Case::of_key(key).expect("the key of a case");
+        let mut dice = Dice(fastrand::Rng::with_seed(pair as u64));
+        for round in 1..=ROUNDS {
+            often.put(pair, round, dice.difference(&case).exp());
+        }
+    }
+    let width = |record: &Record| {
+        let judgement = judged(record);
+        let widths = judgement.cases.iter().filter_map(|case| case.answer.change);
+        widths.map(|change| change.high - change.low).sum::<f64>()
+    };
+    assert!(width(&often) > 1.2 * width(&once));
+}
+
+#[test]
+fn a_case_that_fails_in_b_is_broken() {
+    let mut record = trial(1, |_| 0.0);
+    for (pair, side) in [(0, Side::B), (1, Side::A)] {
+        let failed = Event::Failed {
+            side,
+            pair,
+            round: 3,
+            reason: "no".to_owned(),
+        };
+        record.take(&failed).expect("it can fail");
+    }
+    let judgement = judged(&record);
+    let verdict = |pair: usize| judgement.cases[pair].answer.verdict.clone();
+    assert_eq!(verdict(0), Verdict::Broken("no".to_owned()));
+    assert_eq!(
+        verdict(1),
+        Verdict::NotComparable("failed in A: no".to_owned())
+    );
+    assert!(judgement.is_worse());
+    let text = table::draw(&record, &judgement, Detail::Changes);
+    assert!(text.contains("std:std/1t/26B/connected/v4: no"), "{text}");
+}
+
+#[test]
+fn every_line_fits_the_terminal() {
+    let record = trial(1, |case| {
+        if case.payload.bytes() == 26 {
+            0.5
+        } else {
+            -0.9
+        }
+    });
+    let text = table::draw(&record, &judged(&record), Detail::All);
+    for line in anstream::adapter::strip_str(&text).to_string().lines() {
+        assert!(line.chars().count() <= 100, "{line}");
+    }
+}
