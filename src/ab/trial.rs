@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-use anyhow::{Context, ensure};
+use anyhow::{Context, anyhow, ensure};
 
 use super::judge::{Question, judge};
 use super::log::{Event, Setup};
@@ -18,6 +18,7 @@ use crate::measure::site::Sites;
 use crate::measure::sound::{fault, possible};
 use crate::measure::spawned::Spawned;
 use crate::measure::{self, NoSample};
+use crate::row;
 use crate::sys::interrupt::Interrupt;
 
 /// What a trial tells while it goes on. Errors of a journal end it.
@@ -250,7 +251,7 @@ impl Trial<'_> {
             window: setup.settings.window,
         };
         let measured = trial.window(&mut Sites::One(agent.site()?), self.interrupt);
-        let sample = possible(measured, expected);
+        let sample = possible(measured, expected).and_then(not_empty);
         Ok(OneTry {
             fault: fault(engines.receiver, &sample),
             sample,
@@ -267,6 +268,14 @@ impl Trial<'_> {
 struct OneTry {
     sample: Result<Sample, NoSample>,
     fault: Option<String>,
+}
+
+/// Of nothing, there is no ratio.
+fn not_empty(sample: Sample) -> Result<Sample, NoSample> {
+    match row::received_pps(&sample) {
+        Some(pps) if pps > 0.0 => Ok(sample),
+        _ => Err(anyhow!("nothing was received in a window").into()),
+    }
 }
 
 /// Pairs that are measured on one side, and then on the other.

@@ -1,0 +1,216 @@
+//! `udpbench ab`, the whole program: two sides in turn, a log that a trial goes on from, and what is refused.
+//!
+//! What its verdicts are worth is tested in `src/ab/tests.rs`, by dice.
+
+mod common;
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::process::Stdio;
+
+use common::{Place, stderr, stdout, wait_until};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::Value;
+use udpbench::ab::Side;
+use udpbench::ab::log::{Event, Log};
+
+const CASES: &str = "--engine null --threads 2 --payload 1,2 --ip v4 --connection connected \
+                     --warmup 1ms --duration 400ms --board generic --pin none";
+
+fn trial(place: &Place, arguments: &str) -> (Option<i32>, String, String) {
+    let output = place.run(&format!("ab {arguments}"));
+    (output.status.code(), stdout(&output), stderr(&output))
+}
+
+fn log(place: &Place, name: &str) -> Log {
+    let bytes = fs::read(place.path(name)).expect("the log");
+    Log::parse(name, &bytes).expect("whole lines")
+}
+
+/// Side, pair and round of each window, in the order in which they were measured.
+fn windows(log: &Log) -> Vec<(Side, usize, u32)> {
+    let window = |event: &Event| match event {
+        Event::Window { side, pair, sample } => Some((*side, *pair, sample.round)),
+        _ => None,
+    };
+    log.lines.iter().filter_map(window).collect()
+}
+
+#[test]
+fn both_sides_of_a_case_are_measured_one_after_the_other_and_each_comes_first_as_often() {
+    let place = Place::new();
+    let (code, text, errors) = trial(&place, &format!("--rounds 8 -o ab.jsonl -- {CASES}"));
+    // Nothing changed, but this machine may think otherwise.
+    assert!(code == Some(0) || code == Some(3), "{text}{errors}");
+    assert!(text.starts_with(" B against A, 8 rounds: "), "{text}");
+    assert!(text.contains("\n A: this udpbench (0.1.0"), "{text}");
+    let windows = windows(&log(&place, "ab.jsonl"));
+    assert_eq!(windows.len(), 2 * 2 * 8);
+    let mut first = Vec::new();
+    for both in windows.chunks(2) {
+        let [(one, pair, round), (other, of_pair, of_round)] = both else {
+            panic!("{both:?}");
+        };
+        assert_eq!((pair, round), (of_pair, of_round));
+        assert_ne!(one, other);
+        first.push((*pair, *one));
+    }
+    for pair in 0..2 {
+        let of_a = first.iter().filter(|&&found| found == (pair, Side::A));
+        assert_eq!(of_a.count(), 4);
+    }
+}
+
+#[test]
+fn a_trial_that_is_over_is_judged_again_to_the_same_answers() {
+    let place = Place::new();
+    let first = trial(&place, &format!("--rounds 6 -o ab.jsonl -- {CASES}"));
+    let before = windows(&log(&place, "ab.jsonl"));
+    let (code, text, _) = trial(&place, "--resume ab.jsonl");
+    assert_eq!((code, &text), (first.0, &first.1));
+    assert_eq!(windows(&log(&place, "ab.jsonl")), before);
+
+    let (_, csv, _) = trial(&place, "--resume ab.jsonl --format csv");
+    let header = csv.lines().next().expect("a header");
+    assert!(header.starts_with("kind,label,part,case,cases,rounds,by,a_value,b_value,change_pct,"));
+    let (_, json, _) = trial(&place, "--resume ab.jsonl --format json --by cpu");
+    let rows: Vec<Value> = serde_json::from_str(&json).expect("an array");
+    assert_eq!(rows.len(), csv.lines().count() - 1);
+    let cases = rows.iter().filter(|row| row["kind"] == "case");
+    assert!(
+        cases
+            .clone()
+            .all(|row| row["by"] == "cpu" && row["rounds"] == 6)
+    );
+    assert_eq!(cases.count(), 2);
+}
+
+#[test]
+fn a_trial_that_was_interrupted_goes_on_where_it_was() {
+    let place = Place::new();
+    let mut command = place.udpbench(&format!("ab -q --rounds 20 -o ab.jsonl -- {CASES}"));
+    let mut child = command.stdout(Stdio::null()).spawn().expect("it starts");
+    let lines =
+        || fs::read_to_string(place.path("ab.jsonl")).map_or(0, |text| text.lines().count());
+    wait_until("the sixth window", || lines() > 6);
+    let pid = Pid::from_raw(child.id().try_into().expect("a pid"));
+    kill(pid, Signal::SIGINT).expect("it is there");
+    assert_eq!(child.wait().expect("it ends").code(), Some(130));
+    let cut = windows(&log(&place, "ab.jsonl"));
+    assert!(cut.len() < 80, "{}", cut.len());
+    let found = log(&place, "ab.jsonl");
+    assert!(matches!(found.lines.last(), Some(Event::Interrupted {})));
+
+    let (code, text, errors) = trial(&place, "--resume ab.jsonl");
+    assert!(code == Some(0) || code == Some(3), "{text}{errors}");
+    assert!(text.starts_with(" B against A, 20 rounds: "), "{text}");
+    let whole = windows(&log(&place, "ab.jsonl"));
+    // One pair at most lacked a side, and was measured anew.
+    assert!(whole.len() == 80 || whole.len() == 81, "{}", whole.len());
+    assert_eq!(whole[..cut.len()], cut);
+}
+
+#[test]
+fn a_command_runs_before_each_side_and_one_that_fails_ends_the_trial() {
+    let place = Place::new();
+    let output = place.shell(&format!(
+        "$udpbench ab -q --rounds 6 -o ab.jsonl --before-a 'echo a >>said' --before-b 'echo b >>said' -- {CASES}"
+    ));
+    assert!(output.status.code() != Some(1), "{}", stderr(&output));
+    let said = fs::read_to_string(place.path("said")).expect("both said something");
+    // Once per side, round and block: each payload is a block.
+    assert_eq!(said.matches('a').count(), 12);
+    assert_eq!(said.matches('b').count(), 12);
+
+    let output = place.shell(&format!(
+        "$udpbench ab -q --rounds 6 -o bad.jsonl --before-a true --before-b 'exit 7' -- {CASES}"
+    ));
+    assert_eq!(output.status.code(), Some(1));
+    let errors = stderr(&output);
+    assert!(
+        errors.contains(r#"the command before B, "exit 7", failed"#),
+        "{errors}"
+    );
+    assert!(
+        errors.contains("udpbench ab --resume bad.jsonl"),
+        "{errors}"
+    );
+    assert!(!log(&place, "bad.jsonl").header.command_line.is_empty());
+}
+
+#[test]
+fn options_may_differ_and_the_nth_case_meets_the_nth() {
+    let place = Place::new();
+    let output = place.shell(&format!(
+        "$udpbench ab -q --rounds 6 -o ab.jsonl --a '--rcvbuf 106496' --b '--rcvbuf 212992' --all -- {CASES}"
+    ));
+    let text = stdout(&output);
+    assert!(
+        text.contains("A: this udpbench") && text.contains("--rcvbuf 106496"),
+        "{text}"
+    );
+    let both =
+        "null:null/2t/1B/connected/v4/rcvbuf106496 | null:null/2t/1B/connected/v4/rcvbuf212992";
+    assert!(text.contains(both), "{text}");
+}
+
+#[test]
+fn what_cannot_be_is_refused_before_there_is_a_log() {
+    let place = Place::new();
+    fs::write(
+        place.path("chatty"),
+        "#!/bin/sh\necho Welcome to the machine\n",
+    )
+    .expect("written");
+    let executable = fs::Permissions::from_mode(0o755);
+    fs::set_permissions(place.path("chatty"), executable).expect("it is there");
+    for (arguments, expected) in [
+        (
+            "./chatty ./chatty",
+            "does not speak udpbench's protocol but begins with \"Welcome",
+        ),
+        (
+            "./nothing ./chatty",
+            "./nothing: cannot find the program of A",
+        ),
+        ("./chatty", "<B>"),
+        ("--before-a true", "--before-b"),
+        (
+            "-- --rounds 9",
+            "--rounds : is an option of ab itself: write it before --",
+        ),
+        ("-- --verify", "--verify : has no meaning here"),
+        (
+            "-- check",
+            "a side has the options of a sweep, and no command",
+        ),
+        ("-- --payload 65508", "65508"),
+        ("--rounds 5", "5"),
+        ("--threshold 2", "write 2%"),
+        ("--max-time 3s", "--until"),
+        (
+            "--resume nowhere.jsonl",
+            "--resume nowhere.jsonl: cannot read it",
+        ),
+        ("--resume chatty", "chatty, line 1: no header of a trial"),
+    ] {
+        let (code, _, errors) = trial(
+            &place,
+            &format!("{arguments} -o ab.jsonl").replace(
+                if arguments.starts_with("--resume") || arguments.contains("-- ") {
+                    " -o ab.jsonl"
+                } else {
+                    "\0"
+                },
+                "",
+            ),
+        );
+        assert_eq!(code, Some(2), "{arguments}: {errors}");
+        assert!(errors.contains(expected), "{arguments}: {errors}");
+    }
+    let output = place.shell("$udpbench ab --a '--payload 1' --b '--payload 1,2' -o ab.jsonl");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("give both as many values of each option"));
+    assert_eq!(place.files(), ["chatty"]);
+}
