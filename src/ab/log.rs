@@ -9,6 +9,7 @@ use super::Side;
 use crate::data::Sample;
 use crate::duration::ns;
 use crate::error::UsageError;
+use crate::log::{whole_lines, without_line};
 use crate::plan::{Plan, Settings};
 use crate::platform::host::Host;
 use crate::row::Environment;
@@ -151,8 +152,7 @@ impl Log {
     /// # Errors
     /// The line that is not what it should be, and how.
     pub fn parse(name: &str, bytes: &[u8]) -> Result<Self, UsageError> {
-        let end = bytes.iter().rposition(|&byte| byte == b'\n');
-        let whole = end.map_or(&[][..], |end| &bytes[..=end]);
+        let whole = whole_lines(bytes);
         let mut header = None;
         let mut lines = Vec::new();
         for (number, line) in (1..).zip(whole.split_inclusive(|&byte| byte == b'\n')) {
@@ -161,7 +161,7 @@ impl Log {
                 Ok(Event::Ab(first)) if header.is_none() => header = Some(*first),
                 Ok(Event::Ab(_)) => return Err(refused("a second header: one file, one trial")),
                 Ok(line) if header.is_some() => lines.push(line),
-                Err(error) if header.is_some() => return Err(refused(&error.to_string())),
+                Err(error) if header.is_some() => return Err(refused(&without_line(&error))),
                 Ok(_) | Err(_) => break,
             }
         }

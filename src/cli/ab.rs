@@ -5,20 +5,41 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::ComparisonFormat;
-use crate::compare;
-use crate::compare::Threshold;
+use super::AskedArgs;
 use crate::duration;
 
 /// The options of `ab`.
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct AbArgs {
+    /// What is held against what.
+    #[command(flatten)]
+    pub sides: SidesArgs,
+    /// How often.
+    #[command(flatten)]
+    pub rounds: RoundsArgs,
+    /// What is asked.
+    #[command(flatten)]
+    pub asked: AskedArgs,
+    /// Where the log goes.
+    #[command(flatten)]
+    pub output: LogArgs,
+}
+
+/// What is held against what.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Sides")]
+pub struct SidesArgs {
     /// The udpbench that is A [default: this one]
-    #[arg(value_name = "A", requires = "program_b", conflicts_with = "resume")]
+    #[arg(
+        help_heading = "Arguments",
+        value_name = "A",
+        requires = "program_b",
+        conflicts_with = "resume"
+    )]
     pub program_a: Option<PathBuf>,
     /// The udpbench that is B [default: this one]
-    #[arg(value_name = "B")]
+    #[arg(help_heading = "Arguments", value_name = "B")]
     pub program_b: Option<PathBuf>,
 
     /// Options of A alone, in one word, such as "--rcvbuf 1048576"
@@ -26,21 +47,17 @@ pub struct AbArgs {
         long,
         value_name = "OPTIONS",
         allow_hyphen_values = true,
-        default_value = "",
-        hide_default_value = true,
         conflicts_with = "resume"
     )]
-    pub a: String,
+    pub a: Option<String>,
     /// Options of B alone
     #[arg(
         long,
         value_name = "OPTIONS",
         allow_hyphen_values = true,
-        default_value = "",
-        hide_default_value = true,
         conflicts_with = "resume"
     )]
-    pub b: String,
+    pub b: Option<String>,
     /// A command of sh that makes the machine what it is to be for A
     #[arg(
         long,
@@ -58,11 +75,31 @@ pub struct AbArgs {
     )]
     pub before_b: Option<String>,
 
-    /// Rounds, each a window of every case on both sides, at least 6
+    /// Options of both sides: what varies, --duration, --warmup, --board, --pin, --quick
+    #[arg(
+        help_heading = "Arguments",
+        last = true,
+        value_name = "OPTIONS",
+        conflicts_with = "resume"
+    )]
+    pub both: Vec<String>,
+}
+
+/// How often.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Measuring")]
+pub struct RoundsArgs {
+    /// Rounds, each a window of every case on both sides, 6 or more
     #[arg(long, value_name = "N", default_value = "20", value_parser = clap::value_parser!(u32).range(6..=1000), allow_negative_numbers = true, conflicts_with = "resume")]
     pub rounds: u32,
     /// decision: up to five times the rounds, until every case and part has its verdict
-    #[arg(long, value_enum, value_name = "WHAT", conflicts_with = "resume")]
+    #[arg(
+        long,
+        value_enum,
+        value_name = "WHAT",
+        hide_possible_values = true,
+        conflicts_with = "resume"
+    )]
     pub until: Option<AbUntil>,
     /// Time limit of --until [default: 10m]
     #[arg(long, value_name = "TIME", value_parser = duration::parse, requires = "until", conflicts_with = "resume")]
@@ -75,24 +112,12 @@ pub struct AbArgs {
         conflicts_with = "resume"
     )]
     pub seed: Option<u32>,
+}
 
-    /// What matters: faster and slower are surely by more than this, same is surely by less
-    #[arg(
-        long,
-        value_name = "PCT",
-        default_value = "1%",
-        allow_negative_numbers = true
-    )]
-    pub threshold: Threshold,
-    /// What is compared
-    #[arg(long, value_enum, value_name = "WHAT", default_value_t)]
-    pub by: compare::By,
-    /// Show every case, not only those that changed
-    #[arg(long)]
-    pub all: bool,
-    /// Output format; csv and json have one row per engine, part and case
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
-    pub format: ComparisonFormat,
+/// Where the log goes.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Output")]
+pub struct LogArgs {
     /// The log: every window, as it was counted [default: results/TIME-BOARD-ab.jsonl]
     #[arg(short, long, value_name = "FILE", conflicts_with = "resume")]
     pub output: Option<PathBuf>,
@@ -102,10 +127,6 @@ pub struct AbArgs {
     /// No progress, only errors and the answers
     #[arg(short, long)]
     pub quiet: bool,
-
-    /// Options of both sides: what varies, --duration, --warmup, --board, --pin, --quick
-    #[arg(last = true, value_name = "OPTIONS")]
-    pub both: Vec<String>,
 }
 
 /// What more rounds are measured for.

@@ -61,6 +61,15 @@ pub struct CompareArgs {
     /// Results or raw samples, each compared with BASE
     #[arg(value_name = "NEW", required = true)]
     pub new: Vec<PathBuf>,
+    /// What is asked.
+    #[command(flatten)]
+    pub asked: AskedArgs,
+}
+
+/// What is asked about two sides, and how the answers are given.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Answers")]
+pub struct AskedArgs {
     /// Smallest change worth reporting; smaller ones are ignored, even if certain
     #[arg(
         long,

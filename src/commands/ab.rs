@@ -34,15 +34,15 @@ pub fn run(args: &AbArgs) -> anyhow::Result<ExitCode> {
     let interrupt = Interrupt::on_signals().context("cannot handle Ctrl-C")?;
     limits::raise_open_files();
     let question = Question {
-        by: args.by,
-        threshold: args.threshold,
+        by: args.asked.by,
+        threshold: args.asked.threshold,
     };
-    let (mut record, log, path) = match &args.resume {
+    let (mut record, log, path) = match &args.output.resume {
         Some(path) => resume(path)?,
         None => begin(args)?,
     };
-    let mut progress = Progress::new(log, args.quiet, &record);
-    if !args.quiet {
+    let mut progress = Progress::new(log, args.output.quiet, &record);
+    if !args.output.quiet {
         say(&format!("log: {}", path.display()));
     }
     let ran = ab::run(&mut record, question, &interrupt, &mut progress);
@@ -52,12 +52,12 @@ pub fn run(args: &AbArgs) -> anyhow::Result<ExitCode> {
     let ending = ran.with_context(|| how.clone())?;
     kept?;
     let judgement = judge(&record, question);
-    let detail = if args.all {
+    let detail = if args.asked.all {
         Detail::All
     } else {
         Detail::Changes
     };
-    match args.format {
+    match args.asked.format {
         ComparisonFormat::Table => show(&table::draw(&record, &judgement, detail))?,
         ComparisonFormat::Csv => to_stdout(rows::csv(&judgement)?.as_bytes())?,
         ComparisonFormat::Json => to_stdout(rows::json(&judgement)?.as_bytes())?,
@@ -87,7 +87,7 @@ fn begin(args: &AbArgs) -> anyhow::Result<(Record, OutputFile, PathBuf)> {
         };
         setup.version = version;
     }
-    let path = match &args.output {
+    let path = match &args.output.output {
         Some(path) => path.clone(),
         None => default_path(&header.environment.board, &started_at)?,
     };

@@ -24,17 +24,17 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
     let new = args.new.iter().map(|path| super::open(path));
     let new = new.collect::<Result<Vec<Results>, UsageError>>()?;
     let options = Options {
-        by: args.by,
-        threshold: args.threshold,
+        by: args.asked.by,
+        threshold: args.asked.threshold,
     };
     let comparison = compare(&base, &new, options);
     refuse_nothing(&comparison)?;
-    let detail = if args.all {
+    let detail = if args.asked.all {
         Detail::All
     } else {
         Detail::Changes
     };
-    match args.format {
+    match args.asked.format {
         ComparisonFormat::Table => show(&table::draw(&comparison, detail))?,
         ComparisonFormat::Csv => to_stdout(rows::csv(&comparison)?.as_bytes())?,
         ComparisonFormat::Json => to_stdout(rows::json(&comparison)?.as_bytes())?,

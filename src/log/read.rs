@@ -47,8 +47,7 @@ impl Log {
     /// # Errors
     /// As for [`Log::open`].
     pub fn parse(name: &str, bytes: &[u8]) -> Result<Self, UsageError> {
-        let end = bytes.iter().rposition(|&byte| byte == b'\n');
-        let whole = end.map_or(&[][..], |end| &bytes[..=end]);
+        let whole = whole_lines(bytes);
         let mut lines = whole.split_inclusive(|&byte| byte == b'\n');
         let first = lines.next().unwrap_or_default();
         let header = header(first).map_err(|problem| UsageError::file(name, 1, &problem))?;
@@ -68,6 +67,12 @@ impl Log {
             bytes: bytes.len() as u64,
         })
     }
+}
+
+/// Without what comes after the last line, which was cut off by whatever ended the program.
+pub(crate) fn whole_lines(bytes: &[u8]) -> &[u8] {
+    let end = bytes.iter().rposition(|&byte| byte == b'\n');
+    end.map_or(&[], |end| &bytes[..=end])
 }
 
 fn header(line: &[u8]) -> Result<Header, String> {
@@ -106,6 +111,6 @@ fn with_engines(mut header: Header) -> Header {
 }
 
 /// serde counts the lines of what it was given, which is one.
-fn without_line(error: &serde_json::Error) -> String {
+pub(crate) fn without_line(error: &serde_json::Error) -> String {
     error.to_string().replace(" at line 1 column", " at column")
 }

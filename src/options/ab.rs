@@ -38,10 +38,10 @@ pub fn header(args: &AbArgs, started_at: &str) -> anyhow::Result<Header> {
             .map(|word| word.to_string_lossy().into_owned())
             .collect(),
         started_at: started_at.to_owned(),
-        rounds: args.rounds,
-        until: args.until.map(|_| Until {
+        rounds: args.rounds.rounds,
+        until: args.rounds.until.map(|_| Until {
             looks: LOOKS,
-            max_time: args.max_time.unwrap_or(DEFAULT_MAX_TIME),
+            max_time: args.rounds.max_time.unwrap_or(DEFAULT_MAX_TIME),
         }),
         seed: a.schedule.seed,
         environment,
@@ -66,16 +66,19 @@ fn check(header: &Header) -> Result<(), UsageError> {
 
 fn own(args: &AbArgs, side: Side) -> Vec<String> {
     let text = match side {
-        Side::A => &args.a,
-        Side::B => &args.b,
+        Side::A => &args.sides.a,
+        Side::B => &args.sides.b,
     };
-    text.split_whitespace().map(str::to_owned).collect()
+    let words = text.iter().flat_map(|text| text.split_whitespace());
+    words.map(str::to_owned).collect()
 }
 
 /// What a side's options mean.
 fn request(args: &AbArgs, side: Side) -> anyhow::Result<Request> {
     let name = std::iter::once("udpbench".to_owned());
-    let words = name.chain(args.both.iter().cloned()).chain(own(args, side));
+    let words = name
+        .chain(args.sides.both.iter().cloned())
+        .chain(own(args, side));
     let cli = Cli::try_parse_from(words)?;
     if cli.command.is_some() {
         let fix = "a side has the options of a sweep, and no command";
@@ -84,8 +87,8 @@ fn request(args: &AbArgs, side: Side) -> anyhow::Result<Request> {
     let mut run = cli.run;
     refuse(&run)?;
     let measuring = &mut run.measuring;
-    measuring.rounds = Some(args.rounds);
-    measuring.seed = Some(args.seed.unwrap_or_else(|| fastrand::u32(..)));
+    measuring.rounds = Some(args.rounds.rounds);
+    measuring.seed = Some(args.rounds.seed.unwrap_or_else(|| fastrand::u32(..)));
     measuring.duration = measuring.duration.or(Some(DEFAULT_DURATION));
     measuring.warmup = measuring.warmup.or(Some(DEFAULT_WARMUP));
     measuring.no_reference = true;
@@ -118,8 +121,8 @@ fn refuse(run: &RunArgs) -> Result<(), UsageError> {
 
 fn setup(args: &AbArgs, side: Side, request: Request) -> Result<Setup, UsageError> {
     let (program, before) = match side {
-        Side::A => (&args.program_a, &args.before_a),
-        Side::B => (&args.program_b, &args.before_b),
+        Side::A => (&args.sides.program_a, &args.sides.before_a),
+        Side::B => (&args.sides.program_b, &args.sides.before_b),
     };
     let program = program
         .as_deref()
