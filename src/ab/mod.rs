@@ -29,7 +29,7 @@ use serde::{Deserialize, Serialize};
 pub use self::judge::{Judgement, Question, judge};
 pub use self::pairs::{Pair, pairs};
 pub use self::record::Record;
-pub use self::trial::{Ending, Journal, run, start};
+pub use self::trial::{Ending, Journal, is_complete, run, start};
 
 /// One of the two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

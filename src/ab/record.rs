@@ -80,6 +80,23 @@ impl Record {
         rounds.flatten().flatten().count() as u64
     }
 
+    /// How many rounds are over: all pairs that run and have not failed have both their windows.
+    pub fn rounds(&self) -> u32 {
+        let pairs = self.pairs();
+        let runs = (0..pairs.len()).filter(|&pair| pairs[pair].refusal().is_none());
+        let runs: Vec<usize> = runs.filter(|&pair| !self.has_failed(pair)).collect();
+        let is_over = |round: &u32| {
+            let has_both = |&pair: &usize| {
+                Side::BOTH
+                    .iter()
+                    .all(|&side| self.has_window(pair, *round, side))
+            };
+            runs.iter().all(has_both)
+        };
+        let rounds = 1..=self.header.most_rounds();
+        rounds.take_while(is_over).last().unwrap_or_default()
+    }
+
     /// Whether a pair has its window of that round.
     pub(super) fn has_window(&self, pair: usize, round: u32, side: Side) -> bool {
         let rounds = &self.pairs[pair].rounds;

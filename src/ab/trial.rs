@@ -71,6 +71,13 @@ pub fn run(
     }
 }
 
+/// Whether there is nothing left to measure.
+pub fn is_complete(record: &Record, question: Question) -> bool {
+    let (header, rounds) = (record.header(), record.rounds());
+    let is_at_a_look = rounds > 0 && rounds % header.rounds == 0;
+    rounds == header.most_rounds() || is_at_a_look && judge(record, question).is_decided()
+}
+
 /// Why a trial ends before it is complete.
 enum End {
     Interrupted,

@@ -141,10 +141,10 @@ Examples:
   udpbench ab ./before ./after                          two builds, the default cases
   udpbench ab --a '--rcvbuf 212992' --b '--rcvbuf 4194304' -- --engine std --threads 2
   udpbench ab --a '--engine mio-level' --b '--engine mio-exhaustive' -- --threads 2,4
-  udpbench ab --before-a 'sysctl -qw net.core.busy_read=0' --before-b 'sysctl -qw net.core.busy_read=50'
+  udpbench ab --before-a 'sysctl -qw net.core.busy_read=0' --before-b ./busy-read
   udpbench ab ./before ./after --until decision -- --engine std --threads 1
 
-The n-th case of A is held against the n-th of B. A command before a side runs once per round and block.
+The n-th case of A is held against the n-th of B. A command runs before each block of its side.
 
 Verdicts:
   faster, slower     surely, and not surely by less than the threshold (--by cpu: cheaper, dearer)

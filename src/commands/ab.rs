@@ -38,7 +38,7 @@ pub fn run(args: &AbArgs) -> anyhow::Result<ExitCode> {
         threshold: args.asked.threshold,
     };
     let (mut record, log, path) = match &args.output.resume {
-        Some(path) => resume(path)?,
+        Some(path) => resume(path, question)?,
         None => begin(args)?,
     };
     let mut progress = Progress::new(log, args.output.quiet, &record);
@@ -111,7 +111,8 @@ fn version(side: Side, header: &ab::log::Header) -> anyhow::Result<String> {
     }
 }
 
-fn resume(path: &Path) -> anyhow::Result<(Record, OutputFile, PathBuf)> {
+/// Nothing is written to a log that is complete.
+fn resume(path: &Path, question: Question) -> anyhow::Result<(Record, OutputFile, PathBuf)> {
     let refused = |problem: String| UsageError::flag("--resume", &path.display(), problem);
     let bytes = files::read_whole(path, Kind::File)
         .map_err(|error| refused(format!("cannot read it: {error}")))?;
@@ -124,11 +125,13 @@ fn resume(path: &Path) -> anyhow::Result<(Record, OutputFile, PathBuf)> {
     }
     let mut file = OutputFile::resume(path, log.bytes, log.whole_bytes)
         .map_err(|error| refused(format!("cannot go on with it: {error}")))?;
-    let resumed = Event::Resumed {
-        at: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
-    };
-    file.append(&line(&resumed)?)?;
-    record.take(&resumed).map_err(anyhow::Error::msg)?;
+    if !ab::is_complete(&record, question) {
+        let resumed = Event::Resumed {
+            at: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
+        };
+        file.append(&line(&resumed)?)?;
+        record.take(&resumed).map_err(anyhow::Error::msg)?;
+    }
     Ok((record, file, path.to_owned()))
 }
 
