@@ -19,7 +19,7 @@ use std::any::Any;
 use std::future::Future;
 use std::io;
 use std::net::UdpSocket;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, Waker};
@@ -194,6 +194,13 @@ pub fn poll_once<F: Future>(future: F) -> F::Output {
         Poll::Ready(output) => output,
         Poll::Pending => panic!("a blocking engine's future suspended"),
     }
+}
+
+/// A future as any other: what drives it is compiled once, and costs an indirect call per wait.
+pub fn erased<'a, T>(
+    future: Pin<&'a mut (impl Future<Output = T> + Send)>,
+) -> Pin<&'a mut (dyn Future<Output = T> + Send + 'a)> {
+    future
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use super::tokio::adopt;
 use crate::data::Group;
 use crate::engine::payload::{Check, Fill, Origin};
 use crate::engine::{
-    About, Addressing, Burst, Engine, LaneBrief, Port, PortOptions, Remark, Wakeups,
+    About, Addressing, Burst, Engine, LaneBrief, Port, PortOptions, Remark, Wakeups, erased,
 };
 use crate::engines::linux::gso;
 
@@ -75,7 +75,7 @@ impl Engine for QuinnUdp {
     }
 
     fn run<F: Future<Output: Send> + Send>(&self, future: F) -> F::Output {
-        self.runtime.block_on(future)
+        self.runtime.block_on(erased(pin!(future)))
     }
 }
 

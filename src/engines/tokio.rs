@@ -20,6 +20,7 @@ use crate::data::Group;
 use crate::engine::payload::{Check, Fill, Origin};
 use crate::engine::{
     About, Addressing, Burst, Engine, LaneBrief, Pool, PoolBrief, Port, PortOptions, Wakeups,
+    erased,
 };
 use crate::engines::linux::scoped_spawn;
 
@@ -108,9 +109,9 @@ impl<V: Variant> Engine for Tokio<V> {
 
     fn run<F: Future<Output: Send> + Send>(&self, future: F) -> F::Output {
         match &self.runtime {
-            Home::Own(runtime) => runtime.block_on(future),
+            Home::Own(runtime) => runtime.block_on(erased(pin!(future))),
             Home::Shared(runtime) => {
-                scoped_spawn::until_done(|lent| drop(runtime.spawn(lent)), future)
+                scoped_spawn::until_done(&|lent| drop(runtime.spawn(lent)), future)
             }
         }
     }

@@ -15,7 +15,7 @@ pub(crate) mod turns;
 
 use std::future::Future;
 use std::io;
-use std::pin::Pin;
+use std::pin::pin;
 use std::sync::Arc;
 
 pub use self::program::{Incoming, Outgoing, Program};
@@ -23,7 +23,9 @@ pub use self::start_barrier::CALLED_OFF;
 use crate::data::Connection;
 use crate::engine::payload::{NoCheck, NoFill};
 use crate::engine::verify::{SequenceCheck, SequenceTracker, SequenceWriter};
-use crate::engine::{Addressing, Connected, Engine, Port, Remark, Unconnected};
+use crate::engine::{
+    Addressing, Connected, Engine, Port, PortOptions, Remark, Unconnected, erased,
+};
 use crate::workload::lane::LaneContext;
 
 /// Runs one lane of engine `E`: opens its ports, waits at the start barrier, and loops until the stop.
@@ -48,7 +50,7 @@ fn work<E: Engine, A: Addressing>(program: Program, lane: &LaneContext) -> io::R
     let engine = E::start(&lane.brief())?;
     match program {
         Program::Flood(Outgoing { options, writer }) => {
-            let mut port = engine.open::<A>(options)?;
+            let mut port = open::<E, A>(&engine, options)?;
             lane.wait_at_start()?;
             match writer {
                 None => engine.run(flood::send(&mut port, &mut NoFill, lane))?,
@@ -59,7 +61,7 @@ fn work<E: Engine, A: Addressing>(program: Program, lane: &LaneContext) -> io::R
             Ok(port.remark())
         }
         Program::Sink(Incoming { options, tracker }) => {
-            let mut port = engine.open::<A>(options)?;
+            let mut port = open::<E, A>(&engine, options)?;
             lane.wait_at_start()?;
             match tracker.map(SequenceCheck) {
                 None => engine.run(flood::receive(&mut port, &mut NoCheck, lane))?,
@@ -70,8 +72,8 @@ fn work<E: Engine, A: Addressing>(program: Program, lane: &LaneContext) -> io::R
             Ok(port.remark())
         }
         Program::Turns(outgoing, incoming) => {
-            let mut sender = engine.open::<A>(outgoing.options)?;
-            let mut receiver = engine.open::<A>(incoming.options)?;
+            let mut sender = open::<E, A>(&engine, outgoing.options)?;
+            let mut receiver = open::<E, A>(&engine, incoming.options)?;
             lane.wait_at_start()?;
             let (tx, rx) = (&mut sender, &mut receiver);
             if let Some(contents) = outgoing.writer.zip(incoming.tracker) {
@@ -91,6 +93,12 @@ fn work<E: Engine, A: Addressing>(program: Program, lane: &LaneContext) -> io::R
     }
 }
 
+/// [`Engine::open`], compiled once and not into each place above: opening is not timed.
+#[inline(never)]
+fn open<E: Engine, A: Addressing>(engine: &E, options: PortOptions) -> io::Result<E::Port<A>> {
+    engine.open::<A>(options)
+}
+
 /// Apart from the loop that is timed, whose ports it would keep in memory.
 #[cold]
 #[inline(never)]
@@ -106,11 +114,10 @@ fn verify_turns<E: Engine>(
     run_untimed(engine, loops)
 }
 
-/// Runs a loop that is not timed: boxed, so that what drives futures is compiled once for all of them.
+/// Runs a loop that is not timed: what drives futures is compiled once for all of them.
 fn run_untimed<E: Engine>(
     engine: &E,
     loops: impl Future<Output = io::Result<()>> + Send,
 ) -> io::Result<()> {
-    let boxed: Pin<Box<dyn Future<Output = io::Result<()>> + Send + '_>> = Box::pin(loops);
-    engine.run(boxed)
+    engine.run(erased(pin!(loops)))
 }

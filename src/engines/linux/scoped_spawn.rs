@@ -29,10 +29,25 @@ impl Future for Lent {
 ///
 /// # Panics
 /// If the future does, or is dropped before it has ended.
-pub fn until_done<F>(spawn: impl FnOnce(Lent), future: F) -> F::Output
+pub fn until_done<F>(spawn: &dyn Fn(Lent), future: F) -> F::Output
 where
     F: Future<Output: Send> + Send,
 {
+    let mut output = None;
+    lend(
+        spawn,
+        Box::pin(async {
+            output = Some(future.await);
+        }),
+    );
+    match output {
+        Some(output) => output,
+        None => panic!("a task ended before its time"),
+    }
+}
+
+/// The part that is the same for every future.
+fn lend(spawn: &dyn Fn(Lent), future: Pin<Box<dyn Future<Output = ()> + Send + '_>>) {
     /// Waits also when `spawn` panics: another thread may have the future by then.
     struct Wait(Receiver<()>);
     impl Drop for Wait {
@@ -42,10 +57,6 @@ where
         }
     }
 
-    let mut output = None;
-    let future: Pin<Box<dyn Future<Output = ()> + Send + '_>> = Box::pin(async {
-        output = Some(future.await);
-    });
     #[expect(unsafe_code, reason = "extends the lifetime of a future")]
     // SAFETY: the two types differ in lifetime only. What the future borrows lives until this function
     // returns; that is after `Wait` was dropped, which is after `_until_gone` was, which is after the future
@@ -59,10 +70,6 @@ where
         _until_gone: until_gone,
     });
     drop(wait);
-    match output {
-        Some(output) => output,
-        None => panic!("a task ended before its time"),
-    }
 }
 
 #[cfg(test)]
@@ -82,7 +89,7 @@ mod tests {
             42
         };
         let elsewhere = |lent| drop(thread::spawn(|| poll_once(lent)));
-        assert_eq!(until_done(elsewhere, borrowing), 42);
+        assert_eq!(until_done(&elsewhere, borrowing), 42);
         assert!(there.is_some_and(|there| there != here));
     }
 
@@ -90,7 +97,7 @@ mod tests {
     fn a_future_that_is_dropped_early_ends_the_wait() {
         let outcome = catch_unwind(AssertUnwindSafe(|| {
             let elsewhere = |lent| drop(thread::spawn(|| drop(lent)));
-            until_done(elsewhere, async {});
+            until_done(&elsewhere, async {});
         }));
         assert!(outcome.is_err());
     }
