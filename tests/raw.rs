@@ -426,7 +426,7 @@ fn a_damaged_number_is_refused_or_stands_alone() {
 
 /// Numbers that are in a row and that nothing else in the file says anything about; the bytes are those of `null`,
 /// which are read while they race on.
-const STAND_ALONE: [&str; 35] = [
+const STAND_ALONE: [&str; 40] = [
     "window_ns",
     "opened_unix_ms",
     "sent",
@@ -439,6 +439,11 @@ const STAND_ALONE: [&str; 35] = [
     "other_cpu_ns",
     "errors",
     "cpu_ns",
+    "coordinator_cpu_ns",
+    "waited_ns",
+    "steal_ns",
+    "irq_ns",
+    "softirq_ns",
     "voluntary_switches",
     "involuntary_switches",
     "chain_ns",

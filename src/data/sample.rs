@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::{Books, Verified};
 use crate::sys::cpu_speed::CpuSpeed;
+use crate::sys::run_queue::CpuTaken;
 use crate::sys::sensors::SensorReadings;
 
 /// One window of one case.
@@ -29,6 +30,10 @@ pub struct Sample {
     /// read, and in logs that do not say.
     #[serde(default)]
     pub other_cpu_ns: Option<u64>,
+    /// CPU time of the coordinators, which open and close the window, between the two, in nanoseconds. `None`
+    /// as above.
+    #[serde(default)]
+    pub coordinator_cpu_ns: Option<u64>,
     /// Where every datagram of the run ended.
     pub books: Books,
     /// What the kernel granted as SO_RCVBUF, in bytes (twice what was asked for, socket(7)).
@@ -82,6 +87,14 @@ pub struct LaneSample {
     pub errors: u64,
     /// CPU time of its thread. `None` where the clock cannot be read, and where workers run the lane.
     pub cpu_ns: Option<u64>,
+    /// Time that its thread was ready to run while something else ran on its CPU, in nanoseconds: other lanes,
+    /// too. `None` where the kernel does not count it, where workers run the lane, and in logs that do not say.
+    #[serde(default)]
+    pub waited_ns: Option<u64>,
+    /// What interrupts and the hypervisor took of the CPU that it is pinned to. `None` as above, and where it is
+    /// not pinned.
+    #[serde(default)]
+    pub taken: Option<CpuTaken>,
     /// Times its thread waited.
     pub voluntary_switches: Option<u64>,
     /// Times its thread was preempted: involuntary context switches.

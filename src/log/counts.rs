@@ -55,21 +55,18 @@ impl Sample {
             books.at_end.received,
             books.at_end.dropped_socket,
         ];
-        let other_cpu_ns = self.other_cpu_ns.unwrap_or_default();
-        let of_run = [
-            self.window_ns,
-            other_cpu_ns,
-            self.rcvbuf_bytes,
-            self.sndbuf_bytes,
-        ];
+        let others = [self.other_cpu_ns, self.coordinator_cpu_ns];
+        let of_run = [self.window_ns, self.rcvbuf_bytes, self.sndbuf_bytes];
+        let of_others = others.into_iter().flatten();
         let of_lanes = self.lanes.iter().flat_map(of_lane);
         let of_datagrams = self.verified.map(of_datagrams);
-        let counts = of_lanes.chain(of_books).chain(of_run);
+        let counts = of_lanes.chain(of_books).chain(of_run).chain(of_others);
         counts.chain(of_datagrams.into_iter().flatten())
     }
 }
 
-fn of_lane(lane: &LaneSample) -> [u64; 9] {
+fn of_lane(lane: &LaneSample) -> [u64; 13] {
+    let taken = lane.taken.unwrap_or_default();
     [
         lane.sent_packets,
         lane.sent_bytes,
@@ -78,6 +75,10 @@ fn of_lane(lane: &LaneSample) -> [u64; 9] {
         lane.would_blocks,
         lane.errors,
         lane.cpu_ns.unwrap_or_default(),
+        lane.waited_ns.unwrap_or_default(),
+        taken.steal_ns,
+        taken.irq_ns,
+        taken.softirq_ns,
         lane.voluntary_switches.unwrap_or_default(),
         lane.involuntary_switches.unwrap_or_default(),
     ]

@@ -9,6 +9,7 @@ use super::GLANCE;
 use crate::data::Side;
 use crate::engine::{Meter, Remark, Tally};
 use crate::sys::cpu_speed::{self, CpuSpeed};
+use crate::sys::run_queue::RunQueueWait;
 use crate::sys::{clock, wakeup};
 use crate::workload::lane::{Control, LaneContext};
 
@@ -30,6 +31,8 @@ pub(super) struct Lane {
     /// [`LaneThreads::wake_stalled`](super::threads::LaneThreads::wake_stalled).
     pub(super) last_look: Option<Tally>,
     pub(super) thread: Option<JoinHandle<io::Result<ThreadOutcome>>>,
+    /// How long it waits for a CPU. Known from the start barrier on, where the kernel counts it.
+    pub(super) wait: Option<RunQueueWait>,
 }
 
 /// What a thread leaves behind: see the fields of [`Lane`].
@@ -46,6 +49,7 @@ impl Lane {
             remark,
             last_look: None,
             thread: None,
+            wait: None,
         }
     }
 
@@ -63,6 +67,16 @@ impl Lane {
     /// CPU time that the lane has used so far, in nanoseconds.
     pub(super) fn cpu_ns(&self) -> Option<u64> {
         clock::thread_cpu_ns(self.tid()?)
+    }
+
+    /// Looks at how long the lane waits for a CPU, from now on.
+    pub(super) fn watch_wait(&mut self) {
+        self.wait = self.tid().and_then(RunQueueWait::of);
+    }
+
+    /// Time that the lane has waited for a CPU so far, in nanoseconds.
+    pub(super) fn waited_ns(&self) -> Option<u64> {
+        self.wait.as_ref()?.ns()
     }
 
     /// The lane's context switches so far.

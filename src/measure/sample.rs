@@ -42,6 +42,7 @@ pub(super) fn of(
         window_ns,
         lanes: lanes(halves),
         other_cpu_ns: halves.iter().map(Half::other_cpu_ns).sum(),
+        coordinator_cpu_ns: halves.iter().map(Half::coordinator_cpu_ns).sum(),
         books: Books {
             at_opening: sum(halves.iter().map(|half| half.opening.counts)),
             at_closing: sum(halves.iter().map(|half| half.closing.counts)),
@@ -144,9 +145,15 @@ impl Half {
         Some(of_all.saturating_sub(of_lanes))
     }
 
+    /// CPU time of the coordinator between the two readings.
+    fn coordinator_cpu_ns(&self) -> Option<u64> {
+        let (open, close) = (&self.opening, &self.closing);
+        grown(open.coordinator_cpu_ns, close.coordinator_cpu_ns)
+    }
+
     fn lanes(&self) -> impl Iterator<Item = LaneSample> {
         self.edges().map(|(lane, (open, close))| {
-            let grown =
+            let counted =
                 |counter: fn(&LaneReading) -> u64| counter(close).saturating_sub(counter(open));
             let switches = |count: fn(Switches) -> u64| {
                 Some(count(close.switches?).saturating_sub(count(open.switches?)))
@@ -154,16 +161,18 @@ impl Half {
             LaneSample {
                 side: lane.side,
                 cpu: lane.cpu,
-                sent_packets: grown(|lane| lane.sent_packets),
-                sent_bytes: grown(|lane| lane.sent_bytes),
-                received_packets: grown(|lane| lane.received_packets),
-                received_bytes: grown(|lane| lane.received_bytes),
-                would_blocks: grown(|lane| lane.would_blocks),
-                errors: grown(|lane| lane.errors),
-                cpu_ns: close
-                    .cpu_ns
-                    .zip(open.cpu_ns)
-                    .map(|(end, start)| end.saturating_sub(start)),
+                sent_packets: counted(|lane| lane.sent_packets),
+                sent_bytes: counted(|lane| lane.sent_bytes),
+                received_packets: counted(|lane| lane.received_packets),
+                received_bytes: counted(|lane| lane.received_bytes),
+                would_blocks: counted(|lane| lane.would_blocks),
+                errors: counted(|lane| lane.errors),
+                cpu_ns: grown(open.cpu_ns, close.cpu_ns),
+                waited_ns: grown(open.waited_ns, close.waited_ns),
+                taken: open
+                    .taken
+                    .zip(close.taken)
+                    .map(|(open, close)| close.since(open)),
                 voluntary_switches: switches(|switches| switches.voluntary),
                 involuntary_switches: switches(|switches| switches.involuntary),
                 pace: lane.pace,
@@ -171,6 +180,11 @@ impl Half {
             }
         })
     }
+}
+
+/// By how much a clock went on between two readings.
+fn grown(open: Option<u64>, close: Option<u64>) -> Option<u64> {
+    Some(close?.saturating_sub(open?))
 }
 
 fn unix_ms(time: SystemTime) -> u64 {
@@ -211,6 +225,7 @@ mod tests {
                 discards: [discards(at_s); 2],
                 failed_sends: 0,
                 cpu_ns: Some(at_s + 1),
+                coordinator_cpu_ns: Some(10 * at_s),
                 lanes: vec![lane],
             }
         };
@@ -267,6 +282,8 @@ mod tests {
         );
         assert_eq!((sample.rcvbuf_bytes, sample.sndbuf_bytes), (4096, 8192));
         assert_eq!(sample.other_cpu_ns, Some(0));
+        // Each site has one.
+        assert_eq!(sample.coordinator_cpu_ns, Some(2 * 30));
     }
 
     #[test]

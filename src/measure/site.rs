@@ -15,6 +15,7 @@ use crate::sys::clock::Switches;
 use crate::sys::cpu_speed::CpuSpeed;
 use crate::sys::host_id::HostId;
 use crate::sys::kernel::Discarded;
+use crate::sys::run_queue::CpuTaken;
 use crate::sys::sensors::SensorReadings;
 #[cfg(feature = "calibration")]
 use crate::workload::delay::Delay;
@@ -237,6 +238,8 @@ pub struct Reading {
     pub failed_sends: u64,
     /// CPU time of the process, less that of the thread that reads it, in nanoseconds.
     pub cpu_ns: Option<u64>,
+    /// CPU time of the thread that reads it, in nanoseconds.
+    pub coordinator_cpu_ns: Option<u64>,
     /// One for each thread, senders first, workers last.
     pub lanes: Vec<LaneReading>,
 }
@@ -258,8 +261,13 @@ pub struct LaneReading {
     pub errors: u64,
     /// CPU time, in nanoseconds. `None` where the clock cannot be read, and where workers run the lane.
     pub cpu_ns: Option<u64>,
+    /// Time waited for a CPU, in nanoseconds. `None` where the kernel does not count it, and where workers run
+    /// the lane.
+    pub waited_ns: Option<u64>,
     /// Context switches.
     pub switches: Option<Switches>,
+    /// What interrupts and the hypervisor took of the CPU that it is pinned to.
+    pub taken: Option<CpuTaken>,
 }
 
 /// What speaks for it that nothing will move any more.

@@ -10,6 +10,7 @@ use super::threads::LaneThreads;
 use crate::data::Counts;
 use crate::sys::clock::{self, Switches};
 use crate::sys::kernel::Discards;
+use crate::sys::run_queue::{self, CpuTaken};
 
 /// The readings at one edge.
 pub(super) struct Snapshot {
@@ -24,8 +25,8 @@ pub(super) struct Snapshot {
     took: Duration,
     /// Calls of lanes that send that failed so far.
     failed_sends: u64,
-    /// CPU time of the process, less that of the coordinator, which reads it.
-    cpu_ns: Option<u64>,
+    /// CPU time of the process, and of the coordinator, which reads it.
+    cpu_ns: Option<(u64, u64)>,
     lanes: Vec<LaneReading>,
 }
 
@@ -37,12 +38,12 @@ impl Snapshot {
         taps: &Taps,
         start: &Discards,
     ) -> anyhow::Result<Self> {
-        let switches: Vec<_> = threads.lanes.iter().map(Lane::switches).collect();
+        let slow = Slow::read(threads);
         let discards = Discards::read();
         let discards_move = discards != *start;
         let mut snapshot = Self::counters(threads, taps, read_if(discards_move))?;
         snapshot.discards_move = discards_move;
-        snapshot.set_switches(switches);
+        snapshot.set_slow(slow);
         snapshot.set_resting_discards(discards);
         Ok(snapshot)
     }
@@ -56,7 +57,7 @@ impl Snapshot {
         let mut snapshot = Self::counters(threads, taps, read_if(discards_move))?;
         snapshot.discards_move = discards_move;
         snapshot.set_resting_discards(Discards::read());
-        snapshot.set_switches(threads.lanes.iter().map(Lane::switches).collect());
+        snapshot.set_slow(Slow::read(threads));
         Ok(snapshot)
     }
 
@@ -106,6 +107,7 @@ impl Snapshot {
             reading.would_blocks = lane.meter.would_blocks.load(Ordering::Relaxed);
             reading.errors = lane.meter.errors.load(Ordering::Relaxed);
             reading.cpu_ns = lane.cpu_ns();
+            reading.waited_ns = lane.waited_ns();
         }
         let cpu_ns = clock::process_cpu_ns().zip(clock::own_cpu_ns());
         Ok(Self {
@@ -119,7 +121,7 @@ impl Snapshot {
             discards_move: false,
             took: at.elapsed(),
             failed_sends: threads.failed_sends(),
-            cpu_ns: cpu_ns.map(|(process, own)| process.saturating_sub(own)),
+            cpu_ns,
             lanes,
         })
     }
@@ -132,7 +134,8 @@ impl Snapshot {
             counts: self.counts,
             discards: self.discards.map(|read| read.since(start_discards)),
             failed_sends: self.failed_sends,
-            cpu_ns: self.cpu_ns,
+            cpu_ns: self.cpu_ns.map(|(all, own)| all.saturating_sub(own)),
+            coordinator_cpu_ns: self.cpu_ns.map(|(_, own)| own),
             lanes: self.lanes,
         }
     }
@@ -143,10 +146,30 @@ impl Snapshot {
         }
     }
 
-    fn set_switches(&mut self, switches: Vec<Option<Switches>>) {
-        for (reading, switches) in self.lanes.iter_mut().zip(switches) {
-            reading.switches = switches;
+    fn set_slow(&mut self, slow: Slow) {
+        for (reading, (switches, taken)) in self.lanes.iter_mut().zip(slow.0) {
+            (reading.switches, reading.taken) = (switches, taken);
         }
+    }
+}
+
+/// What is slow to read of each lane.
+struct Slow(Vec<(Option<Switches>, Option<CpuTaken>)>);
+
+impl Slow {
+    fn read(threads: &LaneThreads) -> Self {
+        let cpus = run_queue::cpus_taken();
+        let taken_of = |lane: &Lane| {
+            let pinned = lane.pinned_cpu()?;
+            let mut found = cpus.iter().filter(|(cpu, _)| *cpu == pinned);
+            found.next().map(|(_, taken)| *taken)
+        };
+        let lanes = threads.lanes.iter();
+        Self(
+            lanes
+                .map(|lane| (lane.switches(), taken_of(lane)))
+                .collect(),
+        )
     }
 }
 

@@ -63,6 +63,7 @@ impl LaneThreads {
             let as_lane = |meter| Lane::worker(meter, remark);
             threads.lanes.extend(meters.into_iter().map(as_lane));
         }
+        threads.lanes.iter_mut().for_each(Lane::watch_wait);
         Ok(threads)
     }
 
@@ -106,6 +107,7 @@ impl LaneThreads {
             remark: None,
             last_look: None,
             thread: Some(thread),
+            wait: None,
         });
         Ok(())
     }

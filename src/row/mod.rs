@@ -6,6 +6,7 @@ mod climate;
 mod contamination;
 mod environment;
 mod labels;
+mod lost;
 mod machine;
 mod numbers;
 mod outcome;
@@ -15,12 +16,13 @@ mod verdict;
 
 use serde::{Deserialize, Serialize};
 
-use self::contamination::Selection;
+use self::contamination::Windows;
 pub use self::environment::Environment;
 pub use self::machine::Machine;
 use self::numbers::{Speeds, high, low, median};
 pub(crate) use self::numbers::{cpu_ns_per_packet, received_pps};
 pub use self::outcome::{EndedBy, Outcome, Status};
+use self::rounding::decimals;
 
 use crate::data::{
     Batch, Buffer, Case, Connection, Ip, Pair, Payload, Sample, Sharing, SharingKind, Spread,
@@ -93,6 +95,10 @@ pub struct Row {
     pub ratio_pairs: Option<usize>,
     pub ratio_sd_pct: Option<f64>,
     pub cpu_ratio_sd_pct: Option<f64>,
+    pub lost_cpu_pct: Option<f64>,
+    pub steal_pct: Option<f64>,
+    pub irq_pct: Option<f64>,
+    pub softirq_pct: Option<f64>,
     pub disturbed_windows: Option<usize>,
     pub contaminated_windows: Option<usize>,
     pub left_out_windows: Option<usize>,
@@ -193,9 +199,13 @@ impl Row {
         let (status, reason) = verdict::status(input);
         // A starved or faulty case has counts, but no speed.
         let speaks = status == Status::Ok || status == Status::Interrupted;
-        let selection = Selection::new(samples, input.reference, environment);
-        let silent = Selection::new(&[], &[], environment);
-        let speeds = Speeds::of(if speaks { &selection } else { &silent });
+        let windows = Windows::new(samples, input.reference, environment);
+        let speeds = if speaks {
+            windows.speeds()
+        } else {
+            Speeds::of(&[], &[])
+        };
+        let taken_pct = |what| lost::taken_pct(samples, what).map(decimals::<2>);
         let books = (!samples.is_empty()).then(|| numbers::total_books(samples));
         Self {
             case: case.key(),
@@ -257,9 +267,13 @@ impl Row {
             ratio_pairs: speeds.ratio.map(|_| speeds.pairs),
             ratio_sd_pct: speeds.ratio_sd_pct,
             cpu_ratio_sd_pct: speeds.cpu_ratio_sd_pct,
-            disturbed_windows: books.map(|_| numbers::disturbed_windows(samples)),
-            contaminated_windows: books.map(|_| selection.contaminated),
-            left_out_windows: books.map(|_| selection.left_out),
+            lost_cpu_pct: windows.lost_cpu_pct.map(decimals::<2>),
+            steal_pct: taken_pct(|taken| taken.steal_ns),
+            irq_pct: taken_pct(|taken| taken.irq_ns),
+            softirq_pct: taken_pct(|taken| taken.softirq_ns),
+            disturbed_windows: books.map(|_| windows.disturbed()),
+            contaminated_windows: books.map(|_| windows.contaminated),
+            left_out_windows: books.map(|_| 0),
             repeated_windows: books.map(|_| input.repeated),
             ended_by: verdict::ended_by(&input.outcome).to_owned(),
             until_pct: input.until_pct,
@@ -294,7 +308,7 @@ impl Row {
             temp_c_end: climate::temp_c_end(samples),
             temp_c_max: climate::temp_c_max(samples),
             throttled: climate::throttled(samples),
-            warnings: verdict::warnings(input, environment, &selection),
+            warnings: verdict::warnings(input, environment, &windows, &speeds),
             seed: environment.seed,
             started_at: numbers::started_at(samples),
             version: environment.version.clone(),

@@ -2,7 +2,6 @@
 
 use std::time::{Duration, UNIX_EPOCH};
 
-use super::contamination::{self, Selection};
 use super::rounding::decimals;
 use crate::data::{LaneSample, Sample, Side, WindowBooks};
 use crate::stats::{self, Estimate};
@@ -33,19 +32,18 @@ pub(super) struct Speeds {
 }
 
 impl Speeds {
-    pub(super) fn of(selection: &Selection) -> Self {
+    /// Of these windows, and of these pairs of a window and the reference's of the same round.
+    pub(super) fn of(windows: &[&Sample], pairs: &[(&Sample, &Sample)]) -> Self {
         let values = |value: fn(&Sample) -> Option<f64>| -> Vec<f64> {
-            let windows = selection.kept.iter();
-            windows.filter_map(|sample| value(sample)).collect()
+            windows.iter().filter_map(|sample| value(sample)).collect()
         };
         let over = |value| stats::estimate(&values(value));
-        let ratios = paired_ratios(&selection.pairs, received_pps);
-        let cpu_ratios = paired_ratios(&selection.pairs, cpu_ns_per_packet);
+        let ratios = paired_ratios(pairs, received_pps);
+        let cpu_ratios = paired_ratios(pairs, cpu_ns_per_packet);
         let scatter = |ratios: &[f64]| {
             let deviation = stats::log_deviation(ratios);
             deviation.map(|deviation| decimals::<3>(100.0 * deviation))
         };
-        let windows = selection.kept.len();
         let cv = stats::coefficient_of_variation(&values(received_pps));
         Self {
             received_pps: over(received_pps),
@@ -60,24 +58,22 @@ impl Speeds {
             cpu_ratio: stats::estimate(&cpu_ratios),
             ratio_sd_pct: scatter(&ratios),
             cpu_ratio_sd_pct: scatter(&cpu_ratios),
-            interval_pct: (windows > 1).then(|| decimals::<1>(100.0 * stats::coverage(windows))),
+            interval_pct: (windows.len() > 1)
+                .then(|| decimals::<1>(100.0 * stats::coverage(windows.len()))),
             cv_pct: cv.map(|cv| decimals::<2>(100.0 * cv)),
         }
     }
+}
+
+/// Whether what holds for so many of all windows may be in each of their medians.
+pub(super) fn reaches_medians(windows: usize, all: usize) -> bool {
+    windows > 0 && 2 * windows >= all
 }
 
 /// System calls that failed in the windows, other than for want of something to do.
 pub(super) fn failed_calls(samples: &[Sample]) -> u64 {
     let lanes = samples.iter().flat_map(|sample| &sample.lanes);
     lanes.map(|lane| lane.errors).sum()
-}
-
-/// Windows that are disturbed.
-pub(super) fn disturbed_windows(samples: &[Sample]) -> usize {
-    samples
-        .iter()
-        .filter(|sample| contamination::is_disturbed(sample))
-        .count()
 }
 
 /// Datagrams by which the queues grew while windows were open. Negative: they emptied.

@@ -3,6 +3,7 @@
 use super::*;
 use crate::data::{Books, Counts, LaneSample, Side, Traits, case};
 use crate::sys::cpu_speed::CpuSpeed;
+use crate::sys::run_queue::CpuTaken;
 use crate::sys::sensors::SensorReadings;
 
 /// A window of 100 ms: 30,000 of 300 B sent, of which 20,000 received; 10,000 dropped.
@@ -17,6 +18,8 @@ pub(crate) fn window(round: u32) -> Sample {
         would_blocks: 0,
         errors: 0,
         cpu_ns: Some(cpu_ns),
+        waited_ns: Some(0),
+        taken: Some(CpuTaken::default()),
         voluntary_switches: Some(0),
         involuntary_switches: Some(0),
         pace: None,
@@ -33,6 +36,7 @@ pub(crate) fn window(round: u32) -> Sample {
             lane(Side::Receiver, 0, 20_000, 30_000_000),
         ],
         other_cpu_ns: Some(0),
+        coordinator_cpu_ns: Some(0),
         books: Books {
             at_opening: Counts::default(),
             at_closing: counts(30_000, 20_000, 10_000),

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::contamination::Selection;
+use super::contamination::Windows;
+use super::numbers::Speeds;
 use super::{Environment, Outcome, RowInput, Status, climate, numbers};
 use crate::data::{LaneSample, Sample, Sharing, Side};
 use crate::stats;
@@ -94,7 +95,8 @@ fn on_workers(input: &RowInput, side: Side) -> bool {
 pub(super) fn warnings(
     input: &RowInput,
     environment: &Environment,
-    selection: &Selection,
+    windows: &Windows,
+    speeds: &Speeds,
 ) -> Vec<String> {
     let samples = input.samples;
     let mut warnings = input.warnings.clone();
@@ -112,13 +114,7 @@ pub(super) fn warnings(
     if pairs > 0 && pairs < samples.len() {
         warnings.push("some windows have no partner in the reference (ratio_pairs)".to_owned());
     }
-    let of_rates = selection.kept.len();
-    let of_ratios = selection.pairs.len();
-    warnings.extend(few_rounds(if of_ratios > 0 {
-        of_rates.min(of_ratios)
-    } else {
-        of_rates
-    }));
+    warnings.extend(few_rounds(if pairs > 0 { pairs } else { samples.len() }));
     if input.samples.windows(2).any(|two| {
         let buffers = |sample: &Sample| (sample.rcvbuf_bytes, sample.sndbuf_bytes);
         buffers(&two[0]) != buffers(&two[1])
@@ -127,8 +123,7 @@ pub(super) fn warnings(
     }
     warnings.extend(unlike_a_longer_run(input));
     warnings.extend(idle_lanes(input));
-    warnings.extend(selection.warnings());
-    warnings.extend(disturbed(samples, environment));
+    warnings.extend(windows.warnings(speeds));
     let lanes = samples.iter().flat_map(|sample| &sample.lanes);
     let mut remarks: Vec<String> = lanes.filter_map(|lane| lane.remark.clone()).collect();
     remarks.sort_unstable();
@@ -181,7 +176,8 @@ fn unlike_a_longer_run(input: &RowInput) -> Vec<String> {
         );
     }
     // What `null` has in flight is no queue.
-    if input.engines.sender.moves_datagrams && numbers::unsteady_windows(samples) > 0 {
+    let unsteady = numbers::unsteady_windows(samples);
+    if input.engines.sender.moves_datagrams && numbers::reaches_medians(unsteady, samples.len()) {
         let fix = "use a longer --duration or --warmup, or a smaller --rcvbuf";
         warnings.push(format!(
             "queues were filling or emptying (queue_growth_packets): {fix}"
@@ -218,15 +214,4 @@ fn idle_lanes(input: &RowInput) -> Vec<String> {
         ));
     }
     warnings
-}
-
-fn disturbed(samples: &[Sample], environment: &Environment) -> Option<String> {
-    let why = match environment.irq_time_accounting.as_str() {
-        "no" => "other programs",
-        "yes" => "softirq time, which this kernel accounts separately, or other programs",
-        _ => "other programs, or softirq time, if this kernel accounts it separately",
-    };
-    (numbers::disturbed_windows(samples) > 0).then(|| {
-        format!("benchmark threads had less than 97 % of a sender's CPU (disturbed_windows): {why}")
-    })
 }

@@ -13,6 +13,7 @@ pub mod interrupt;
 pub mod kernel;
 pub mod limits;
 pub mod reuseport_bpf;
+pub mod run_queue;
 pub mod sensors;
 pub mod thermal_trips;
 pub mod wakeup;

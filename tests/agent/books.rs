@@ -94,6 +94,7 @@ fn check(case: &Case, sample: &Sample) {
     }
     assert!(sample.rcvbuf_bytes > 0 && sample.sndbuf_bytes > 0, "{key}");
     assert!(sample.other_cpu_ns.is_some(), "{key}");
+    assert!(sample.coordinator_cpu_ns.is_some(), "{key}");
 }
 
 fn check_both_ways(sites: &mut Sites) {

@@ -11,7 +11,7 @@ fn irq_time_accounting(subject: &Subject) -> Option<Finding> {
     known.filter(|&is_on| is_on).map(|_| {
         Finding::note(
             "the kernel accounts softirq time separately (CONFIG_IRQ_TIME_ACCOUNTING)",
-            "the receive path is in no thread's CPU time: ns columns too low, windows disturbed",
+            "the receive path is in no thread's CPU time: ns columns too low",
             "none at run time: use received_pps, and compare CPU times on the same kernel only",
         )
     })
