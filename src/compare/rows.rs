@@ -13,7 +13,7 @@ struct TableRow<'a> {
     kind: &'static str,
     label: &'a str,
     case: &'a str,
-    cases: usize,
+    cases: Option<usize>,
     blocks: usize,
     by: &'static str,
     measure: &'static str,
@@ -71,7 +71,7 @@ fn rows_of<'a>(comparison: &'a Comparison, file: &'a Against) -> Vec<TableRow<'a
     let engine = |engine: &'a EngineChange| TableRow {
         kind: "engine",
         label: &engine.label,
-        cases: engine.cases,
+        cases: Some(engine.cases),
         blocks: engine.blocks,
         measure: "ratio",
         ..row(engine.change, &engine.verdict)
@@ -92,7 +92,7 @@ fn rows_of<'a>(comparison: &'a Comparison, file: &'a Against) -> Vec<TableRow<'a
         kind: "case",
         label: &case.label,
         case: &case.case,
-        cases: 1,
+        cases: Some(1),
         blocks: 1,
         measure: match case.measure {
             Some(Measure::Ratio) => "ratio",
