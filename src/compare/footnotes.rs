@@ -5,16 +5,16 @@ use std::collections::BTreeMap;
 use comfy_table::{ContentArrangement, Table, presets};
 
 use super::pairs::cases_word;
-use super::{Against, CaseChange, Threshold, Verdict};
+use super::{Against, CaseChange, Options, Threshold, Verdict};
 use crate::export::table::WIDTH;
 
 /// Each remark once, wrapped.
-pub(super) fn draw(file: &Against, threshold: Threshold) -> String {
-    wrapped(lines(file, threshold))
+pub(super) fn draw(file: &Against, options: Options) -> String {
+    wrapped(lines(file, options))
 }
 
 /// Each remark once.
-pub(crate) fn lines(file: &Against, threshold: Threshold) -> Vec<String> {
+pub(crate) fn lines(file: &Against, options: Options) -> Vec<String> {
     let mut reasons: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     let cases = file.cases.iter().map(|case| ("cases", &case.verdict));
     let engines = file
@@ -39,14 +39,11 @@ pub(crate) fn lines(file: &Against, threshold: Threshold) -> Vec<String> {
         })
         .collect();
     lines.extend(file.engines.iter().filter_map(|engine| {
-        let where_not = engine.unevenness(threshold)?;
-        Some(format!(
-            "{} unclear: same over all blocks, but not at each thread count; {where_not}",
-            engine.label
-        ))
+        let where_changed = engine.where_changed(options)?;
+        Some(format!("{}: {where_changed}", engine.label))
     }));
     lines.extend(file.remarks.iter().cloned());
-    lines.extend(more_rounds(file, threshold));
+    lines.extend(more_rounds(file, options.threshold));
     lines
 }
 

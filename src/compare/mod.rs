@@ -3,11 +3,12 @@
 //!
 //! | step | module |
 //! |---|---|
-//! | which rows belong together, and which must not be compared | `pairs`, `fitness` |
+//! | which rows belong together, and which must not be compared | `pairs`, `comparability` |
 //! | by how much two rows differ, and how sure their own rounds are of that | `difference` |
 //! | how much the machine itself changed meanwhile | `drift` |
 //! | how much more the cases scatter from run to run than from round to round | `scatter` |
-//! | what all cases of an engine say together | `engines` |
+//! | what all cases of an engine say together, and those of each part of it | `engines`, `line` |
+//! | which part it is that changed | `parts` |
 //! | what is no accident, over everything that was asked | `significance` |
 //! | what each is called | `verdict` |
 //!
@@ -18,8 +19,10 @@ mod difference;
 mod drift;
 mod engines;
 pub(crate) mod footnotes;
+mod line;
 mod numbers;
 mod pairs;
+mod parts;
 pub mod rows;
 mod runs;
 mod scatter;
@@ -28,10 +31,13 @@ pub mod table;
 mod threshold;
 mod verdict;
 
-use crate::data::{BlockKey, Connection, Threads};
+use crate::data::{BlockKey, Connection};
 use crate::results::Results;
 
+use self::parts::Cut;
+
 pub use self::difference::Measure;
+pub use self::parts::Part;
 pub use self::threshold::Threshold;
 pub use self::verdict::Verdict;
 
@@ -112,19 +118,25 @@ pub struct EngineChange {
     pub blocks: usize,
     /// What their changes have in common, where the reference did not move. `None`: too few blocks.
     pub change: Option<Change>,
-    /// The same at each thread count alone.
-    pub strata: Vec<Stratum>,
-    /// What that is called.
+    /// The same by each parameter of which there are several values.
+    cuts: Vec<Cut>,
+    /// Where it changed and where not, if not all of it changed alike.
+    pub parts: Vec<PartChange>,
+    /// What that is called: `Worse` if any part is.
     pub verdict: Verdict,
 }
 
-/// What the blocks of one thread count say about an engine.
-#[derive(Clone, Copy, Debug)]
-pub struct Stratum {
-    /// How many threads.
-    pub threads: Threads,
-    /// What the blocks have in common. `None`: there is only one.
-    pub change: Option<Change>,
+/// The cases of an engine that have certain values of one parameter.
+#[derive(Clone, Debug)]
+pub struct PartChange {
+    /// Neighbouring values.
+    pub values: Vec<Part>,
+    /// How many blocks have them.
+    pub blocks: usize,
+    /// What these blocks have in common.
+    pub change: Change,
+    /// What that is called.
+    pub verdict: Verdict,
 }
 
 /// A change, as fractions of the value in the base: -0.03 is 3 % less.

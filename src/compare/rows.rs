@@ -1,8 +1,8 @@
-//! The answers for programs: one row per engine and case.
+//! The answers for programs: one row per engine, per part of one that did not change as a whole, and per case.
 
 use serde::Serialize;
 
-use super::{Against, By, Change, Comparison, Measure, Verdict};
+use super::{Against, By, Change, Comparison, EngineChange, Measure, PartChange, Verdict, parts};
 use crate::export::csv;
 
 /// One row. Empty: not known, or not of this kind.
@@ -13,7 +13,7 @@ struct TableRow<'a> {
     kind: &'static str,
     label: &'a str,
     case: &'a str,
-    cases: usize,
+    cases: Option<usize>,
     blocks: usize,
     by: &'static str,
     measure: &'static str,
@@ -26,6 +26,7 @@ struct TableRow<'a> {
     threshold_pct: f64,
     verdict: &'static str,
     reason: &'a str,
+    part: String,
 }
 
 /// As CSV, with a header.
@@ -67,19 +68,31 @@ fn rows_of<'a>(comparison: &'a Comparison, file: &'a Against) -> Vec<TableRow<'a
         reason: verdict.reason().unwrap_or_default(),
         ..TableRow::default()
     };
-    let engines = file.engines.iter().map(|engine| TableRow {
+    let engine = |engine: &'a EngineChange| TableRow {
         kind: "engine",
         label: &engine.label,
-        cases: engine.cases,
+        cases: Some(engine.cases),
         blocks: engine.blocks,
         measure: "ratio",
         ..row(engine.change, &engine.verdict)
+    };
+    let part = |engine: &'a EngineChange, part: &'a PartChange| TableRow {
+        kind: "part",
+        label: &engine.label,
+        blocks: part.blocks,
+        measure: "ratio",
+        part: parts::place(&part.values),
+        ..row(Some(part.change), &part.verdict)
+    };
+    let engines = file.engines.iter().flat_map(|whole| {
+        let parts = whole.parts.iter().map(move |of| part(whole, of));
+        std::iter::once(engine(whole)).chain(parts)
     });
     let cases = file.cases.iter().map(|case| TableRow {
         kind: "case",
         label: &case.label,
         case: &case.case,
-        cases: 1,
+        cases: Some(1),
         blocks: 1,
         measure: match case.measure {
             Some(Measure::Ratio) => "ratio",

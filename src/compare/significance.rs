@@ -14,6 +14,9 @@ impl Change {
     /// From a difference of logarithms, its standard error, and how well that is known.
     pub(super) fn new(log: f64, error: f64, freedom: f64) -> Self {
         let ratio = |log: f64| log.exp_m1();
+        if !(log / error).is_finite() {
+            return Self::unknown(ratio(log));
+        }
         let Ok(student) = StudentsT::new(0.0, 1.0, freedom.clamp(1.0, MOST_FREEDOM)) else {
             return Self::unknown(ratio(log));
         };
@@ -52,35 +55,36 @@ pub(super) struct Asked {
 pub(super) enum Kind {
     Case,
     Engine,
+    Part,
 }
 
 /// Which of them are answered with a change, by Benjamini & Hochberg (J. R. Stat. Soc. B 57 (1995) 289-300).
-/// Cases and engines are two families that share the rate: together, what many cases show would lower the bar
-/// for engines, and the few engines would have to be as sure as any of a hundred cases.
+/// Cases, engines and parts of engines are families that share the rate: together, what many cases show would lower
+/// the bar for engines, and the few engines would have to be as sure as any of a hundred cases.
 pub(super) fn discoveries(asked: &[Asked]) -> Vec<bool> {
-    let limits = [Kind::Case, Kind::Engine].map(|kind| limit(kind, asked));
+    let p_values = |kind| -> Vec<f64> {
+        let of_kind = asked.iter().filter(|question| question.kind == kind);
+        of_kind.map(|question| question.p_value).collect()
+    };
+    let families = [Kind::Case, Kind::Engine, Kind::Part].map(|kind| (kind, p_values(kind)));
+    let count = families
+        .iter()
+        .filter(|(_, family)| !family.is_empty())
+        .count();
+    let rate = FALSE_DISCOVERY_RATE / count.max(1) as f64;
+    let limits = families.map(|(kind, family)| (kind, limit(family, rate)));
     let is_discovery = |question: &Asked| {
-        let [of_cases, of_engines] = limits;
-        match question.kind {
-            Kind::Case => question.p_value <= of_cases,
-            Kind::Engine => question.p_value <= of_engines,
-        }
+        let mut limits = limits.iter();
+        limits.any(|(kind, limit)| question.kind == *kind && question.p_value <= *limit)
     };
     asked.iter().map(is_discovery).collect()
 }
 
 /// The largest p-value of a family that is still a discovery. Negative: there is none.
-fn limit(kind: Kind, asked: &[Asked]) -> f64 {
-    let of_kind = asked.iter().filter(|question| question.kind == kind);
-    let mut sorted: Vec<f64> = of_kind.map(|question| question.p_value).collect();
-    sorted.sort_unstable_by(f64::total_cmp);
-    let families = if sorted.len() == asked.len() {
-        1.0
-    } else {
-        2.0
-    };
-    let step = FALSE_DISCOVERY_RATE / families / sorted.len().max(1) as f64;
-    let ranked = sorted.iter().zip(1_u32..);
+fn limit(mut family: Vec<f64>, rate: f64) -> f64 {
+    family.sort_unstable_by(f64::total_cmp);
+    let step = rate / family.len().max(1) as f64;
+    let ranked = family.iter().zip(1_u32..);
     let passing = ranked.filter(|(p_value, rank)| **p_value <= step * f64::from(*rank));
     passing.last().map_or(-1.0, |(p_value, _)| *p_value)
 }

@@ -27,11 +27,7 @@ pub fn draw(comparison: &Comparison, detail: Detail) -> String {
         summary(&mut text, comparison, file);
         engines(&mut text, comparison.options.by, &file.engines);
         cases(&mut text, comparison.options.by, &file.cases, detail);
-        let _ = writeln!(
-            text,
-            "\n{}",
-            footnotes::draw(file, comparison.options.threshold)
-        );
+        let _ = writeln!(text, "\n{}", footnotes::draw(file, comparison.options));
     }
     legend(&mut text, comparison);
     text
@@ -235,8 +231,8 @@ pub(crate) fn legend(text: &mut String, comparison: &Comparison) {
         text,
         "\
 change %: {what}, by {base}, with a 95 % interval for each change alone.
-{better}, {worse}: by {threshold} % or more, and significant; {accidents} % of these verdicts may be false alarms.
-same: within {threshold} % at 95 %, of an engine also at each thread count. unclear: interval too wide.
+{better}, {worse}: significant (against 0 %), estimate {threshold} % or more; {accidents} % may be false alarms.
+same: within {threshold} % at 95 %, of an engine also in each part. unclear: interval too wide.
 "
     );
 }

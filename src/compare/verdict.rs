@@ -1,8 +1,10 @@
 //! What a change is called.
 
-use super::numbers;
-use super::significance::{Asked, Kind, discoveries};
-use super::{Against, By, Change, EngineChange, Options, Stratum, Threshold};
+use std::ops::Range;
+
+use super::parts::{self, Cut, Part, Run};
+use super::significance::{Asked, FALSE_DISCOVERY_RATE, Kind, discoveries};
+use super::{Against, By, Change, EngineChange, Options, PartChange, Threshold, numbers};
 
 /// What a change is called.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,56 +57,62 @@ impl Verdict {
 
 /// Gives each change its verdict. All files are judged together: more comparisons have more chances to be wrong.
 pub(super) fn judge(files: &mut [Against], options: Options) {
-    struct Question<'a> {
-        kind: Kind,
-        change: Change,
-        /// Whether all of it is the same, if the change is.
-        is_even: bool,
-        verdict: &'a mut Verdict,
-    }
-    let mut questions: Vec<Question> = Vec::new();
-    for file in files {
-        let cases = file.cases.iter_mut();
-        questions.extend(cases.filter_map(|case| {
-            Some(Question {
-                kind: Kind::Case,
-                change: case.change?,
-                is_even: true,
-                verdict: &mut case.verdict,
-            })
-        }));
-        let engines = file.engines.iter_mut();
-        questions.extend(engines.filter_map(|engine| {
-            let is_even = engine.not_same_at(options.threshold).count() == 0;
-            Some(Question {
-                kind: Kind::Engine,
-                change: engine.change?,
-                is_even,
-                verdict: &mut engine.verdict,
-            })
-        }));
-    }
-    let asked: Vec<Asked> = questions
+    let asked: Vec<Asked> = files
         .iter()
-        .map(|Question { kind, change, .. }| Asked {
+        .flat_map(|file| questions(file, options))
+        .collect();
+    let mut discoveries = discoveries(&asked).into_iter();
+    // In the order of the questions.
+    let mut is_discovery = || discoveries.next().unwrap_or(false);
+    for file in files {
+        for case in &mut file.cases {
+            if let Some(change) = case.change {
+                case.verdict = options.verdict(&change, is_discovery());
+            }
+        }
+        for engine in &mut file.engines {
+            if let Some(change) = engine.change {
+                engine.verdict = options.verdict(&change, is_discovery());
+                for cut in &mut engine.cuts {
+                    cut.runs.retain(|_| is_discovery());
+                }
+                engine.look_at_parts(options);
+            }
+        }
+    }
+}
+
+fn questions(file: &Against, options: Options) -> Vec<Asked> {
+    let asked = |kind| {
+        move |change: Change| Asked {
             // Changes below the threshold must not loosen the limit for the others.
             p_value: if change.matters(options.threshold) {
                 change.p_value
             } else {
                 1.0
             },
-            kind: *kind,
-        })
-        .collect();
-    for (question, is_discovery) in questions.into_iter().zip(discoveries(&asked)) {
-        let change = question.change;
-        *question.verdict = if is_discovery {
-            options.by.direction(change.estimate)
-        } else if change.is_within(options.threshold) && question.is_even {
+            kind,
+        }
+    };
+    let cases = file.cases.iter().filter_map(|case| case.change);
+    let mut questions: Vec<Asked> = cases.map(asked(Kind::Case)).collect();
+    for engine in &file.engines {
+        questions.extend(engine.change.map(asked(Kind::Engine)));
+        let runs = engine.cuts.iter().flat_map(|cut| &cut.runs);
+        questions.extend(runs.map(|run| run.change).map(asked(Kind::Part)));
+    }
+    questions
+}
+
+impl Options {
+    fn verdict(self, change: &Change, is_discovery: bool) -> Verdict {
+        if is_discovery {
+            self.by.direction(change.estimate)
+        } else if change.is_within(self.threshold) {
             Verdict::Same
         } else {
             Verdict::Unclear
-        };
+        }
     }
 }
 
@@ -120,33 +128,100 @@ impl By {
 }
 
 impl EngineChange {
-    /// The thread counts at which it is not surely the same.
-    fn not_same_at(&self, threshold: Threshold) -> impl Iterator<Item = &Stratum> {
-        let is_same =
-            move |change: Option<Change>| change.is_some_and(|change| change.is_within(threshold));
-        let strata = self.strata.iter();
-        strata.filter(move |stratum| !is_same(stratum.change))
+    /// Names the parts that changed, if not all of the engine did, and calls only that the same which is so in each
+    /// part.
+    fn look_at_parts(&mut self, options: Options) {
+        let with_runs = self.cuts.iter().filter(|cut| !cut.runs.is_empty());
+        let most_uneven = with_runs.min_by(|a, b| a.evenness.total_cmp(&b.evenness));
+        let is_whole = matches!(self.verdict, Verdict::Better | Verdict::Worse);
+        let limit = FALSE_DISCOVERY_RATE / self.cuts.len() as f64;
+        match most_uneven {
+            Some(cut) if !is_whole || cut.evenness <= limit => {
+                self.parts = cut.parts(options);
+                let is_worse = |part: &PartChange| part.verdict == Verdict::Worse;
+                self.verdict = if self.parts.iter().any(is_worse) {
+                    Verdict::Worse
+                } else {
+                    Verdict::Better
+                };
+            }
+            _ if self.verdict == Verdict::Same
+                && self.not_same(options.threshold).next().is_some() =>
+            {
+                self.verdict = Verdict::Unclear;
+            }
+            _ => {}
+        }
     }
 
-    /// What keeps it from being the same, where all its blocks together are: `4 threads -9.8 % (-12.1..-7.4)`.
-    pub(crate) fn unevenness(&self, threshold: Threshold) -> Option<String> {
-        let is_same = self.change?.is_within(threshold);
+    /// The parts that are not surely the same.
+    fn not_same(&self, threshold: Threshold) -> impl Iterator<Item = Part> {
+        let parts = self.cuts.iter().flat_map(Cut::each);
+        parts
+            .filter(move |(_, change)| !change.is_within(threshold))
+            .map(|(part, _)| part)
+    }
+
+    /// Where it changed and where not: `slower at 2 and 4 threads (-10.2 %), same at 1 thread`; or what keeps it from
+    /// being the same, where all its blocks together are.
+    pub(crate) fn where_changed(&self, options: Options) -> Option<String> {
+        let of_part = |part: &PartChange| {
+            let word = part.verdict.word(options.by);
+            let place = parts::place(&part.values);
+            match part.verdict {
+                Verdict::Same => format!("{word} {place}"),
+                _ => format!("{word} {place} ({} %)", numbers::change(Some(part.change))),
+            }
+        };
+        if !self.parts.is_empty() {
+            return Some(
+                self.parts
+                    .iter()
+                    .map(of_part)
+                    .collect::<Vec<_>>()
+                    .join(", "),
+            );
+        }
+        let is_same = self.change?.is_within(options.threshold);
         if !is_same || self.verdict != Verdict::Unclear {
             return None;
         }
-        let texts = self.not_same_at(threshold).map(|stratum| {
-            let plural = if stratum.threads.is_alone() { "" } else { "s" };
-            let threads = format!("{} thread{plural}", stratum.threads);
-            match stratum.change {
-                None => format!("{threads}: a single block"),
-                Some(_) => format!(
-                    "{threads}: {} % ({})",
-                    numbers::change(stratum.change),
-                    numbers::interval(stratum.change)
-                ),
-            }
-        });
-        Some(texts.collect::<Vec<_>>().join(", "))
+        let places = self
+            .not_same(options.threshold)
+            .map(|part| parts::place(&[part]));
+        let places = places.collect::<Vec<_>>().join(", ");
+        Some(format!(
+            "unclear: same over all blocks, but not surely {places}"
+        ))
+    }
+}
+
+impl Cut {
+    /// The runs that were found, and each value that is in none.
+    fn parts(&self, options: Options) -> Vec<PartChange> {
+        let is_in = |run: &Run, value: usize| run.values.contains(&value);
+        let others =
+            (0..self.values.len()).filter(|&value| !self.runs.iter().any(|run| is_in(run, value)));
+        let found = self.runs.iter().map(|run| (run.values.clone(), true));
+        let mut all: Vec<(Range<usize>, bool)> = found
+            .chain(others.map(|value| (value..value + 1, false)))
+            .collect();
+        // What changed first.
+        all.sort_by_key(|(values, is_found)| (!is_found, values.start));
+        all.into_iter()
+            .map(|(values, is_found)| {
+                let change = self.change(&values);
+                PartChange {
+                    blocks: self.values[values.clone()]
+                        .iter()
+                        .map(|value| value.blocks)
+                        .sum(),
+                    values: self.values[values].iter().map(|value| value.part).collect(),
+                    verdict: options.verdict(&change, is_found),
+                    change,
+                }
+            })
+            .collect()
     }
 }
 

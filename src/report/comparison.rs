@@ -45,7 +45,7 @@ fn what(by: By) -> &'static str {
 
 fn of_file(comparison: &Comparison, file: &Against, title: &str) -> Markup {
     let by = comparison.options.by;
-    let remarks = footnotes::lines(file, comparison.options.threshold);
+    let remarks = footnotes::lines(file, comparison.options);
     let cases = table::count(by, file.cases.iter().map(|case| &case.verdict), "case");
     let engines = table::count(
         by,

@@ -13,8 +13,6 @@ const SWEEPS: usize = if cfg!(target_arch = "x86_64") {
 };
 const ROUNDS: usize = 6;
 const BLOCKS: u32 = 18;
-/// Of each thread count: 1, 2 and 4. In those of one thread, `mio-exhaustive` does not run.
-const BLOCKS_EACH: u32 = 6;
 
 /// Standard deviations of logarithms. Together, the ratios of most cases scatter by 6 % from round to round.
 struct Noise {
@@ -49,8 +47,8 @@ const QUIET: Noise = Noise {
 
 struct Dice(fastrand::Rng, Noise);
 
-/// By how much an engine is slower with so many threads.
-type Slowed = fn(&str, u16) -> f64;
+/// By how much a case is slower.
+type Slowed = fn(&Row) -> f64;
 
 impl Dice {
     /// Box & Muller, Ann. Math. Stat. 29 (1958) 610-611.
@@ -62,9 +60,8 @@ impl Dice {
     /// A sweep in which engines are so much slower than they were.
     fn sweep(&mut self, slowed: Slowed) -> Results {
         let mut rows = Vec::new();
-        for block in 1..=BLOCKS {
-            let threads = [1, 2, 4][((block - 1) / BLOCKS_EACH) as usize];
-            let part = if threads == 1 {
+        for block in 0..BLOCKS {
+            let part = if block < BLOCKS / 3 {
                 self.1.of_one_thread
             } else {
                 1.0
@@ -76,13 +73,14 @@ impl Dice {
                 ("mio-level", self.1.quiet),
                 ("mio-exhaustive", self.1.noisy),
             ] {
-                let runs = engine != "mio-exhaustive" || threads > 1;
-                let speed = 1.0 - slowed(engine, threads);
                 for connection in [Connection::Connected, Connection::Unconnected] {
-                    let row = on_threads(case_of(engine, connection, block, 1.0), threads);
+                    let row = case_in(block, engine, connection);
+                    // With one thread it starves.
+                    let runs = engine != "mio-exhaustive" || !row.threads.is_alone();
                     if row.is_reference() {
                         rows.push(row);
                     } else if runs {
+                        let speed = 1.0 - slowed(&row);
                         rows.push(self.measured(row, speed, part * noise, &reference));
                     }
                 }
@@ -108,22 +106,32 @@ impl Dice {
     }
 }
 
-fn on_threads(row: Row, threads: u16) -> Row {
-    Row {
+/// Of the blocks of the default sweep: six of each thread count, two of them of each payload.
+fn case_in(block: u32, engine: &str, connection: Connection) -> Row {
+    let place = |values: [u16; 3], each: u32| values[((block / each) % 3) as usize];
+    let threads = place([1, 2, 4], 6);
+    let payload = place([26, 300, 1460], 2).into();
+    let row = case_of(engine, connection, payload, 1.0);
+    let row = Row {
         case: row.case.replace("/2t/", &format!("/{threads}t/")),
         threads: threads.try_into().expect("in range"),
         ..row
-    }
+    };
+    if block % 2 == 0 { row } else { over_v6(row) }
 }
 
 /// Pairs of sweeps, in the second of which engines are slower.
 fn pairs(noise: Noise, slowed: Slowed) -> Vec<Against> {
+    some_pairs(SWEEPS, noise, slowed)
+}
+
+fn some_pairs(count: usize, noise: Noise, slowed: Slowed) -> Vec<Against> {
     let mut dice = Dice(fastrand::Rng::with_seed(20_261_121), noise);
     let mut pair = || {
-        let base = dice.sweep(|_, _| 0.0);
+        let base = dice.sweep(|_| 0.0);
         against(&base, dice.sweep(slowed))
     };
-    (0..SWEEPS).map(|_| pair()).collect()
+    (0..count).map(|_| pair()).collect()
 }
 
 fn count(pairs: &[Against], label: &str, verdict: &Verdict) -> usize {
@@ -141,7 +149,7 @@ fn has_false_alarm(found: &Against, slowed: &str) -> bool {
 
 #[test]
 fn where_nothing_changed_next_to_nothing_is_called_a_change() {
-    let pairs = pairs(NOISE, |_, _| 0.0);
+    let pairs = pairs(NOISE, |_| 0.0);
     assert!(pairs.iter().all(|found| found.cases.len() == 96));
     let alarms = pairs.iter().filter(|found| has_false_alarm(found, ""));
     assert!(alarms.count() <= SWEEPS / 20);
@@ -149,53 +157,73 @@ fn where_nothing_changed_next_to_nothing_is_called_a_change() {
 
 #[test]
 fn an_engine_that_is_5_percent_slower_is_found_and_it_is_that_one() {
-    let slowed: Slowed = |engine, _| if engine == "mio-level" { 0.05 } else { 0.0 };
-    let pairs = pairs(NOISE, slowed);
-    assert!(count(&pairs, "mio-level", &Verdict::Worse) >= SWEEPS * 95 / 100);
+    let pairs = pairs(NOISE, |row| slower_if(is_level(row), 0.05));
+    let found = count(&pairs, "mio-level", &Verdict::Worse);
+    assert!(found >= SWEEPS * 4 / 5, "{found} of {SWEEPS}");
     let alarms = pairs
         .iter()
         .filter(|found| has_false_alarm(found, "mio-level"));
     assert!(alarms.count() <= SWEEPS / 20);
 }
 
+fn is_level(row: &Row) -> bool {
+    row.sender == "mio-level"
+}
+
+fn slower_if(is_slower: bool, by: f64) -> f64 {
+    if is_slower { by } else { 0.0 }
+}
+
 #[test]
-fn an_engine_that_is_slower_at_some_thread_counts_is_not_called_the_same() {
-    fn is_level(engine: &str) -> bool {
-        engine == "mio-level"
-    }
-    let slowed: [Slowed; 3] = [
-        |engine, threads| {
-            if is_level(engine) && threads > 1 {
-                0.10
-            } else {
-                0.0
-            }
-        },
-        |engine, threads| {
-            if is_level(engine) && threads == 4 {
-                0.10
-            } else {
-                0.0
-            }
-        },
-        |engine, threads| {
-            if is_level(engine) && threads > 1 {
-                0.05
-            } else {
-                0.0
-            }
-        },
+fn a_change_in_a_part_is_found_and_the_part_is_named() {
+    let parts: [(&str, Slowed); 5] = [
+        ("at 1 thread", |row| {
+            slower_if(is_level(row) && row.threads.is_alone(), 0.10)
+        }),
+        ("at 2 and 4 threads", |row| {
+            slower_if(is_level(row) && !row.threads.is_alone(), 0.10)
+        }),
+        ("at 4 threads", |row| {
+            slower_if(is_level(row) && row.threads.to_string() == "4", 0.10)
+        }),
+        ("at 300 B", |row| {
+            slower_if(
+                is_level(row) && row.payload_bytes.to_string() == "300",
+                0.10,
+            )
+        }),
+        ("on unconnected sockets", |row| {
+            slower_if(
+                is_level(row) && row.connection == Connection::Unconnected,
+                0.10,
+            )
+        }),
     ];
-    for slowed in slowed {
-        let pairs = pairs(QUIET, slowed);
-        let same = count(&pairs, "mio-level", &Verdict::Same);
-        assert!(same <= SWEEPS / 50, "{same} of {SWEEPS}");
+    let sweeps = SWEEPS / 5;
+    for (place, slowed) in parts {
+        let pairs = some_pairs(sweeps, QUIET, slowed);
+        let is_named = |found: &&Against| {
+            let level = engine(found, "mio-level");
+            let parts = level
+                .parts
+                .iter()
+                .filter(|part| part.verdict == Verdict::Worse);
+            let named: Vec<String> = parts.map(|part| parts::place(&part.values)).collect();
+            level.verdict == Verdict::Worse && named == [place]
+        };
+        let named = pairs.iter().filter(is_named).count();
+        assert!(named >= sweeps * 4 / 5, "{place}: {named} of {sweeps}");
+        assert_eq!(count(&pairs, "mio-level", &Verdict::Same), 0, "{place}");
+        let alarms = pairs
+            .iter()
+            .filter(|found| has_false_alarm(found, "mio-level"));
+        assert!(alarms.count() <= sweeps / 10, "{place}");
     }
 }
 
 #[test]
 fn an_engine_that_did_not_change_is_called_the_same_where_the_data_allow_it() {
-    let pairs = pairs(QUIET, |_, _| 0.0);
+    let pairs = pairs(QUIET, |_| 0.0);
     let same = count(&pairs, "mio-level", &Verdict::Same);
     assert!(same >= SWEEPS / 4, "{same} of {SWEEPS}");
     let found = against(&plain(), slower_by(0.0));
