@@ -1,5 +1,6 @@
 //! Statistics of a handful of windows. Pure.
 
+pub mod false_discovery;
 pub mod signed_rank;
 
 use std::f64::consts::FRAC_PI_2;

@@ -6,12 +6,13 @@
 
 use std::collections::BTreeMap;
 
-use super::parts::{Part, cuts};
+use super::parts::cuts;
 use super::record::Measured;
 use super::series::{self, Rounds, Series};
 use super::{Pair, Record, Side};
-use crate::compare::{By, Change, Threshold, Verdict};
-use crate::stats::signed_rank::{SignedRank, discoveries};
+use crate::compare::{By, Change, Part, Threshold, Verdict};
+use crate::stats::false_discovery;
+use crate::stats::signed_rank::SignedRank;
 
 /// Of what is called a change, at most this part is none, in the mean over many trials.
 pub(super) const FALSE_DISCOVERY_RATE: f64 = 0.02;
@@ -271,10 +272,11 @@ impl Judge {
         let p_value =
             |(_, change): &(_, Change)| if is_same(change) { 1.0 } else { change.p_value };
         let p_values: Vec<f64> = asked.iter().map(p_value).collect();
-        for ((answer, change), is_change) in asked.into_iter().zip(discoveries(&p_values, rate)) {
+        let limit = false_discovery::limit(&p_values, rate);
+        for ((answer, change), p_value) in asked.into_iter().zip(p_values) {
             answer.verdict = if is_same(&change) {
                 Verdict::Same
-            } else if is_change {
+            } else if p_value <= limit {
                 self.question.by.direction(change.estimate)
             } else {
                 Verdict::Unclear

@@ -1,22 +1,8 @@
 //! The parts of an engine's cases in which a change may hide: each thread count, payload, connection and ip.
 
-use std::fmt;
-
 use super::Pair;
-use crate::data::{Case, Connection, Ip, Payload, Threads};
-
-/// Some of the cases.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Part {
-    /// Those of one thread count.
-    Threads(Threads),
-    /// Those of one payload.
-    Payload(Payload),
-    /// Those on connected, or on unconnected sockets.
-    Connection(Connection),
-    /// Those of one version of IP.
-    Ip(Ip),
-}
+use crate::compare::Part;
+use crate::data::Case;
 
 /// A way to cut cases into parts.
 type Cut = fn(&Case) -> Part;
@@ -48,16 +34,4 @@ pub(super) fn cuts(pairs: &[Pair]) -> Vec<Vec<(Part, Vec<usize>)>> {
     };
     let cuts = CUTS.iter().map(parts);
     cuts.filter(|parts| parts.len() > 1).collect()
-}
-
-impl fmt::Display for Part {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Threads(threads) if threads.is_alone() => f.pad("1 thread"),
-            Self::Threads(threads) => f.pad(&format!("{threads} threads")),
-            Self::Payload(payload) => f.pad(&format!("{payload} B")),
-            Self::Connection(connection) => f.pad(&connection.to_string()),
-            Self::Ip(ip) => f.pad(&ip.to_string()),
-        }
-    }
 }

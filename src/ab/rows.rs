@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::judge::{Answer, Judgement};
-use crate::compare::By;
+use crate::compare::{By, place};
 use crate::export::csv;
 
 /// One row. Empty: not known, or not of this kind.
@@ -50,7 +50,7 @@ fn rows(judgement: &Judgement) -> Vec<Row> {
         rows.push(row("engine", &engine.label, &engine.all));
         for (part, answer) in engine.parts.iter().flatten() {
             rows.push(Row {
-                part: part.to_string(),
+                part: place(&[*part]),
                 ..row("part", &engine.label, answer)
             });
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::parts::Part;
+use crate::compare::Part;
 use crate::stats;
 use crate::stats::signed_rank::SignedRank;
 

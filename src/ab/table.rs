@@ -10,7 +10,7 @@ use super::log::{Header, Setup};
 use super::{Record, Side};
 use crate::compare::footnotes::wrapped;
 use crate::compare::table::{Detail, change, count, interval, style, value};
-use crate::compare::{By, Verdict};
+use crate::compare::{By, Verdict, place};
 
 /// Draws it, with escape sequences for colours, which the caller removes where they do not belong.
 pub fn draw(record: &Record, judgement: &Judgement, detail: Detail) -> String {
@@ -58,7 +58,7 @@ fn engines(text: &mut String, by: By, engines: &[Engine]) {
         lines.push(Line::of(engine.label.clone(), &engine.all));
         let parts = engine.telling.and_then(|number| engine.parts.get(number));
         for (part, answer) in parts.into_iter().flatten() {
-            lines.push(Line::of(format!("  {part}"), answer));
+            lines.push(Line::of(format!("  {}", place(&[*part])), answer));
         }
     }
     draw_lines(

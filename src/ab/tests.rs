@@ -4,10 +4,9 @@ use std::time::Duration;
 
 use super::judge::Engine;
 use super::log::{Event, FORMAT, Header, Setup, Until};
-use super::parts::Part;
 use super::*;
 use crate::compare::table::Detail;
-use crate::compare::{By, Threshold, Verdict};
+use crate::compare::{By, Part, Threshold, Verdict, place};
 use crate::data::Case;
 use crate::plan::{Block, Plan, Planned, Settings};
 use crate::platform::host::Host;
@@ -233,11 +232,11 @@ fn a_change_at_one_payload_is_found_and_named() {
     let named = count(slower, |found| {
         let told = told(engine(found, "std"));
         told.iter()
-            .map(|(part, word)| (part.to_string(), *word))
+            .map(|(part, word)| (place(&[*part]), *word))
             .eq([
-                ("26 B".to_owned(), "same"),
-                ("300 B".to_owned(), "same"),
-                ("1460 B".to_owned(), "slower"),
+                ("at 26 B".to_owned(), "same"),
+                ("at 300 B".to_owned(), "same"),
+                ("at 1460 B".to_owned(), "slower"),
             ])
     });
     assert!(named >= TRIALS * 8 / 10, "{named} of {TRIALS}");

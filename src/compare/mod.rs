@@ -38,6 +38,7 @@ use self::parts::Cut;
 
 pub use self::difference::Measure;
 pub use self::parts::Part;
+pub(crate) use self::parts::place;
 pub use self::threshold::Threshold;
 pub use self::verdict::Verdict;
 

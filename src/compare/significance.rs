@@ -3,6 +3,7 @@
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::Change;
+use crate::stats::false_discovery;
 
 /// Of what is called a change, at most this part is none, in the mean over many comparisons.
 pub(super) const FALSE_DISCOVERY_RATE: f64 = 0.02;
@@ -72,21 +73,12 @@ pub(super) fn discoveries(asked: &[Asked]) -> Vec<bool> {
         .filter(|(_, family)| !family.is_empty())
         .count();
     let rate = FALSE_DISCOVERY_RATE / count.max(1) as f64;
-    let limits = families.map(|(kind, family)| (kind, limit(family, rate)));
+    let limits = families.map(|(kind, family)| (kind, false_discovery::limit(&family, rate)));
     let is_discovery = |question: &Asked| {
         let mut limits = limits.iter();
         limits.any(|(kind, limit)| question.kind == *kind && question.p_value <= *limit)
     };
     asked.iter().map(is_discovery).collect()
-}
-
-/// The largest p-value of a family that is still a discovery. Negative: there is none.
-fn limit(mut family: Vec<f64>, rate: f64) -> f64 {
-    family.sort_unstable_by(f64::total_cmp);
-    let step = rate / family.len().max(1) as f64;
-    let ranked = family.iter().zip(1_u32..);
-    let passing = ranked.filter(|(p_value, rank)| **p_value <= step * f64::from(*rank));
-    passing.last().map_or(-1.0, |(p_value, _)| *p_value)
 }
 
 #[cfg(test)]

@@ -113,18 +113,6 @@ impl Null {
     }
 }
 
-/// Which of these are no accident, so that in the mean at most the part `rate` of them is one: Benjamini & Hochberg,
-/// J. R. Stat. Soc. B 57 (1995) 289-300.
-pub fn discoveries(p_values: &[f64], rate: f64) -> Vec<bool> {
-    let mut sorted = p_values.to_vec();
-    sorted.sort_unstable_by(f64::total_cmp);
-    let step = rate / sorted.len().max(1) as f64;
-    let ranked = sorted.iter().zip(1_u32..);
-    let passing = ranked.filter(|(p_value, rank)| **p_value <= step * f64::from(*rank));
-    let limit = passing.last().map_or(-1.0, |(p_value, _)| *p_value);
-    p_values.iter().map(|&p_value| p_value <= limit).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -185,15 +173,6 @@ mod tests {
             assert!((exact - normal).abs() < 1e-3, "{sum}: {exact} {normal}");
             assert!(exact > 1e-3 || exact < normal, "{sum}: {exact} {normal}");
         }
-    }
-
-    /// Limits of four questions at 2 %: 0.005, 0.01, 0.015, 0.02. The third lets the second in.
-    #[test]
-    fn discoveries_are_what_benjamini_and_hochberg_find() {
-        let found = discoveries(&[0.014, 0.9, 0.004, 0.012], 0.02);
-        assert_eq!(found, [true, false, true, true]);
-        assert_eq!(discoveries(&[0.006, 0.9, 0.9, 0.9], 0.02), [false; 4]);
-        assert_eq!(discoveries(&[], 0.02), Vec::<bool>::new());
     }
 
     proptest! {
