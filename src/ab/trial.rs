@@ -186,15 +186,11 @@ impl Trial<'_> {
         groups
     }
 
-    /// Has the machine, and a process, be that of this side.
+    /// Has the machine be that of this side.
     fn prepare(&mut self, side: Side) -> Result<(), End> {
-        let setup = self.record.header().setup(side);
-        if let Some(command) = &setup.before {
+        if let Some(command) = &self.record.header().setup(side).before {
             self.journal.doing(&format!("{side}: {command}"));
             make_it_so(side, command)?;
-        }
-        if self.agents[side as usize].is_none() {
-            self.agents[side as usize] = Some(start(side, setup)?);
         }
         Ok(())
     }
@@ -212,7 +208,6 @@ impl Trial<'_> {
             })?;
             // Whatever was wrong with the process goes with it.
             self.agents[side as usize] = None;
-            self.prepare(side)?;
             measured = self.measure(side, pair)?;
         }
         match measured.sample {
@@ -244,8 +239,10 @@ impl Trial<'_> {
         let planned = setup.plan.cases().nth(pair).context("a pair of the plan")?;
         let (case, engines, placement) = runnable(setup, planned).context("a case that runs")?;
         self.journal.doing(&format!("{side}: {}", case.key()));
-        let agent = self.agents[side as usize].as_mut();
-        let agent = agent.context("an agent that was started")?;
+        let agent = match &mut self.agents[side as usize] {
+            Some(agent) => agent,
+            none => none.insert(start(side, setup)?),
+        };
         let trial = measure::Trial {
             case,
             placement,
