@@ -4,7 +4,7 @@
 use std::env;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, ensure};
 
@@ -15,11 +15,11 @@ use super::{Record, Side};
 use crate::data::{BlockKey, Sample};
 use crate::log::Expected;
 use crate::measure::site::Sites;
-use crate::measure::sound::{fault, possible};
+use crate::measure::sound::possible;
 use crate::measure::spawned::Spawned;
 use crate::measure::{self, NoSample};
 use crate::row;
-use crate::sys::interrupt::Interrupt;
+use crate::sys::interrupt::{Interrupt, Interrupted};
 
 /// What a trial tells while it goes on. Errors of a journal end it.
 pub trait Journal {
@@ -82,6 +82,12 @@ pub fn is_complete(record: &Record, question: Question) -> bool {
 enum End {
     Interrupted,
     Broken(anyhow::Error),
+}
+
+impl From<Interrupted> for End {
+    fn from(_: Interrupted) -> Self {
+        Self::Interrupted
+    }
 }
 
 impl From<anyhow::Error> for End {
@@ -190,14 +196,18 @@ impl Trial<'_> {
     fn prepare(&mut self, side: Side) -> Result<(), End> {
         if let Some(command) = &self.record.header().setup(side).before {
             self.journal.doing(&format!("{side}: {command}"));
-            make_it_so(side, command)?;
+            let done = make_it_so(side, command);
+            // Ctrl-C goes to the command, too, which is no failure of it.
+            self.interrupt.sleep(Duration::ZERO)?;
+            done?;
         }
         Ok(())
     }
 
     fn window(&mut self, side: Side, pair: usize, round: u32, position: u32) -> Result<(), End> {
         let mut measured = self.measure(side, pair)?;
-        if let Some(reason) = measured.fault.take() {
+        if let Err(NoSample::Failed(reason)) = &measured {
+            let reason = format!("{reason:#}");
             self.journal
                 .doing(&format!("{side}, measured again: {reason}"));
             self.emit(&Event::Repeated {
@@ -210,7 +220,7 @@ impl Trial<'_> {
             self.agents[side as usize] = None;
             measured = self.measure(side, pair)?;
         }
-        match measured.sample {
+        match measured {
             Ok(sample) => self.emit(&Event::Window {
                 side,
                 pair,
@@ -234,7 +244,7 @@ impl Trial<'_> {
         Ok(())
     }
 
-    fn measure(&mut self, side: Side, pair: usize) -> Result<OneTry, End> {
+    fn measure(&mut self, side: Side, pair: usize) -> Result<Result<Sample, NoSample>, End> {
         let setup = self.record.header().setup(side);
         let planned = setup.plan.cases().nth(pair).context("a pair of the plan")?;
         let (case, engines, placement) = runnable(setup, planned).context("a case that runs")?;
@@ -255,11 +265,7 @@ impl Trial<'_> {
             window: setup.settings.window,
         };
         let measured = trial.window(&mut Sites::One(agent.site()?), self.interrupt);
-        let sample = possible(measured, expected).and_then(not_empty);
-        Ok(OneTry {
-            fault: fault(engines.receiver, &sample),
-            sample,
-        })
+        Ok(possible(measured, expected).and_then(sound))
     }
 
     fn emit(&mut self, event: &Event) -> anyhow::Result<()> {
@@ -268,17 +274,13 @@ impl Trial<'_> {
     }
 }
 
-/// What came of a window, and what is wrong with it.
-struct OneTry {
-    sample: Result<Sample, NoSample>,
-    fault: Option<String>,
-}
-
-/// Of nothing, there is no ratio.
-fn not_empty(sample: Sample) -> Result<Sample, NoSample> {
-    match row::received_pps(&sample) {
-        Some(pps) if pps > 0.0 => Ok(sample),
-        _ => Err(anyhow!("nothing was received in a window").into()),
+/// A window whose packet counts do not add up says nothing, and of nothing there is no ratio.
+fn sound(sample: Sample) -> Result<Sample, NoSample> {
+    let is_empty = row::received_pps(&sample).is_none_or(|pps| pps <= 0.0);
+    let nothing = || is_empty.then(|| "nothing was received in a window".to_owned());
+    match sample.fault().or_else(nothing) {
+        None => Ok(sample),
+        Some(fault) => Err(anyhow!(fault).into()),
     }
 }
 
