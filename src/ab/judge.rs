@@ -171,15 +171,16 @@ impl Judge {
             .into_values()
             .collect();
         let mut answer = self.answer(1, &differences);
-        match &measured.failure {
-            None => {}
-            Some((Side::B, reason)) => answer.verdict = Verdict::Broken(reason.clone()),
-            Some((Side::A, reason)) => {
-                answer.verdict = Verdict::NotComparable(format!("failed in A: {reason}"));
+        let failed = match &measured.failures {
+            [None, None] => None,
+            [None, Some(reason)] => Some(Verdict::Broken(reason.clone())),
+            [Some(reason), None] => Some(Verdict::NotComparable(format!("fails in A: {reason}"))),
+            [Some(reason), Some(_)] => {
+                Some(Verdict::NotComparable(format!("fails in both: {reason}")))
             }
-        }
-        if measured.failure.is_some() {
-            answer.change = None;
+        };
+        if let Some(verdict) = failed {
+            (answer.change, answer.verdict) = (None, verdict);
         }
         CaseAnswer {
             label: pair.label(),

@@ -24,8 +24,8 @@ pub(super) struct Measured {
     rounds: BTreeMap<u32, [Option<Figures>; 2]>,
     /// Windows that were measured twice.
     pub(super) repeated: usize,
-    /// The side that failed, and why.
-    pub(super) failure: Option<(Side, String)>,
+    /// Why A's and B's case failed.
+    pub(super) failures: [Option<String>; 2],
 }
 
 /// What a window says.
@@ -98,16 +98,32 @@ impl Record {
     }
 
     /// Whether a pair has its window of that round.
-    pub(super) fn has_window(&self, pair: usize, round: u32, side: Side) -> bool {
+    fn has_window(&self, pair: usize, round: u32, side: Side) -> bool {
         let rounds = &self.pairs[pair].rounds;
         rounds
             .get(&round)
             .is_some_and(|sides| sides[side as usize].is_some())
     }
 
-    /// Whether a pair is not to be measured any more.
+    /// Whether one of a pair failed.
     pub(super) fn has_failed(&self, pair: usize) -> bool {
-        self.pairs[pair].failure.is_some()
+        self.pairs[pair].failures.iter().any(Option::is_some)
+    }
+
+    /// Whether a window is wanted. Where the other one of the pair failed, one tells whether both do.
+    pub(super) fn is_wanted(&self, pair: usize, round: u32, side: Side) -> bool {
+        let measured = &self.pairs[pair];
+        match (
+            &measured.failures[side as usize],
+            &measured.failures[side.other() as usize],
+        ) {
+            (Some(_), _) => false,
+            (None, Some(_)) => measured
+                .rounds
+                .values()
+                .all(|sides| sides[side as usize].is_none()),
+            (None, None) => !self.has_window(pair, round, side),
+        }
     }
 
     /// Takes what happened.
@@ -121,7 +137,7 @@ impl Record {
             Event::Repeated { pair, .. } => self.pair(*pair)?.repeated += 1,
             Event::Failed {
                 side, pair, reason, ..
-            } => self.pair(*pair)?.failure = Some((*side, reason.clone())),
+            } => self.pair(*pair)?.failures[*side as usize] = Some(reason.clone()),
             Event::Interrupted {} => {}
             Event::Resumed { .. } => {
                 for pair in &mut self.pairs {

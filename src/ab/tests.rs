@@ -278,7 +278,7 @@ fn looking_often_takes_more_to_be_sure() {
 #[test]
 fn a_case_that_fails_in_b_is_broken() {
     let mut record = trial(1, |_| 0.0);
-    for (pair, side) in [(0, Side::B), (1, Side::A)] {
+    for (pair, side) in [(0, Side::B), (1, Side::A), (2, Side::A), (2, Side::B)] {
         let failed = Event::Failed {
             side,
             pair,
@@ -292,8 +292,10 @@ fn a_case_that_fails_in_b_is_broken() {
     assert_eq!(verdict(0), Verdict::Broken("no".to_owned()));
     assert_eq!(
         verdict(1),
-        Verdict::NotComparable("failed in A: no".to_owned())
+        Verdict::NotComparable("fails in A: no".to_owned())
     );
+    let both = "fails in both: no".to_owned();
+    assert_eq!(verdict(2), Verdict::NotComparable(both));
     assert!(judgement.is_worse());
     let text = table::draw(&record, &judgement, Detail::Changes);
     assert!(text.contains("std:std/1t/26B/connected/v4: no"), "{text}");

@@ -139,14 +139,11 @@ impl Trial<'_> {
         let mut position = 0;
         for group in self.order(round) {
             for side in group.sides {
-                let is_to_be_measured = |&pair: &usize| {
-                    !self.record.has_failed(pair) && !self.record.has_window(pair, round, side)
-                };
                 let pairs: Vec<usize> = group
                     .pairs
                     .iter()
                     .copied()
-                    .filter(is_to_be_measured)
+                    .filter(|&pair| self.record.is_wanted(pair, round, side))
                     .collect();
                 if pairs.is_empty() {
                     continue;
