@@ -15,7 +15,7 @@ use crate::row::Environment;
 use crate::sys::files::Root;
 
 /// An emulator takes its time, and would not find anything else.
-const TRIALS: u64 = if cfg!(target_arch = "x86_64") { 40 } else { 5 };
+const TRIALS: u64 = if cfg!(target_arch = "x86_64") { 40 } else { 10 };
 const ROUNDS: u32 = 20;
 
 fn keys() -> Vec<String> {
@@ -192,7 +192,7 @@ fn a_single_case_of_one_thread_that_is_3_percent_slower_is_found() {
             worse.map(|case| &case.key).eq([&slow.key()])
         },
     );
-    assert!(found >= TRIALS * 8 / 10, "{found} of {TRIALS}");
+    assert!(found >= TRIALS * 6 / 10, "{found} of {TRIALS}");
 }
 
 #[test]
