@@ -1,4 +1,4 @@
-//! `udpbench ab`, the whole program: two sides in turn, a log that a trial goes on from, and what is refused.
+//! `udpbench ab`, the whole program: two sides in turn, a log that it goes on from, and what is refused.
 //!
 //! What its verdicts are worth is tested in `src/ab/tests.rs`, by dice.
 
@@ -13,19 +13,19 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
 use udpbench::ab::Side;
-use udpbench::ab::log::{Event, Log};
+use udpbench::ab::log::{Event, Log, parse};
 
 const CASES: &str = "--engine null --threads 2 --payload 1,2 --ip v4 --connection connected \
                      --warmup 1ms --duration 400ms --board generic --pin none";
 
-fn trial(place: &Place, arguments: &str) -> (Option<i32>, String, String) {
+fn compare(place: &Place, arguments: &str) -> (Option<i32>, String, String) {
     let output = place.run(&format!("ab {arguments}"));
     (output.status.code(), stdout(&output), stderr(&output))
 }
 
 fn log(place: &Place, name: &str) -> Log {
     let bytes = fs::read(place.path(name)).expect("the log");
-    Log::parse(name, &bytes).expect("whole lines")
+    parse(name, &bytes).expect("whole lines")
 }
 
 /// Side, pair and round of each window, in the order in which they were measured.
@@ -40,7 +40,7 @@ fn windows(log: &Log) -> Vec<(Side, usize, u32)> {
 #[test]
 fn both_sides_of_a_case_are_measured_one_after_the_other_and_each_comes_first_as_often() {
     let place = Place::new();
-    let (code, text, errors) = trial(&place, &format!("--rounds 8 -o ab.jsonl -- {CASES}"));
+    let (code, text, errors) = compare(&place, &format!("--rounds 8 -o ab.jsonl -- {CASES}"));
     // Nothing changed, but this machine may think otherwise.
     assert!(code == Some(0) || code == Some(3), "{text}{errors}");
     assert!(text.starts_with(" B against A, 8 rounds: "), "{text}");
@@ -63,18 +63,18 @@ fn both_sides_of_a_case_are_measured_one_after_the_other_and_each_comes_first_as
 }
 
 #[test]
-fn a_trial_that_is_over_is_judged_again_to_the_same_answers() {
+fn a_comparison_that_is_over_is_judged_again_to_the_same_answers() {
     let place = Place::new();
-    let first = trial(&place, &format!("--rounds 6 -o ab.jsonl -- {CASES}"));
+    let first = compare(&place, &format!("--rounds 6 -o ab.jsonl -- {CASES}"));
     let before = fs::read(place.path("ab.jsonl")).expect("the log");
-    let (code, text, _) = trial(&place, "--resume ab.jsonl");
+    let (code, text, _) = compare(&place, "--resume ab.jsonl");
     assert_eq!((code, &text), (first.0, &first.1));
     assert_eq!(fs::read(place.path("ab.jsonl")).expect("the log"), before);
 
-    let (_, csv, _) = trial(&place, "--resume ab.jsonl --format csv");
+    let (_, csv, _) = compare(&place, "--resume ab.jsonl --format csv");
     let header = csv.lines().next().expect("a header");
     assert!(header.starts_with("kind,label,part,case,cases,rounds,by,a_value,b_value,change_pct,"));
-    let (_, json, _) = trial(&place, "--resume ab.jsonl --format json --by cpu");
+    let (_, json, _) = compare(&place, "--resume ab.jsonl --format json --by cpu");
     let rows: Vec<Value> = serde_json::from_str(&json).expect("an array");
     assert_eq!(rows.len(), csv.lines().count() - 1);
     let cases = rows.iter().filter(|row| row["kind"] == "case");
@@ -87,7 +87,7 @@ fn a_trial_that_is_over_is_judged_again_to_the_same_answers() {
 }
 
 #[test]
-fn a_trial_that_was_interrupted_goes_on_where_it_was() {
+fn a_comparison_that_was_interrupted_goes_on_where_it_was() {
     let place = Place::new();
     let mut command = place.udpbench(&format!("ab -q --rounds 20 -o ab.jsonl -- {CASES}"));
     let mut child = command.stdout(Stdio::null()).spawn().expect("it starts");
@@ -102,7 +102,7 @@ fn a_trial_that_was_interrupted_goes_on_where_it_was() {
     let found = log(&place, "ab.jsonl");
     assert!(matches!(found.lines.last(), Some(Event::Interrupted {})));
 
-    let (code, text, errors) = trial(&place, "--resume ab.jsonl");
+    let (code, text, errors) = compare(&place, "--resume ab.jsonl");
     assert!(code == Some(0) || code == Some(3), "{text}{errors}");
     assert!(text.starts_with(" B against A, 20 rounds: "), "{text}");
     let whole = windows(&log(&place, "ab.jsonl"));
@@ -112,7 +112,7 @@ fn a_trial_that_was_interrupted_goes_on_where_it_was() {
 }
 
 #[test]
-fn a_command_runs_before_each_side_and_one_that_fails_ends_the_trial() {
+fn a_command_runs_before_each_side_and_one_that_fails_ends_it() {
     let place = Place::new();
     let output = place.shell(&format!(
         "$udpbench ab -q --rounds 6 -o ab.jsonl --before-a 'echo a >>said' --before-b 'echo b >>said' -- {CASES}"
@@ -193,9 +193,12 @@ fn what_cannot_be_is_refused_before_there_is_a_log() {
             "--resume nowhere.jsonl",
             "--resume nowhere.jsonl: cannot read it",
         ),
-        ("--resume chatty", "chatty, line 1: no header of a trial"),
+        (
+            "--resume chatty",
+            "chatty, line 1: no header: not a log of udpbench ab",
+        ),
     ] {
-        let (code, _, errors) = trial(
+        let (code, _, errors) = compare(
             &place,
             &format!("{arguments} -o ab.jsonl").replace(
                 if arguments.starts_with("--resume") || arguments.contains("-- ") {

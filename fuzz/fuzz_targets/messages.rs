@@ -5,7 +5,7 @@
 use libfuzzer_sys::fuzz_target;
 use serde::{Serialize, de::DeserializeOwned};
 use udpbench::measure::message::{self, Answer, Request};
-use udpbench::measure::site::{Finished, Reading};
+use udpbench::measure::readings::{Finished, Reading};
 
 fuzz_target!(|bytes: &[u8]| {
     let mut input = bytes;

@@ -1,4 +1,4 @@
-//! What a trial says: case by case, engine by engine, part by part.
+//! What a comparison says: case by case, engine by engine, part by part.
 //!
 //! A round is one observation: the logarithm of B over A. Over the rounds, the signed-rank test asks whether there is
 //! a change beyond [`MARGIN`], and gives an estimate and its interval. An engine's round is the mean of its cases',
@@ -14,7 +14,7 @@ use crate::compare::{By, Change, Part, Threshold, Verdict};
 use crate::stats::false_discovery;
 use crate::stats::signed_rank::SignedRank;
 
-/// Of what is called a change, at most this part is none, in the mean over many trials.
+/// Of what is called a change, at most this part is none, in the mean over many comparisons.
 pub(super) const FALSE_DISCOVERY_RATE: f64 = 0.02;
 const CONFIDENCE: f64 = 0.95;
 /// By so much two builds of one source may differ, in which the same loops only lie elsewhere: no change is called one

@@ -1,5 +1,5 @@
 //! What is to be done, and what happened, as JSON Lines: the file that every verdict follows from, and from which
-//! a trial goes on.
+//! a comparison goes on.
 
 use std::time::Duration;
 
@@ -9,7 +9,6 @@ use super::Side;
 use crate::data::Sample;
 use crate::duration::ns;
 use crate::error::UsageError;
-use crate::log::{whole_lines, without_line};
 use crate::plan::{Plan, Settings};
 use crate::platform::host::Host;
 use crate::row::Environment;
@@ -132,55 +131,24 @@ impl Header {
 }
 
 /// What a file holds.
-#[derive(Clone, Debug)]
-pub struct Log {
-    /// The file, as it was named.
-    pub name: String,
-    /// Its first line.
-    pub header: Header,
-    /// The others. The n-th, from 0, is line n + 2 of the file.
-    pub lines: Vec<Event>,
-    /// How much of the file is whole lines, in bytes.
-    pub whole_bytes: u64,
-    /// How much there was of it when it was read, in bytes.
-    pub bytes: u64,
+pub type Log = crate::log::Log<Header, Event>;
+
+/// Reads what a file of that name holds.
+///
+/// # Errors
+/// The line that is not what it should be, and how.
+pub fn parse(name: &str, bytes: &[u8]) -> Result<Log, UsageError> {
+    Log::read(name, bytes, header, |line| matches!(line, Event::Ab(_)))
 }
 
-impl Log {
-    /// Reads what a file of that name holds.
-    ///
-    /// # Errors
-    /// The line that is not what it should be, and how.
-    pub fn parse(name: &str, bytes: &[u8]) -> Result<Self, UsageError> {
-        let whole = whole_lines(bytes);
-        let mut header = None;
-        let mut lines = Vec::new();
-        for (number, line) in (1..).zip(whole.split_inclusive(|&byte| byte == b'\n')) {
-            let refused = |problem: &str| UsageError::file(name, number, problem);
-            match serde_json::from_slice(line) {
-                Ok(Event::Ab(first)) if header.is_none() => header = Some(*first),
-                Ok(Event::Ab(_)) => return Err(refused("a second header: one file, one trial")),
-                Ok(line) if header.is_some() => lines.push(line),
-                Err(error) if header.is_some() => return Err(refused(&without_line(&error))),
-                Ok(_) | Err(_) => break,
-            }
-        }
-        let refused = |problem: String| UsageError::file(name, 1, &problem);
-        let none = "no header of a trial: not a log of udpbench ab, or cut off";
-        let header: Header = header.ok_or_else(|| refused(none.to_owned()))?;
-        if header.format != FORMAT {
-            return Err(refused(format!(
-                "format {}, but udpbench {} reads format {FORMAT}",
-                header.format,
-                crate::VERSION
-            )));
-        }
-        Ok(Self {
-            name: name.to_owned(),
-            header,
-            lines,
-            whole_bytes: whole.len() as u64,
-            bytes: bytes.len() as u64,
-        })
+fn header(line: &[u8]) -> Result<Header, String> {
+    match serde_json::from_slice(line) {
+        Ok(Event::Ab(header)) if header.format == FORMAT => Ok(*header),
+        Ok(Event::Ab(header)) => Err(format!(
+            "format {}, but udpbench {} reads format {FORMAT}",
+            header.format,
+            crate::VERSION
+        )),
+        _ => Err("no header: not a log of udpbench ab, or cut off".to_owned()),
     }
 }

@@ -1,26 +1,29 @@
 //! A or B: two builds, two sets of options, or two states of the machine, measured for that question alone.
 //!
 //! Both are measured within the same moments, case by case, in turn; each round has fresh processes, and is one
-//! observation. That is worth more than any arithmetic on two runs: `docs/METHODOLOGY.md` says why.
+//! observation. That is worth more than any arithmetic on two runs: `docs/AB.md` says how.
 //!
 //! | step | module |
 //! |---|---|
 //! | which case of A is held against which of B | `pairs` |
 //! | what is done, and what happened: the log | `log` |
 //! | what of it counts | `record` |
-//! | in which order it is measured | `trial` |
+//! | in which order it is measured, and how it goes | `order`, `run` |
+//! | what makes a side what it is | `state` |
 //! | what it says | `judge`, over the parts that `parts` finds, round by round (`series`) |
 //! | how that is told | `table`, `rows` |
 
 mod judge;
 pub mod log;
+mod order;
 mod pairs;
 mod parts;
 mod record;
 pub mod rows;
+mod run;
 mod series;
+mod state;
 pub mod table;
-mod trial;
 
 use std::fmt;
 
@@ -29,7 +32,8 @@ use serde::{Deserialize, Serialize};
 pub use self::judge::{Judgement, Question, judge};
 pub use self::pairs::{Pair, pairs};
 pub use self::record::Record;
-pub use self::trial::{Ending, Journal, is_complete, run, start};
+pub use self::run::{Ending, Journal, is_complete, run};
+pub use self::state::start;
 
 /// One of the two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,5 +66,7 @@ impl fmt::Display for Side {
     }
 }
 
+#[cfg(test)]
+mod dice;
 #[cfg(test)]
 mod tests;

@@ -1,4 +1,4 @@
-//! What of a trial counts: its windows, pair by pair and round by round.
+//! What of a comparison counts: its windows, pair by pair and round by round.
 
 use std::collections::BTreeMap;
 
@@ -132,7 +132,7 @@ impl Record {
     /// Why that cannot have happened.
     pub fn take(&mut self, event: &Event) -> Result<(), String> {
         match event {
-            Event::Ab(_) => return Err("a second header: one file, one trial".to_owned()),
+            Event::Ab(_) => return Err("a second header: one file, one run".to_owned()),
             Event::Window { side, pair, sample } => self.window(*side, *pair, sample)?,
             Event::Repeated { pair, .. } => self.pair(*pair)?.repeated += 1,
             Event::Failed {

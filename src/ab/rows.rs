@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::judge::{Answer, Judgement};
-use crate::compare::{By, place};
+use crate::compare::place;
 use crate::export::csv;
 
 /// One row. Empty: not known, or not of this kind.
@@ -73,10 +73,7 @@ fn row(judgement: &Judgement, kind: &'static str, label: &str, answer: &Answer) 
         label: label.to_owned(),
         cases: answer.cases,
         rounds: judgement.rounds,
-        by: match by {
-            By::Speed => "speed",
-            By::Cpu => "cpu",
-        },
+        by: by.name(),
         change_pct: answer.change.and_then(|change| percent(change.estimate)),
         change_pct_low: answer.change.and_then(|change| percent(change.low)),
         change_pct_high: answer.change.and_then(|change| percent(change.high)),

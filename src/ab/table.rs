@@ -3,14 +3,16 @@
 use std::cmp::Ordering;
 use std::fmt::Write as _;
 
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
-
 use super::judge::{Answer, CaseAnswer, Engine, FALSE_DISCOVERY_RATE, Judgement, MARGIN};
 use super::log::{Header, Setup};
 use super::{Record, Side};
 use crate::compare::footnotes::wrapped;
-use crate::compare::table::{Detail, change, count, interval, style, value};
+use crate::compare::lines::{self, Line};
+use crate::compare::table::{Detail, change, count, interval, value};
 use crate::compare::{By, Verdict, place};
+
+/// The longest key that leaves the table within 100 columns.
+const MAX_LABEL: usize = 44;
 
 /// Draws it, with escape sequences for colours, which the caller removes where they do not belong.
 pub fn draw(record: &Record, judgement: &Judgement, detail: Detail) -> String {
@@ -55,18 +57,14 @@ fn described(side: Side, setup: &Setup) -> String {
 fn engines(text: &mut String, by: By, engines: &[Engine]) {
     let mut lines = Vec::new();
     for engine in engines {
-        lines.push(Line::of(engine.label.clone(), &engine.all));
+        lines.push(line(engine.label.clone(), &engine.all));
         let parts = engine.telling.and_then(|number| engine.parts.get(number));
         for (part, answer) in parts.into_iter().flatten() {
-            lines.push(Line::of(format!("  {}", place(&[*part])), answer));
+            lines.push(line(format!("  {}", place(&[*part])), answer));
         }
     }
-    draw_lines(
-        text,
-        by,
-        &["engine", "cases", "change %", "95 % interval"],
-        &lines,
-    );
+    let header = ["engine", "cases", "change %", "95 % interval"];
+    lines::draw(text, by, (&header, 1), MAX_LABEL, &lines);
 }
 
 /// Largest first.
@@ -85,7 +83,7 @@ fn cases(text: &mut String, by: By, cases: &[CaseAnswer], detail: Detail) {
     let lines: Vec<Line> = shown
         .into_iter()
         .map(|case| Line {
-            name: case.key.clone(),
+            label: case.key.clone(),
             cells: vec![
                 value(case.a),
                 value(case.b),
@@ -95,62 +93,19 @@ fn cases(text: &mut String, by: By, cases: &[CaseAnswer], detail: Detail) {
             verdict: &case.answer.verdict,
         })
         .collect();
-    draw_lines(
-        text,
-        by,
-        &["case", "A", "B", "change %", "95 % interval"],
-        &lines,
-    );
+    let header = ["case", "A", "B", "change %", "95 % interval"];
+    lines::draw(text, by, (&header, 1), MAX_LABEL, &lines);
 }
 
-struct Line<'a> {
-    name: String,
-    cells: Vec<String>,
-    verdict: &'a Verdict,
-}
-
-impl<'a> Line<'a> {
-    fn of(name: String, answer: &'a Answer) -> Self {
-        Self {
-            name,
-            cells: vec![
-                answer.cases.to_string(),
-                change(answer.change),
-                interval(answer.change),
-            ],
-            verdict: &answer.verdict,
-        }
-    }
-}
-
-/// The longest name that leaves the table within 100 columns; longer ones get a line of their own.
-const MOST_NAME: usize = 44;
-
-fn draw_lines(text: &mut String, by: By, header: &[&str], lines: &[Line]) {
-    if lines.is_empty() {
-        return;
-    }
-    let mut table = Table::new();
-    table
-        .load_preset(presets::NOTHING)
-        .set_content_arrangement(ContentArrangement::Disabled)
-        .set_header(header.iter().copied());
-    for column in table.column_iter_mut().skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    for line in lines {
-        let name = Some(line.name.as_str()).filter(|name| name.len() <= MOST_NAME);
-        let cells = line.cells.iter().map(String::as_str);
-        table.add_row(std::iter::once(name.unwrap_or_default()).chain(cells));
-    }
-    let mut drawn = table.lines();
-    let _ = writeln!(text, "\n{} verdict", drawn.next().unwrap_or_default());
-    for (line, drawn) in lines.iter().zip(drawn) {
-        if line.name.len() > MOST_NAME {
-            let _ = writeln!(text, " {}", line.name);
-        }
-        let style = style(line.verdict);
-        let _ = writeln!(text, "{drawn} {style}{}{style:#}", line.verdict.word(by));
+fn line(label: String, answer: &Answer) -> Line<'_> {
+    Line {
+        label,
+        cells: vec![
+            answer.cases.to_string(),
+            change(answer.change),
+            interval(answer.change),
+        ],
+        verdict: &answer.verdict,
     }
 }
 

@@ -1,125 +1,12 @@
-//! How often a verdict errs, on trials made by dice: the 96 cases and 20 rounds of the default one.
+//! How often a verdict errs, on comparisons made by dice: the 96 cases and 20 rounds of the default one.
 
-use std::time::Duration;
-
+use super::dice::{COMPARISONS, Dice, ROUNDS, comparison, keys, record};
 use super::judge::Engine;
-use super::log::{Event, FORMAT, Header, Setup, Until};
+use super::log::Event;
 use super::*;
 use crate::compare::table::Detail;
 use crate::compare::{By, Part, Threshold, Verdict, place};
 use crate::data::Case;
-use crate::plan::{Block, Plan, Planned, Settings};
-use crate::platform::host::Host;
-use crate::platform::placement::Placement;
-use crate::row::Environment;
-use crate::sys::files::Root;
-
-/// An emulator takes its time, and would not find anything else.
-const TRIALS: u64 = if cfg!(target_arch = "x86_64") { 40 } else { 10 };
-const ROUNDS: u32 = 20;
-
-fn keys() -> Vec<String> {
-    let mut keys = Vec::new();
-    for threads in [1, 2, 4] {
-        for payload in [26, 300, 1460] {
-            for ip in ["v4", "v6"] {
-                for engine in ["std", "mio-level", "mio-exhaustive"] {
-                    if engine == "mio-exhaustive" && threads == 1 {
-                        continue;
-                    }
-                    for connection in ["connected", "unconnected"] {
-                        keys.push(format!(
-                            "{engine}:{engine}/{threads}t/{payload}B/{connection}/{ip}"
-                        ));
-                    }
-                }
-            }
-        }
-    }
-    keys
-}
-
-fn setup(keys: &[String]) -> Setup {
-    let planned = |key: &String| {
-        let case = Case::of_key(key).expect("the key of a case");
-        Planned {
-            case,
-            verdict: crate::plan::Verdict::Run(Placement::unpinned(case.threads), Vec::new()),
-        }
-    };
-    let block = |key: &String| Block {
-        key: Case::of_key(key).expect("the key of a case").block(),
-        cases: vec![planned(key)],
-    };
-    Setup {
-        program: None,
-        version: "1".to_owned(),
-        options: Vec::new(),
-        before: None,
-        settings: Settings {
-            warmup: Duration::ZERO,
-            window: Duration::from_millis(20),
-            root: Root::default(),
-            #[cfg(feature = "calibration")]
-            delay: None,
-        },
-        plan: Plan {
-            engines: Vec::new(),
-            blocks: keys.iter().map(block).collect(),
-        },
-    }
-}
-
-fn record(looks: u32) -> Record {
-    let setup = setup(&keys());
-    let header = Header {
-        format: FORMAT,
-        command_line: Vec::new(),
-        started_at: String::new(),
-        rounds: ROUNDS,
-        until: (looks > 1).then_some(Until {
-            looks,
-            max_time: Duration::MAX,
-        }),
-        seed: 1,
-        a: setup.clone(),
-        b: setup,
-        environment: Environment::default(),
-        host: Host::default(),
-    };
-    Record::new(header).expect("the same cases")
-}
-
-struct Dice(fastrand::Rng);
-
-impl Dice {
-    /// Box & Muller, Ann. Math. Stat. 29 (1958) 610-611.
-    fn normal(&mut self, deviation: f64) -> f64 {
-        let radius = (-2.0 * (1.0 - self.0.f64()).ln()).sqrt();
-        deviation * radius * (std::f64::consts::TAU * self.0.f64()).cos()
-    }
-
-    /// One window in twenty is far off; where threads share CPUs, all scatter more.
-    fn difference(&mut self, case: &Case) -> f64 {
-        let quiet = if case.threads.is_alone() { 0.01 } else { 0.03 };
-        let wild = if self.0.f64() < 0.05 { 6.0 } else { 1.0 };
-        self.normal(quiet * wild)
-    }
-}
-
-/// A trial in which B is so much slower than A.
-fn trial(seed: u64, slower: impl Fn(&Case) -> f64) -> Record {
-    let mut dice = Dice(fastrand::Rng::with_seed(seed));
-    let mut record = record(1);
-    for (pair, key) in keys().iter().enumerate() {
-        let case = Case::of_key(key).expect("the key of a case");
-        for round in 1..=ROUNDS {
-            let speed = (1.0 - slower(&case)) * dice.difference(&case).exp();
-            record.put(pair, round, speed);
-        }
-    }
-    record
-}
 
 fn judged(record: &Record) -> Judgement {
     let question = Question {
@@ -133,10 +20,10 @@ fn is_news(verdict: &Verdict) -> bool {
     matches!(verdict, Verdict::Better | Verdict::Worse)
 }
 
-/// How many trials are like that.
+/// How many comparisons are like that.
 fn count(slower: impl Fn(&Case) -> f64, is_like_that: impl Fn(&Judgement) -> bool) -> u64 {
-    let trials = (1..=TRIALS).map(|seed| judged(&trial(seed, &slower)));
-    trials.filter(is_like_that).count() as u64
+    let comparisons = (1..=COMPARISONS).map(|seed| judged(&comparison(seed, &slower)));
+    comparisons.filter(is_like_that).count() as u64
 }
 
 fn engine<'a>(judgement: &'a Judgement, label: &str) -> &'a Engine {
@@ -176,7 +63,7 @@ fn where_nothing_changed_nothing_is_called_a_change() {
                     .any(|(_, answer)| is_news(&answer.verdict))
         },
     );
-    assert_eq!(alarms, 0, "of {TRIALS}");
+    assert_eq!(alarms, 0, "of {COMPARISONS}");
 }
 
 #[test]
@@ -192,7 +79,7 @@ fn a_single_case_of_one_thread_that_is_3_percent_slower_is_found() {
             worse.map(|case| &case.key).eq([&slow.key()])
         },
     );
-    assert!(found >= TRIALS * 6 / 10, "{found} of {TRIALS}");
+    assert!(found >= COMPARISONS * 6 / 10, "{found} of {COMPARISONS}");
 }
 
 #[test]
@@ -213,7 +100,7 @@ fn a_change_at_some_thread_counts_is_found_and_named() {
                 .iter()
                 .all(|(part, _)| matches!(part, Part::Threads(_)))
     });
-    assert!(named >= TRIALS * 8 / 10, "{named} of {TRIALS}");
+    assert!(named >= COMPARISONS * 8 / 10, "{named} of {COMPARISONS}");
     let same = count(slower, |found| {
         engine(found, "mio-level").all.verdict == Verdict::Same
     });
@@ -239,7 +126,7 @@ fn a_change_at_one_payload_is_found_and_named() {
                 ("at 1460 B".to_owned(), "slower"),
             ])
     });
-    assert!(named >= TRIALS * 8 / 10, "{named} of {TRIALS}");
+    assert!(named >= COMPARISONS * 8 / 10, "{named} of {COMPARISONS}");
 }
 
 #[test]
@@ -253,12 +140,12 @@ fn what_did_not_change_is_called_the_same() {
                 .all(|engine| engine.all.verdict == Verdict::Same)
         },
     );
-    assert!(same >= TRIALS / 2, "{same} of {TRIALS}");
+    assert!(same >= COMPARISONS / 2, "{same} of {COMPARISONS}");
 }
 
 #[test]
 fn looking_often_takes_more_to_be_sure() {
-    let once = trial(1, |_| 0.0);
+    let once = comparison(1, |_| 0.0);
     let mut often = record(5);
     for (pair, key) in keys().iter().enumerate() {
         let case = Case::of_key(key).expect("the key of a case");
@@ -277,7 +164,7 @@ fn looking_often_takes_more_to_be_sure() {
 
 #[test]
 fn a_case_that_fails_in_b_is_broken() {
-    let mut record = trial(1, |_| 0.0);
+    let mut record = comparison(1, |_| 0.0);
     for (pair, side) in [(0, Side::B), (1, Side::A), (2, Side::A), (2, Side::B)] {
         let failed = Event::Failed {
             side,
@@ -303,7 +190,7 @@ fn a_case_that_fails_in_b_is_broken() {
 
 #[test]
 fn every_line_fits_the_terminal() {
-    let record = trial(1, |case| {
+    let record = comparison(1, |case| {
         if case.payload.bytes() == 26 {
             0.5
         } else {

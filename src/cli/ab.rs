@@ -104,7 +104,7 @@ pub struct RoundsArgs {
     /// Time limit of --until [default: 10m]
     #[arg(long, value_name = "TIME", value_parser = duration::parse, requires = "until", conflicts_with = "resume")]
     pub max_time: Option<Duration>,
-    /// Seed of the order, to repeat that of an earlier trial [default: random]
+    /// Seed of the order, to repeat that of an earlier comparison [default: random]
     #[arg(
         long,
         value_name = "N",
@@ -121,7 +121,7 @@ pub struct LogArgs {
     /// The log: every window, as it was counted [default: results/TIME-BOARD-ab.jsonl]
     #[arg(short, long, value_name = "FILE", conflicts_with = "resume")]
     pub output: Option<PathBuf>,
-    /// Goes on with the trial that wrote this log, or judges it again if it is complete
+    /// Goes on with the comparison that wrote this log, or judges it again if it is complete
     #[arg(long, value_name = "FILE")]
     pub resume: Option<PathBuf>,
     /// No progress, only errors and the answers

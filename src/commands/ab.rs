@@ -10,8 +10,8 @@ use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget};
 
 use super::{bar, say};
-use crate::ab::log::{Event, Log};
-use crate::ab::{self, Ending, Journal, Question, Record, Side, judge, rows, table};
+use crate::ab::log::Event;
+use crate::ab::{self, Ending, Journal, Question, Record, Side, judge, log, rows, table};
 use crate::cli::{AbArgs, ComparisonFormat};
 use crate::compare::table::Detail;
 use crate::error::UsageError;
@@ -116,7 +116,7 @@ fn resume(path: &Path, question: Question) -> anyhow::Result<(Record, OutputFile
     let refused = |problem: String| UsageError::flag("--resume", &path.display(), problem);
     let bytes = files::read_whole(path, Kind::File)
         .map_err(|error| refused(format!("cannot read it: {error}")))?;
-    let log = Log::parse(&path.display().to_string(), &bytes)?;
+    let log = log::parse(&path.display().to_string(), &bytes)?;
     let mut record =
         Record::new(log.header).map_err(|problem| UsageError::file(&log.name, 1, &problem))?;
     for (number, event) in (2..).zip(&log.lines) {
@@ -150,7 +150,7 @@ fn line(event: &Event) -> anyhow::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Where the trial's news arrive.
+/// Where the news arrive.
 struct Progress {
     log: OutputFile,
     bar: ProgressBar,

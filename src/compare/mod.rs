@@ -20,6 +20,7 @@ mod drift;
 mod engines;
 pub(crate) mod footnotes;
 mod line;
+pub(crate) mod lines;
 mod numbers;
 mod pairs;
 mod parts;

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Against, By, Change, Comparison, EngineChange, Measure, PartChange, Verdict, parts};
+use super::{Against, Change, Comparison, EngineChange, Measure, PartChange, Verdict, parts};
 use crate::export::csv;
 
 /// One row. Empty: not known, or not of this kind.
@@ -55,10 +55,7 @@ fn rows_of<'a>(comparison: &'a Comparison, file: &'a Against) -> Vec<TableRow<'a
     let row = |change: Option<Change>, verdict: &'a Verdict| TableRow {
         base: &comparison.base,
         new: &file.name,
-        by: match by {
-            By::Speed => "speed",
-            By::Cpu => "cpu",
-        },
+        by: by.name(),
         change_pct: change.map(|change| percent(change.estimate)),
         change_pct_low: change.map(|change| percent(change.low)),
         change_pct_high: change.map(|change| percent(change.high)),

@@ -3,13 +3,14 @@
 use std::cmp::Ordering;
 use std::fmt::Write as _;
 
-use anstyle::{AnsiColor, Style};
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
-
+use super::lines::{self, Line};
 pub(crate) use super::numbers::{change, interval};
 use super::significance::FALSE_DISCOVERY_RATE;
 use super::{Against, By, CaseChange, Comparison, EngineChange, Verdict, footnotes};
 use crate::data::{BlockKey, Connection};
+
+/// The longest label that leaves the table within 100 columns.
+const MAX_LABEL: usize = 18;
 
 /// Which cases are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,7 +77,7 @@ fn engines(text: &mut String, by: By, engines: &[EngineChange]) {
     let judged = engines.iter().filter(|engine| engine.change.is_some());
     let lines: Vec<Line> = judged
         .map(|engine| Line {
-            label: &engine.label,
+            label: engine.label.clone(),
             cells: vec![
                 engine.cases.to_string(),
                 engine.blocks.to_string(),
@@ -87,7 +88,7 @@ fn engines(text: &mut String, by: By, engines: &[EngineChange]) {
         })
         .collect();
     let header = ["engine", "cases", "blocks", "change %", "95 % interval"];
-    lines_below(text, by, &header, 1, &lines);
+    lines::draw(text, by, (&header, 1), MAX_LABEL, &lines);
 }
 
 /// Largest first; without a change, after those that have one.
@@ -102,7 +103,7 @@ fn cases(text: &mut String, by: By, cases: &[CaseChange], detail: Detail) {
     let lines: Vec<Line> = shown
         .into_iter()
         .map(|case| Line {
-            label: &case.label,
+            label: case.label.clone(),
             cells: vec![
                 connection(case.connection).to_owned(),
                 block(&case.block),
@@ -123,68 +124,7 @@ fn cases(text: &mut String, by: By, cases: &[CaseChange], detail: Detail) {
         "change %",
         "95 % interval",
     ];
-    lines_below(text, by, &header, 3, &lines);
-}
-
-struct Line<'a> {
-    label: &'a str,
-    cells: Vec<String>,
-    verdict: &'a Verdict,
-}
-
-/// The longest label and block that leave the table within 100 columns; longer ones get a line of their own.
-const MAX_LABEL: usize = 18;
-const MAX_BLOCK: usize = 14;
-
-/// Columns from number `numbers` on are right-aligned. The verdict is last, where colour moves nothing.
-fn lines_below(text: &mut String, by: By, header: &[&str], numbers: usize, lines: &[Line]) {
-    if lines.is_empty() {
-        return;
-    }
-    let mut table = Table::new();
-    table
-        .load_preset(presets::NOTHING)
-        .set_content_arrangement(ContentArrangement::Disabled)
-        .set_header(header.iter().copied());
-    for column in table.column_iter_mut().skip(numbers) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    for line in lines {
-        let label = if line.is_long() { "" } else { line.label };
-        let cells = line.cells.iter().map(|cell| match cell.len() {
-            0..=MAX_BLOCK => cell.as_str(),
-            _ => "",
-        });
-        table.add_row(std::iter::once(label).chain(cells));
-    }
-    let mut drawn = table.lines();
-    let _ = writeln!(text, "\n{} verdict", drawn.next().unwrap_or_default());
-    for (line, drawn) in lines.iter().zip(drawn) {
-        if line.is_long() {
-            let long = line.cells.iter().filter(|cell| cell.len() > MAX_BLOCK);
-            let own: Vec<&str> = std::iter::once(line.label)
-                .chain(long.map(String::as_str))
-                .collect();
-            let _ = writeln!(text, " {}", own.join(" "));
-        }
-        let style = style(line.verdict);
-        let _ = writeln!(text, "{drawn} {style}{}{style:#}", line.verdict.word(by));
-    }
-}
-
-impl Line<'_> {
-    fn is_long(&self) -> bool {
-        self.label.len() > MAX_LABEL || self.cells.iter().any(|cell| cell.len() > MAX_BLOCK)
-    }
-}
-
-pub(crate) fn style(verdict: &Verdict) -> Style {
-    match verdict {
-        Verdict::Worse | Verdict::Broken(_) => AnsiColor::Red.on_default().bold(),
-        Verdict::Better => AnsiColor::Green.on_default().bold(),
-        Verdict::Unclear | Verdict::NotComparable(_) => AnsiColor::Yellow.on_default(),
-        Verdict::Same | Verdict::Reference => Style::new(),
-    }
+    lines::draw(text, by, (&header, 3), MAX_LABEL, &lines);
 }
 
 pub(crate) fn connection(connection: Connection) -> &'static str {

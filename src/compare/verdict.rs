@@ -117,6 +117,14 @@ impl Options {
 }
 
 impl By {
+    /// As it is typed.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Speed => "speed",
+            Self::Cpu => "cpu",
+        }
+    }
+
     pub(crate) fn direction(self, estimate: f64) -> Verdict {
         // More datagrams are better, more CPU time is worse.
         if (estimate > 0.0) == (self == Self::Speed) {

@@ -12,7 +12,6 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use self::check::Expected;
 pub use self::read::Log;
-pub(crate) use self::read::{whole_lines, without_line};
 use crate::data::Sample;
 use crate::plan::{Plan, Schedule};
 use crate::platform::host::Host;

@@ -3,21 +3,22 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::{Event, FORMAT, Header, OLDEST_FORMAT};
 use crate::data::{EngineName, Traits};
 use crate::error::UsageError;
 
-/// What a file holds.
+/// What a file of JSON Lines holds: what is to be done, and what happened. By default, of a sweep.
 #[derive(Clone, Debug)]
-pub struct Log {
+pub struct Log<H = Header, E = Event> {
     /// The file, as it was named.
     pub name: String,
     /// Its first line.
-    pub header: Header,
+    pub header: H,
     /// The others. The n-th, from 0, is line n + 2 of the file.
-    pub lines: Vec<Event>,
+    pub lines: Vec<E>,
     /// How much of the file is whole lines, in bytes. What comes after them was cut off by whatever ended the
     /// program, and is no line.
     pub whole_bytes: u64,
@@ -47,14 +48,31 @@ impl Log {
     /// # Errors
     /// As for [`Log::open`].
     pub fn parse(name: &str, bytes: &[u8]) -> Result<Self, UsageError> {
-        let whole = whole_lines(bytes);
+        Self::read(name, bytes, header, |line| matches!(line, Event::Header(_)))
+    }
+}
+
+impl<H, E: DeserializeOwned> Log<H, E> {
+    /// Reads what a file of that name holds: the `header` in its first line, and in no other.
+    ///
+    /// # Errors
+    /// As for [`Log::open`].
+    pub(crate) fn read(
+        name: &str,
+        bytes: &[u8],
+        header: impl FnOnce(&[u8]) -> Result<H, String>,
+        is_header: impl Fn(&E) -> bool,
+    ) -> Result<Self, UsageError> {
+        // What comes after the last line was cut off by whatever ended the program.
+        let end = bytes.iter().rposition(|&byte| byte == b'\n');
+        let whole = end.map_or(&[][..], |end| &bytes[..=end]);
         let mut lines = whole.split_inclusive(|&byte| byte == b'\n');
         let first = lines.next().unwrap_or_default();
         let header = header(first).map_err(|problem| UsageError::file(name, 1, &problem))?;
         let line = |(number, line): (usize, &[u8])| {
             let refused = |problem: &str| UsageError::file(name, number, problem);
             match serde_json::from_slice(line) {
-                Ok(Event::Header(_)) => Err(refused("a second header: one file, one run")),
+                Ok(line) if is_header(&line) => Err(refused("a second header: one file, one run")),
                 Ok(line) => Ok(line),
                 Err(error) => Err(refused(&without_line(&error))),
             }
@@ -67,12 +85,6 @@ impl Log {
             bytes: bytes.len() as u64,
         })
     }
-}
-
-/// Without what comes after the last line, which was cut off by whatever ended the program.
-pub(crate) fn whole_lines(bytes: &[u8]) -> &[u8] {
-    let end = bytes.iter().rposition(|&byte| byte == b'\n');
-    end.map_or(&[], |end| &bytes[..=end])
 }
 
 fn header(line: &[u8]) -> Result<Header, String> {
@@ -111,6 +123,6 @@ fn with_engines(mut header: Header) -> Header {
 }
 
 /// serde counts the lines of what it was given, which is one.
-pub(crate) fn without_line(error: &serde_json::Error) -> String {
+fn without_line(error: &serde_json::Error) -> String {
     error.to_string().replace(" at line 1 column", " at column")
 }

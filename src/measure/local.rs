@@ -7,8 +7,9 @@ use std::time::Instant;
 
 use anyhow::{Context, bail};
 
+use super::readings::{Finished, Idle, Reading};
 use super::running::{Running, Start};
-use super::site::{Edge, Finished, Flow, Idle, Part, Reading, Site, SiteBrief};
+use super::site::{Edge, Flow, Part, Site, SiteBrief};
 use super::sockets::Sockets;
 use super::taps::Taps;
 use super::threads::LaneThreads;

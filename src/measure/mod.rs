@@ -10,6 +10,7 @@ mod flows;
 mod lane;
 mod local;
 pub mod message;
+pub mod readings;
 pub mod remote;
 mod running;
 mod sample;

@@ -13,7 +13,8 @@ use nix::sys::eventfd::{EfdFlags, EventFd};
 use serde::de::DeserializeOwned;
 
 use super::message::{self, Answer, Hello, Request};
-use super::site::{Edge, Finished, Flow, Idle, Reading, Site, SiteBrief};
+use super::readings::{Finished, Idle, Reading};
+use super::site::{Edge, Flow, Site, SiteBrief};
 use crate::data::Counts;
 use crate::sys::host_id::HostId;
 

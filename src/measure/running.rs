@@ -6,7 +6,8 @@ use std::time::Instant;
 use anyhow::bail;
 
 use super::lane::Lane;
-use super::site::{Edge, Finished, Idle, LaneEnd, Reading};
+use super::readings::{Finished, Idle, LaneEnd, Reading};
+use super::site::Edge;
 use super::snapshot::Snapshot;
 use super::sockets::Buffers;
 use super::taps::Taps;

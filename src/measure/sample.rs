@@ -2,7 +2,8 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::site::{Edge, Finished, LaneEnd, LaneReading, Reading};
+use super::readings::{Finished, LaneEnd, LaneReading, Reading};
+use super::site::Edge;
 use crate::data::{Books, Case, Counts, Group, LaneSample, Sample, Side};
 use crate::engines::Engines;
 use crate::sys::clock::Switches;
@@ -137,11 +138,11 @@ impl Half {
         // The time of a lane that workers run is in theirs.
         let has_clock = self.edges().filter(|(lane, _)| !lane.is_pooled);
         let of_lane = |(_, (open, close)): (&LaneEnd, (&LaneReading, &LaneReading))| {
-            Some(close.cpu_ns?.saturating_sub(open.cpu_ns?))
+            grown(open.cpu_ns, close.cpu_ns)
         };
         let of_lanes: u64 = has_clock.map(of_lane).sum::<Option<u64>>()?;
         // The clocks are read one after the other, so the little that lies between may come out negative.
-        let of_all = self.closing.cpu_ns?.saturating_sub(self.opening.cpu_ns?);
+        let of_all = grown(self.opening.cpu_ns, self.closing.cpu_ns)?;
         Some(of_all.saturating_sub(of_lanes))
     }
 

@@ -9,14 +9,10 @@ use std::os::fd::BorrowedFd;
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::{Case, Counts, Side, Verified};
+use super::readings::{Finished, Idle, Reading};
+use crate::data::{Case, Counts};
 use crate::platform::placement::Placement;
-use crate::sys::clock::Switches;
-use crate::sys::cpu_speed::CpuSpeed;
 use crate::sys::host_id::HostId;
-use crate::sys::kernel::Discarded;
-use crate::sys::run_queue::CpuTaken;
-use crate::sys::sensors::SensorReadings;
 #[cfg(feature = "calibration")]
 use crate::workload::delay::Delay;
 
@@ -222,97 +218,4 @@ pub enum Edge {
     Opening,
     /// What is slow to read is read last.
     Closing,
-}
-
-/// What a site reads at one edge of a window.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Reading {
-    /// When, in nanoseconds since the trial was opened, by the site's own monotonic clock.
-    pub at_ns: u64,
-    /// Of its own threads and sockets.
-    pub counts: Counts,
-    /// The kernel's discards since the trial was opened, just before and just after the counts: to read them
-    /// takes longer than a datagram. Where they rest, one reading outside the window is both.
-    pub discards: [Discarded; 2],
-    /// Calls of threads that send that failed so far.
-    pub failed_sends: u64,
-    /// CPU time of the process, less that of the thread that reads it, in nanoseconds.
-    pub cpu_ns: Option<u64>,
-    /// CPU time of the thread that reads it, in nanoseconds.
-    pub coordinator_cpu_ns: Option<u64>,
-    /// One for each thread, senders first, workers last.
-    pub lanes: Vec<LaneReading>,
-}
-
-/// What one thread did so far.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-pub struct LaneReading {
-    /// Datagrams handed to the kernel.
-    pub sent_packets: u64,
-    /// UDP payload in them.
-    pub sent_bytes: u64,
-    /// Datagrams taken from the kernel.
-    pub received_packets: u64,
-    /// UDP payload in them.
-    pub received_bytes: u64,
-    /// Calls that found nothing to do.
-    pub would_blocks: u64,
-    /// Calls that failed.
-    pub errors: u64,
-    /// CPU time, in nanoseconds. `None` where the clock cannot be read, and where workers run the lane.
-    pub cpu_ns: Option<u64>,
-    /// Time waited for a CPU, in nanoseconds. `None` where the kernel does not count it, and where workers run
-    /// the lane.
-    pub waited_ns: Option<u64>,
-    /// Context switches.
-    pub switches: Option<Switches>,
-    /// What interrupts and the hypervisor took of the CPU that it is pinned to.
-    pub taken: Option<CpuTaken>,
-}
-
-/// What speaks for it that nothing will move any more.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub struct Idle {
-    /// Nothing waits in any queue, neither of a socket nor of a CPU.
-    pub are_queues_empty: bool,
-    /// Since the counts moved last, each thread has slept or had CPU time to move something.
-    pub had_their_chance: bool,
-}
-
-/// What a site knows when a trial is over.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Finished {
-    /// The last counts.
-    pub counts: Counts,
-    /// Datagrams that were left in the receive queues.
-    pub unread: u64,
-    /// The kernel's discards since the trial was opened.
-    pub discards: Discarded,
-    /// Calls of threads that send that failed.
-    pub failed_sends: u64,
-    /// What the kernel granted as SO_RCVBUF, in bytes. `None`: no receiver is here.
-    pub rcvbuf_bytes: Option<u64>,
-    /// What SO_SNDBUF says, in bytes. `None`: no sender is here.
-    pub sndbuf_bytes: Option<u64>,
-    /// What the sensors said meanwhile.
-    pub climate: SensorReadings,
-    /// What was found in the datagrams, where they were looked at.
-    pub verified: Option<Verified>,
-    /// One for each thread, as in [`Reading::lanes`].
-    pub lanes: Vec<LaneEnd>,
-}
-
-/// What is known of a thread once it has ended.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct LaneEnd {
-    /// Its side of the workload.
-    pub side: Side,
-    /// The CPU that it was pinned to.
-    pub cpu: Option<u32>,
-    /// Whether workers ran it, whose CPU time then has its own in it.
-    pub is_pooled: bool,
-    /// How fast its CPU ran when it had just stopped.
-    pub pace: Option<CpuSpeed>,
-    /// What its engine has to say about how it went.
-    pub remark: Option<String>,
 }

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use super::lane::Lane;
-use super::site::{LaneReading, Reading};
+use super::readings::{LaneReading, Reading};
 use super::taps::Taps;
 use super::threads::LaneThreads;
 use crate::data::Counts;

@@ -138,7 +138,7 @@ fn setup(args: &AbArgs, side: Side, request: Request) -> Result<Setup, UsageErro
     })
 }
 
-/// A path that means the same wherever the trial goes on.
+/// A path that means the same wherever the comparison goes on.
 fn found(side: Side, path: &Path) -> Result<String, UsageError> {
     match path.canonicalize() {
         Ok(path) => Ok(path.to_string_lossy().into_owned()),

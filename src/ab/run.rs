@@ -1,18 +1,14 @@
-//! The order: rounds of fresh processes, cases shuffled within a round, both sides of a case one after the other,
-//! A first as often as B.
+//! The course of a comparison: rounds of fresh processes, looks at the results, windows that are measured again.
 
-use std::env;
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, anyhow, ensure};
+use anyhow::{Context, anyhow};
 
 use super::judge::{Question, judge};
-use super::log::{Event, Setup};
+use super::log::Event;
 use super::pairs::runnable;
-use super::{Record, Side};
-use crate::data::{BlockKey, Sample};
+use super::{Record, Side, order, state};
+use crate::data::Sample;
 use crate::log::Expected;
 use crate::measure::site::Sites;
 use crate::measure::sound::possible;
@@ -21,7 +17,7 @@ use crate::measure::{self, NoSample};
 use crate::row;
 use crate::sys::interrupt::{Interrupt, Interrupted};
 
-/// What a trial tells while it goes on. Errors of a journal end it.
+/// What is told meanwhile. Errors of a journal end the comparison.
 pub trait Journal {
     /// What is about to happen, for the progress display.
     fn doing(&mut self, what: &str);
@@ -34,7 +30,7 @@ pub trait Journal {
     fn windows_in_all(&mut self, windows: u64);
 }
 
-/// How a trial ended.
+/// How it ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// With all its rounds, or with its decision.
@@ -55,17 +51,17 @@ pub fn run(
     interrupt: &Interrupt,
     journal: &mut dyn Journal,
 ) -> anyhow::Result<Ending> {
-    let mut trial = Trial {
+    let mut run = Run {
         agents: [None, None],
         record,
         interrupt,
         journal,
     };
-    match trial.looks(question) {
+    match run.looks(question) {
         Ok(ending) => Ok(ending),
         Err(End::Broken(error)) => Err(error),
         Err(End::Interrupted) => {
-            trial.emit(&Event::Interrupted {})?;
+            run.emit(&Event::Interrupted {})?;
             Ok(Ending::Interrupted)
         }
     }
@@ -78,7 +74,7 @@ pub fn is_complete(record: &Record, question: Question) -> bool {
     rounds == header.most_rounds() || is_at_a_look && judge(record, question).is_decided()
 }
 
-/// Why a trial ends before it is complete.
+/// Why it ends before it is complete.
 enum End {
     Interrupted,
     Broken(anyhow::Error),
@@ -96,7 +92,7 @@ impl From<anyhow::Error> for End {
     }
 }
 
-struct Trial<'a> {
+struct Run<'a> {
     record: &'a mut Record,
     /// A's and B's of this round.
     agents: [Option<Spawned>; 2],
@@ -104,7 +100,7 @@ struct Trial<'a> {
     journal: &'a mut dyn Journal,
 }
 
-impl Trial<'_> {
+impl Run<'_> {
     fn looks(&mut self, question: Question) -> Result<Ending, End> {
         let header = self.record.header();
         let (rounds, until) = (header.rounds, header.until);
@@ -137,7 +133,8 @@ impl Trial<'_> {
     fn round(&mut self, round: u32) -> Result<(), End> {
         self.agents = [None, None];
         let mut position = 0;
-        for group in self.order(round) {
+        let header = self.record.header();
+        for group in order::of_round(header, &self.record.pairs(), round) {
             for side in group.sides {
                 let pairs: Vec<usize> = group
                     .pairs
@@ -159,41 +156,11 @@ impl Trial<'_> {
         Ok(())
     }
 
-    /// What is measured in a round, in its order. Every round has a seed of its own, so that a trial that is resumed
-    /// goes on in the order in which it would have gone on.
-    fn order(&self, round: u32) -> Vec<Group> {
-        let header = self.record.header();
-        let has_command = Side::BOTH.map(|side| header.setup(side).before.is_some());
-        let mut groups: Vec<Group> = Vec::new();
-        let mut last: Option<BlockKey> = None;
-        for (number, pair) in self.record.pairs().iter().enumerate() {
-            if pair.refusal().is_some() {
-                continue;
-            }
-            // A command takes its time: it is run once for all cases of a block.
-            let block = Some(pair.a.case.block()).filter(|_| has_command.contains(&true));
-            match groups.last_mut() {
-                Some(group) if block.is_some() && block == last => group.pairs.push(number),
-                _ => groups.push(Group {
-                    sides: sides(header.seed, number, round),
-                    pairs: vec![number],
-                }),
-            }
-            last = block;
-        }
-        let mut shuffle = fastrand::Rng::with_seed(seed(header.seed, 0, round));
-        shuffle.shuffle(&mut groups);
-        for group in &mut groups {
-            shuffle.shuffle(&mut group.pairs);
-        }
-        groups
-    }
-
     /// Has the machine be that of this side.
     fn prepare(&mut self, side: Side) -> Result<(), End> {
         if let Some(command) = &self.record.header().setup(side).before {
             self.journal.doing(&format!("{side}: {command}"));
-            let done = make_it_so(side, command);
+            let done = state::prepare(side, command);
             // Ctrl-C goes to the command, too, which is no failure of it.
             self.interrupt.sleep(Duration::ZERO)?;
             done?;
@@ -248,7 +215,7 @@ impl Trial<'_> {
         self.journal.doing(&format!("{side}: {}", case.key()));
         let agent = match &mut self.agents[side as usize] {
             Some(agent) => agent,
-            none => none.insert(start(side, setup)?),
+            none => none.insert(state::start(side, setup)?),
         };
         let trial = measure::Trial {
             case,
@@ -278,77 +245,5 @@ fn sound(sample: Sample) -> Result<Sample, NoSample> {
     match sample.fault().or_else(nothing) {
         None => Ok(sample),
         Some(fault) => Err(anyhow!(fault).into()),
-    }
-}
-
-/// Pairs that are measured on one side, and then on the other.
-struct Group {
-    sides: [Side; 2],
-    pairs: Vec<usize>,
-}
-
-/// Which side comes first: in each two rounds, each once.
-fn sides(seed_of_all: u32, number: usize, round: u32) -> [Side; 2] {
-    let mut dice = fastrand::Rng::with_seed(seed(seed_of_all, number + 1, round.div_ceil(2)));
-    let first = if dice.bool() == (round % 2 == 0) {
-        Side::A
-    } else {
-        Side::B
-    };
-    [first, first.other()]
-}
-
-fn seed(of_all: u32, number: usize, round: u32) -> u64 {
-    (u64::from(of_all) << 32) ^ ((number as u64) << 14) ^ u64::from(round)
-}
-
-fn make_it_so(side: Side, command: &str) -> anyhow::Result<()> {
-    let mut shell = Command::new("sh");
-    shell
-        .args(["-c", command])
-        .stdin(Stdio::null())
-        .stdout(Stdio::null());
-    let status = shell.status().context("cannot start sh")?;
-    ensure!(
-        status.success(),
-        "the command before {side}, {command:?}, failed: {status}"
-    );
-    Ok(())
-}
-
-/// A process of this side.
-///
-/// # Errors
-/// When it cannot be started, or is not of the version that it was of.
-pub fn start(side: Side, setup: &Setup) -> anyhow::Result<Spawned> {
-    let program = match &setup.program {
-        Some(program) => PathBuf::from(program),
-        None => env::current_exe().context("cannot find this program")?,
-    };
-    let agent = Spawned::start(&side.to_string(), &program)?;
-    let (version, then) = (agent.version(), &setup.version);
-    ensure!(
-        then.is_empty() || version == then,
-        "{side}, {}, was udpbench {then}, and is udpbench {version} now",
-        program.display()
-    );
-    Ok(agent)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_side_comes_first_in_every_second_round() {
-        for number in 0..20 {
-            for round in (1..40).step_by(2) {
-                let [first, second] = [round, round + 1].map(|round| sides(7, number, round)[0]);
-                assert_eq!(first.other(), second);
-            }
-        }
-        let first = (0..100).map(|number| sides(7, number, 1)[0]);
-        let count = first.filter(|&side| side == Side::A).count();
-        assert!((30..70).contains(&count), "{count}");
     }
 }
