@@ -3,8 +3,10 @@
 
 mod common;
 
+use std::collections::BTreeSet;
+
 use common::{Place, rows, rows_of, samples, stderr, stdout};
-use udpbench::data::Tos;
+use udpbench::data::{Sample, Tos};
 use udpbench::engines;
 use udpbench::row::{Row, Status};
 
@@ -119,7 +121,7 @@ fn the_same_seed_repeats_the_order_and_another_one_does_not() {
 }
 
 #[test]
-fn blocks_are_measured_one_after_the_other_and_rounds_within_them() {
+fn rounds_are_measured_one_after_the_other_and_blocks_within_them() {
     let place = Place::new();
     let output = place.run(
         "--engine null,std --soak 0s --warmup 0s --duration 6ms --ip v4 --threads 1,2 --payload 1,2 \
@@ -129,12 +131,22 @@ fn blocks_are_measured_one_after_the_other_and_rounds_within_them() {
     let samples = samples(&place.path("out.jsonl"));
     // Four blocks of four cases (two engines, two connections) of six rounds.
     assert_eq!(samples.len(), 4 * 4 * 6);
-    for (n, sample) in samples.iter().enumerate() {
-        assert_eq!(sample.round as usize, n / 4 % 6 + 1, "{}", sample.case);
-        assert_eq!(sample.position as usize, n % 4 + 1, "{}", sample.case);
-        let block = |key: &str| key.split('/').skip(1).take(2).collect::<String>();
-        assert_eq!(block(&sample.case), block(&samples[n / 24 * 24].case));
+    let mut orders = BTreeSet::new();
+    for (nth, round) in samples.chunks(4 * 4).enumerate() {
+        let block = |sample: &Sample| {
+            let parts = sample.case.split('/').skip(1).take(2);
+            parts.collect::<String>()
+        };
+        for (n, sample) in round.iter().enumerate() {
+            assert_eq!(sample.round as usize, nth + 1, "{}", sample.case);
+            assert_eq!(sample.position as usize, n % 4 + 1, "{}", sample.case);
+            assert_eq!(block(sample), block(&round[n / 4 * 4]));
+        }
+        let order: Vec<String> = round.iter().step_by(4).map(block).collect();
+        assert_eq!(order.iter().collect::<BTreeSet<_>>().len(), 4, "{order:?}");
+        orders.insert(order);
     }
+    assert!(orders.len() > 1, "the blocks are shuffled: {orders:?}");
 }
 
 #[test]

@@ -223,6 +223,6 @@ impl Measured {
             By::Cpu => figures.cpu_ns_per_packet,
         });
         let values: Vec<f64> = values.collect();
-        crate::stats::estimate(&values).map(|estimate| estimate.median)
+        crate::stats::estimate(&values).map(|estimate| estimate.middle)
     }
 }

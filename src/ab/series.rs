@@ -22,7 +22,7 @@ const LEAST_SPREAD: f64 = 1e-3;
 impl Series {
     pub(super) fn of(rounds: Rounds) -> Self {
         let mut values: Vec<f64> = rounds.values().copied().collect();
-        let middle = stats::estimate(&values).map_or(0.0, |estimate| estimate.median);
+        let middle = stats::estimate(&values).map_or(0.0, |estimate| estimate.middle);
         values.sort_unstable_by(f64::total_cmp);
         // The range of the middle half: what is far off does not make a case noisy.
         let quarter = values.len() / 4;

@@ -1,14 +1,13 @@
 //! What makes a side what it is: a process of its program, and the state that its command puts the machine in.
 
-use std::env;
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, ensure};
 
 use super::Side;
 use super::log::Setup;
-use crate::measure::spawned::Spawned;
+use crate::measure::spawned::{Spawned, THIS_PROGRAM};
 
 /// Has the machine be that of this side, by its command.
 ///
@@ -33,11 +32,8 @@ pub(super) fn prepare(side: Side, command: &str) -> anyhow::Result<()> {
 /// # Errors
 /// When it cannot be started, or is not of the version that it was of.
 pub fn start(side: Side, setup: &Setup) -> anyhow::Result<Spawned> {
-    let program = match &setup.program {
-        Some(program) => PathBuf::from(program),
-        None => env::current_exe().context("cannot find this program")?,
-    };
-    let agent = Spawned::start(&side.to_string(), &program)?;
+    let program = Path::new(setup.program.as_deref().unwrap_or(THIS_PROGRAM));
+    let agent = Spawned::start(&side.to_string(), program, &setup.settings.root)?;
     let (version, then) = (agent.version(), &setup.version);
     ensure!(
         then.is_empty() || version == then,

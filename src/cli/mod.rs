@@ -135,6 +135,9 @@ pub struct AgentArgs {
     /// Messages come on standard input, answers go to standard output
     #[arg(long, required = true)]
     pub stdio: bool,
+    /// Where /proc and /sys are found, for tests
+    #[arg(long, hide = true, default_value = "/")]
+    pub root: PathBuf,
 }
 
 /// The shells that boards have.

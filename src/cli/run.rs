@@ -40,11 +40,11 @@ pub struct MeasuringArgs {
     #[arg(long, conflicts_with = "resume", value_name = "TIME", value_parser = duration::parse)]
     pub duration: Option<Duration>,
 
-    /// Windows per case, at least 5 [default: 6, the fewest that give a 95 % interval of the median]
+    /// Windows per case, at least 5 [default: 15, or as many as leave windows of 50ms, but 6 at least]
     #[arg(long, conflicts_with = "resume", value_name = "N", value_parser = clap::value_parser!(u32).range(5..=10_000), allow_negative_numbers = true)]
     pub rounds: Option<u32>,
 
-    /// Adds rounds until every 95 % interval of a block is at most +-PCT of its median, such as 1%
+    /// Adds rounds until every 95 % interval of a block is at most +-PCT wide, such as 1%
     #[arg(long, conflicts_with = "resume", value_name = "PCT", value_parser = percent::parse)]
     pub until: Option<f64>,
 

@@ -13,8 +13,9 @@ use crate::sys::files::Root;
 ///
 /// # Errors
 /// When the other side is no udpbench of this version, or sends what is no message.
-pub fn run(_: &AgentArgs) -> anyhow::Result<ExitCode> {
-    let served = agent::serve(io::stdin().lock(), io::stdout().lock(), &Root::default());
+pub fn run(args: &AgentArgs) -> anyhow::Result<ExitCode> {
+    let root = Root::new(&args.root);
+    let served = agent::serve(io::stdin().lock(), io::stdout().lock(), &root);
     served.context("the other side")?;
     Ok(ExitCode::SUCCESS)
 }

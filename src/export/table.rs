@@ -51,7 +51,7 @@ pub(super) const WORDS: usize = 2;
 
 /// What the columns are.
 pub(super) const LEGEND: &str = "
-Mb/s: UDP payload received, median of the windows; +-%: half of its 95 % interval. CPU time: tx ns
+Mb/s: UDP payload received, middle of the windows; +-%: half of its 95 % interval. CPU time: tx ns
 of the senders per datagram sent, rx ns of the receivers and cpu ns of all threads per datagram
 received. vs std: datagrams received, relative to std on connected sockets in the same round, +-%.
 ";

@@ -10,10 +10,14 @@ use anyhow::Context;
 
 use super::remote::Remote;
 use super::site::Site;
+use crate::sys::files::Root;
 
 /// How long an agent may take to end once nobody speaks to it any more: its threads stop within milliseconds.
 const ENDING: Duration = Duration::from_secs(5);
 const GLANCE: Duration = Duration::from_millis(1);
+
+/// This program, also once its file was replaced.
+pub const THIS_PROGRAM: &str = "/proc/self/exe";
 
 /// A process of its own, with memory of its own. It ends when this is dropped, or when this process does.
 pub struct Spawned {
@@ -23,13 +27,17 @@ pub struct Spawned {
 }
 
 impl Spawned {
-    /// Starts `program agent --stdio`; `name` stands for it in messages.
+    /// Starts `program agent --stdio`, which reads sensors below `root`; `name` stands for it in messages.
     ///
     /// # Errors
     /// When it cannot be started, or is no udpbench that speaks as this one does.
-    pub fn start(name: &str, program: &Path) -> anyhow::Result<Self> {
+    pub fn start(name: &str, program: &Path, root: &Root) -> anyhow::Result<Self> {
         let mut command = Command::new(program);
         command.args(["agent", "--stdio"]);
+        // One that was built before there was this flag need not know it.
+        if !root.is_real() {
+            command.arg("--root").arg(root.path(""));
+        }
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         // Ctrl-C goes to all processes of a terminal's group: this one decides what becomes of a window then.
         command.process_group(0);

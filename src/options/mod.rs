@@ -37,8 +37,13 @@ const DEFAULT_DURATION: Duration = Duration::from_secs(1);
 const QUICK_DURATION: Duration = Duration::from_millis(300);
 const QUICK_WARMUP: Duration = Duration::from_millis(20);
 const QUICK_SOAK: Duration = Duration::from_millis(500);
-/// The fewest windows whose range is a 95 % interval of the median (1 - 2 / 2^6 = 96.9 %).
-const DEFAULT_ROUNDS: u32 = 6;
+/// A rate's rounds differ by what a machine is like for some seconds, however long their windows are: many of them
+/// say more than long ones.
+const DEFAULT_ROUNDS: u32 = 15;
+/// The fewest windows whose range is a 95 % interval (1 - 2 / 2^6 = 96.9 %).
+const FEWEST_ROUNDS: u32 = 6;
+/// Where there is time for fewer of them, there are fewer rounds.
+const SHORT_WINDOW: Duration = Duration::from_millis(50);
 /// For `--until`.
 const DEFAULT_MAX_TIME: Duration = Duration::from_secs(600);
 /// Below this, opening and closing a window would be part of what is measured.
@@ -60,7 +65,7 @@ impl Request {
         pin.check(&axes.threads, &host)
             .map_err(|problem| UsageError::flag("--pin", &pin, problem))?;
 
-        let rounds = args.measuring.rounds.unwrap_or(DEFAULT_ROUNDS);
+        let rounds = rounds(args);
         let quick = |full: Duration, most: Duration| {
             if args.measuring.quick {
                 full.min(most)
@@ -135,13 +140,24 @@ impl Request {
     }
 }
 
-fn window(args: &RunArgs, rounds: u32) -> Result<Duration, UsageError> {
+fn duration(args: &RunArgs) -> Duration {
     let default = if args.measuring.quick {
         QUICK_DURATION
     } else {
         DEFAULT_DURATION
     };
-    let duration = args.measuring.duration.unwrap_or(default);
+    args.measuring.duration.unwrap_or(default)
+}
+
+fn rounds(args: &RunArgs) -> u32 {
+    let fitting = duration(args).as_nanos() / SHORT_WINDOW.as_nanos();
+    let fitting = u32::try_from(fitting).unwrap_or(DEFAULT_ROUNDS);
+    let default = fitting.clamp(FEWEST_ROUNDS, DEFAULT_ROUNDS);
+    args.measuring.rounds.unwrap_or(default)
+}
+
+fn window(args: &RunArgs, rounds: u32) -> Result<Duration, UsageError> {
+    let duration = duration(args);
     let window = duration / rounds;
     if window < MIN_WINDOW {
         let least = humantime::format_duration(MIN_WINDOW * rounds);

@@ -103,28 +103,32 @@ impl Schedule {
     /// The time after which a plan that works is over: with all of `--max-time`, and every cool-down at its longest.
     pub fn longest_time(&self, plan: &Plan) -> Duration {
         let until = self.until.map_or(Duration::ZERO, |until| until.max_time);
-        let blocks = u32::try_from(self.order_of_blocks(plan).len()).unwrap_or(u32::MAX);
+        let blocks = u32::try_from(self.order_of_blocks(plan, 1).len()).unwrap_or(u32::MAX);
         let cooldown = self.cooldown.map_or(Duration::ZERO, |it| it.at_most);
         self.expected_time(plan)
             .saturating_add(until)
             .saturating_add(cooldown.saturating_mul(blocks))
     }
 
-    /// The blocks in which something runs, by their place in the plan, in the order in which they are measured.
-    pub fn order_of_blocks(&self, plan: &Plan) -> Vec<usize> {
+    /// The blocks in which something runs, by their place in the plan, in the order of this round. Every round has
+    /// a seed of its own, so that a sweep that is resumed goes on in the order in which it would have gone on.
+    pub fn order_of_blocks(&self, plan: &Plan, round: u32) -> Vec<usize> {
         let blocks = plan.blocks.iter().enumerate();
         let runs = blocks.filter(|(_, block)| block.cases.iter().any(Planned::runs));
         let mut order: Vec<usize> = runs.map(|(number, _)| number).collect();
-        fastrand::Rng::with_seed(self.seed.into()).shuffle(&mut order);
+        self.shuffle(&mut order, 0, round);
         order
     }
 
-    /// The places of `count` cases in one round of a block. Every round has a seed of its own, so that a sweep
-    /// that is resumed goes on in the order in which it would have gone on.
+    /// The places of `count` cases in one round of a block.
     pub fn order_of_round(&self, block: usize, round: u32, count: usize) -> Vec<usize> {
         let mut order: Vec<usize> = (0..count).collect();
-        let seed = (u64::from(self.seed) << 32) ^ ((block as u64) << 14) ^ u64::from(round);
-        fastrand::Rng::with_seed(seed).shuffle(&mut order);
+        self.shuffle(&mut order, block + 1, round);
         order
+    }
+
+    fn shuffle(&self, order: &mut [usize], what: usize, round: u32) {
+        let seed = (u64::from(self.seed) << 32) ^ ((what as u64) << 14) ^ u64::from(round);
+        fastrand::Rng::with_seed(seed).shuffle(order);
     }
 }

@@ -133,10 +133,10 @@ impl Replay {
                     .iter_mut()
                     .filter(|block| block.stage != Stage::Ended);
                 for block in open {
-                    block.forget_positions();
-                    if block.stage == Stage::Begun {
+                    if block.is_within_a_round() {
                         block.warn(Some(IN_TWO_PARTS.to_owned()));
                     }
+                    block.forget_positions();
                     for what in unlike {
                         let warning = format!("resumed with a difference: {what}");
                         block.warn(Some(warning));
@@ -145,6 +145,11 @@ impl Replay {
             }
         }
         Ok(Vec::new())
+    }
+
+    /// Whether a block was begun, be it done or not.
+    pub fn has_begun(&self, block: usize) -> bool {
+        self.blocks[block].stage != Stage::Waiting
     }
 
     /// Whether a block is done.

@@ -7,7 +7,7 @@ use crate::plan::Schedule;
 use crate::row::EndedBy;
 
 pub(super) const IN_TWO_PARTS: &str =
-    "interrupted and resumed within this block: the windows of one round may lie far apart";
+    "interrupted and resumed within a round: its windows may lie far apart";
 
 /// What is known of a block.
 #[derive(Clone, Debug, Default)]
@@ -105,6 +105,14 @@ impl Progress {
             ));
         }
         Ok(())
+    }
+
+    /// Whether some of its cases have their window of the round that is measured, and others will have it.
+    pub(super) fn is_within_a_round(&self) -> bool {
+        let goes_on = self.cases.iter().filter(|case| case.failure.is_none());
+        let has_window = |case: &Measured| case.samples.iter().any(|it| it.round == self.round);
+        let (there, missing): (Vec<_>, Vec<_>) = goes_on.partition(|case| has_window(case));
+        !there.is_empty() && !missing.is_empty()
     }
 
     /// With `--force` on another machine the order may be another one.

@@ -49,7 +49,7 @@ fn lines(file: &Results, payloads: &[usize]) -> Markup {
     let labels = labels(&all);
     html! {
         p {
-            "Each point is the median of the windows, with its interval. The payload axis is not to scale."
+            "Each point is the middle of the windows, with its interval. The payload axis is not to scale."
         }
         .charts {
             @for (setting, rows) in &settings {
@@ -115,7 +115,7 @@ fn mbps(row: &Row, look: Look) -> Option<Mark> {
 fn dots(file: &Results) -> Markup {
     html! {
         p .legend {
-            "Each dot is the median of the windows, with its interval, cut off at the edge of the chart. "
+            "Each dot is the middle of the windows, with its interval, cut off at the edge of the chart. "
             (connections()) (key("r", "┆", "std, connected"))
         }
         .charts {

@@ -119,7 +119,7 @@ pub(super) fn warnings(
         .iter()
         .filter(|sample| is_slow(sample, at_start))
         .count();
-    if numbers::reaches_medians(slow, samples.len()) {
+    if numbers::move_estimates(slow, samples.len()) {
         warnings
             .push("a CPU ran more than 10 % slower than at the start (clock_min_pct)".to_owned());
     }

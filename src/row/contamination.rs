@@ -1,6 +1,6 @@
 //! Windows in which something happened that says nothing of the case: they are marked, counted, and kept.
 //!
-//! Medians bear some disturbed windows, and to leave marked ones out has improved no result. Where the rest would
+//! Estimates bear some disturbed windows, and to leave marked ones out has improved no result. Where the rest would
 //! say something else, the row says so.
 
 use super::numbers::{self, Speeds};
@@ -90,9 +90,9 @@ impl<'a> Windows<'a> {
     /// What a row says about it. `speeds`: what all windows say.
     pub(super) fn warnings(&self, speeds: &Speeds) -> Vec<String> {
         let mut warnings = Vec::new();
-        if numbers::reaches_medians(self.disturbed(), self.samples.len()) {
+        if numbers::move_estimates(self.disturbed(), self.samples.len()) {
             warnings.push(
-                "benchmark threads lost CPU time in half of the windows or more (lost_cpu_pct)"
+                "benchmark threads lost CPU time in 3 of 10 windows or more (lost_cpu_pct)"
                     .to_owned(),
             );
         }
@@ -123,11 +123,11 @@ fn disturbed(samples: &[Sample], shares: &[Option<f64>]) -> Vec<bool> {
     samples.iter().zip(shares).map(is_disturbed).collect()
 }
 
-/// Whether two medians differ by more than half of the first one's interval, which is what the table shows.
+/// Whether two estimates differ by more than half of the first one's interval, which is what the table shows.
 fn differ(all: Option<Estimate>, rest: Option<Estimate>) -> bool {
     let Some((all, rest)) = all.zip(rest) else {
         return false;
     };
     let half = all.low.zip(all.high).map(|(low, high)| (high - low) / 2.0);
-    half.is_some_and(|half| (all.median - rest.median).abs() > half)
+    half.is_some_and(|half| (all.middle - rest.middle).abs() > half)
 }

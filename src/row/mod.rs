@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use self::contamination::Windows;
 pub use self::environment::Environment;
 pub use self::machine::Machine;
-use self::numbers::{Speeds, high, low, median};
+use self::numbers::{Speeds, high, low, middle};
 pub(crate) use self::numbers::{cpu_ns_per_packet, received_pps};
 pub use self::outcome::{EndedBy, Outcome, Status};
 use self::rounding::decimals;
@@ -231,13 +231,13 @@ impl Row {
             rounds: samples.len().try_into().unwrap_or(u32::MAX),
             window_ms: numbers::window_ms(samples),
             warmup_ms: environment.warmup_ms,
-            received_pps: median::<0>(speeds.received_pps),
+            received_pps: middle::<0>(speeds.received_pps),
             received_pps_low: low::<0>(speeds.received_pps),
             received_pps_high: high::<0>(speeds.received_pps),
-            received_mbps: median::<3>(speeds.received_mbps),
+            received_mbps: middle::<3>(speeds.received_mbps),
             received_mbps_low: low::<3>(speeds.received_mbps),
             received_mbps_high: high::<3>(speeds.received_mbps),
-            sent_pps: median::<0>(speeds.sent_pps),
+            sent_pps: middle::<0>(speeds.sent_pps),
             loss_pct: books.and_then(numbers::loss_pct),
             sent_packets: books.map(|books| books.sent),
             received_packets: books.map(|books| books.received),
@@ -252,14 +252,14 @@ impl Row {
             truncated_packets: verified.map(|found| found.truncated),
             corrupted_packets: verified.map(|found| found.corrupted),
             failed_calls: books.map(|_| numbers::failed_calls(samples)),
-            sender_cpu_ns_per_packet: median::<1>(speeds.sender_cpu_ns_per_packet),
-            receiver_cpu_ns_per_packet: median::<1>(speeds.receiver_cpu_ns_per_packet),
-            cpu_ns_per_packet: median::<1>(speeds.cpu_ns_per_packet),
-            other_cpu_ns_per_packet: median::<1>(speeds.other_cpu_ns_per_packet),
-            ratio_to_std: median::<4>(speeds.ratio),
+            sender_cpu_ns_per_packet: middle::<1>(speeds.sender_cpu_ns_per_packet),
+            receiver_cpu_ns_per_packet: middle::<1>(speeds.receiver_cpu_ns_per_packet),
+            cpu_ns_per_packet: middle::<1>(speeds.cpu_ns_per_packet),
+            other_cpu_ns_per_packet: middle::<1>(speeds.other_cpu_ns_per_packet),
+            ratio_to_std: middle::<4>(speeds.ratio),
             ratio_to_std_low: low::<4>(speeds.ratio),
             ratio_to_std_high: high::<4>(speeds.ratio),
-            cpu_ratio_to_std: median::<4>(speeds.cpu_ratio),
+            cpu_ratio_to_std: middle::<4>(speeds.cpu_ratio),
             cpu_ratio_to_std_low: low::<4>(speeds.cpu_ratio),
             cpu_ratio_to_std_high: high::<4>(speeds.cpu_ratio),
             interval_pct: speeds.interval_pct,

@@ -65,9 +65,10 @@ impl Speeds {
     }
 }
 
-/// Whether what holds for so many of all windows may be in each of their medians.
-pub(super) fn reaches_medians(windows: usize, all: usize) -> bool {
-    windows > 0 && 2 * windows >= all
+/// Whether so many of all windows may move an estimate as far as they like: a Hodges-Lehmann estimate bears 29 %
+/// (Huber & Ronchetti, *Robust Statistics*, section 3.4).
+pub(super) fn move_estimates(windows: usize, all: usize) -> bool {
+    windows > 0 && 100 * windows >= 29 * all
 }
 
 /// System calls that failed in the windows, other than for want of something to do.
@@ -113,7 +114,7 @@ fn window_seconds(sample: &Sample) -> f64 {
 /// The median length of the windows, in milliseconds.
 pub(super) fn window_ms(samples: &[Sample]) -> Option<f64> {
     let windows = samples.iter().map(|sample| 1000.0 * window_seconds(sample));
-    median::<3>(stats::estimate(&windows.collect::<Vec<f64>>()))
+    middle::<3>(stats::estimate(&windows.collect::<Vec<f64>>()))
 }
 
 fn sum(sample: &Sample, count: fn(&LaneSample) -> u64) -> u64 {
@@ -233,8 +234,8 @@ pub(super) fn started_at(samples: &[Sample]) -> String {
     humantime::format_rfc3339_millis(time).to_string()
 }
 
-pub(super) fn median<const PLACES: u8>(estimate: Option<Estimate>) -> Option<f64> {
-    estimate.map(|estimate| decimals::<PLACES>(estimate.median))
+pub(super) fn middle<const PLACES: u8>(estimate: Option<Estimate>) -> Option<f64> {
+    estimate.map(|estimate| decimals::<PLACES>(estimate.middle))
 }
 
 pub(super) fn low<const PLACES: u8>(estimate: Option<Estimate>) -> Option<f64> {

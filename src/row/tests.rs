@@ -246,6 +246,8 @@ fn an_interrupted_case_says_what_its_rounds_say() {
         (row.received_pps, row.received_pps_low),
         (Some(200_000.0), None)
     );
+    let row = make_row(&six(), &six(), Outcome::Interrupted);
+    assert_eq!((row.status, row.ended_by.as_str()), (Status::Ok, "signal"));
     let row = make_row(&[], &[], Outcome::Interrupted);
     assert_eq!(
         (row.status, row.rounds, row.sent_packets),

@@ -43,8 +43,10 @@ pub(super) fn status(input: &RowInput) -> (Status, String) {
     if let Some(reason) = dead(input.samples) {
         return (Status::Failed, reason);
     }
+    // What rounds there are say what they say; of too few, it has no interval.
+    let is_unsure = stats::coverage(input.samples.len()) < stats::CONFIDENCE;
     match input.outcome {
-        Outcome::Interrupted => (Status::Interrupted, "ended by a signal".to_owned()),
+        Outcome::Interrupted if is_unsure => (Status::Interrupted, "ended by a signal".to_owned()),
         _ => (Status::Ok, String::new()),
     }
 }
@@ -177,7 +179,7 @@ fn unlike_a_longer_run(input: &RowInput) -> Vec<String> {
     }
     // What `null` has in flight is no queue.
     let unsteady = numbers::unsteady_windows(samples);
-    if input.engines.sender.moves_datagrams && numbers::reaches_medians(unsteady, samples.len()) {
+    if input.engines.sender.moves_datagrams && numbers::move_estimates(unsteady, samples.len()) {
         let fix = "use a longer --duration or --warmup, or a smaller --rcvbuf";
         warnings.push(format!(
             "queues were filling or emptying (queue_growth_packets): {fix}"

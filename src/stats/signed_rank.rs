@@ -47,14 +47,16 @@ impl SignedRank {
 
     /// Where the middle lies with at least this confidence. Infinite: there are too few differences to say.
     pub fn interval(&self, confidence: f64) -> (f64, f64) {
-        let tail = (1.0 - confidence) / 2.0;
         let count = self.averages.len();
-        // The k-th lowest average is the lower end where fewer than k of them below the middle are rare enough.
-        let beyond = (0..count.div_ceil(2)).take_while(|&most| self.null.at_most(most) <= tail);
-        match beyond.last() {
+        match self.null.rank(count, confidence) {
             Some(rank) => (self.averages[rank], self.averages[count - 1 - rank]),
             None => (f64::NEG_INFINITY, f64::INFINITY),
         }
+    }
+
+    /// The least and the greatest difference.
+    pub fn range(&self) -> (f64, f64) {
+        (self.averages[0], self.averages[self.averages.len() - 1])
     }
 
     /// How probable so much is at most, if the middle lies within `margin` of 0: two-sided.
@@ -66,6 +68,15 @@ impl SignedRank {
         let tail = self.null.at_most(count - above.max(below));
         (2.0 * tail).min(1.0)
     }
+}
+
+/// How surely the interval of so many differences that is to have this confidence holds the middle; where there are too
+/// few, their range.
+pub fn coverage(differences: usize, confidence: f64) -> f64 {
+    let null = Null::of(differences);
+    let averages = differences * (differences + 1) / 2;
+    let rank = null.rank(averages, confidence).unwrap_or(0);
+    1.0 - 2.0 * null.at_most(rank)
 }
 
 /// How many averages lie below the middle, if the middle is all that there is to the differences: how probable it is
@@ -103,6 +114,14 @@ impl Null {
             *probability = so_far;
         }
         Self::Exact(of_sum)
+    }
+
+    /// From 0: of so many averages, the lowest one that is the lower end of the interval: that fewer of them lie below
+    /// the middle is rare enough. `None`: even that of none is not.
+    fn rank(&self, averages: usize, confidence: f64) -> Option<usize> {
+        let tail = (1.0 - confidence) / 2.0;
+        let mut ranks = 0..averages.div_ceil(2);
+        ranks.rfind(|&most| self.at_most(most) <= tail)
     }
 
     fn at_most(&self, sum: usize) -> f64 {

@@ -6,7 +6,7 @@ use super::{End, Sweep};
 use crate::data::{self, Case, Sample, Traits};
 use crate::log::{Event, Expected};
 use crate::measure::sound::possible;
-use crate::measure::{self, NoSample};
+use crate::measure::{NoSample, Trial};
 use crate::platform::placement::Placement;
 
 /// Why a window is to be measured again, if it is: one bad window on a busy machine must not fail its case.
@@ -31,19 +31,8 @@ impl Sweep<'_> {
         round: u32,
         position: u32,
     ) -> Result<(), End> {
-        let settings = &self.header.schedule.settings;
         let engines = self.header.plan.pair(case);
-        let expected = Expected {
-            case,
-            engines,
-            placement,
-            window: settings.window,
-        };
-        let measure = || {
-            let measured = measure::window(case, placement, settings, self.interrupt);
-            possible(measured, expected)
-        };
-        let mut measured = measure();
+        let mut measured = self.measure(case, placement);
         let is_second = self.replay.is_repeated(case, round);
         if let Some(reason) = fault(engines.receiver, &measured).filter(|_| !is_second) {
             self.journal
@@ -60,7 +49,9 @@ impl Sweep<'_> {
                     })
                 }),
             })?;
-            measured = measure();
+            // Whatever was wrong with the process goes with it.
+            self.process.end();
+            measured = self.measure(case, placement);
         }
         match measured {
             Ok(sample) => self.emit(&Event::Window(Box::new(Sample {
@@ -71,6 +62,23 @@ impl Sweep<'_> {
             Err(NoSample::Interrupted) => Err(End::Interrupted),
             Err(NoSample::Failed(error)) => self.fail(case, round, format!("{error:#}")),
         }
+    }
+
+    fn measure(&mut self, case: &Case, placement: &Placement) -> Result<Sample, NoSample> {
+        let settings = &self.header.schedule.settings;
+        let trial = Trial {
+            case,
+            placement,
+            settings,
+        };
+        let expected = Expected {
+            case,
+            engines: self.header.plan.pair(case),
+            placement,
+            window: settings.window,
+        };
+        let measured = trial.window(&mut self.process.sites()?, self.interrupt);
+        possible(measured, expected)
     }
 
     /// The case has no more windows.
@@ -106,7 +114,13 @@ impl Sweep<'_> {
                 placement,
                 window: Duration::ZERO,
             };
-            let verified = measure::verify(case, placement, settings, self.interrupt);
+            let trial = Trial {
+                case,
+                placement,
+                settings,
+            };
+            let sites = self.process.sites().map_err(NoSample::from);
+            let verified = sites.and_then(|mut sites| trial.verify(&mut sites, self.interrupt));
             match possible(verified, expected) {
                 Ok(sample) => {
                     self.emit(&Event::Verified(Box::new(sample)))?;

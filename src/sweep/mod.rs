@@ -1,14 +1,18 @@
-//! The sweep: blocks in shuffled order, rounds within a block, cases shuffled within a round.
+//! The sweep: rounds; in each of them all blocks in shuffled order, and the cases of a block, shuffled.
 //!
-//! What is compared is measured within seconds of each other, so that drift (heat, neighbours) cancels in
-//! the ratio to the reference of the same round; and a block's rows are final when the block is done.
+//! What is compared is measured within a second of each other, so that drift (heat, neighbours) cancels in the
+//! ratio to the reference of the same round. The rounds of a case lie as far apart as the sweep is long: what they
+//! differ by is what another sweep would differ by.
 
 mod case;
+mod process;
 mod thermal_settle;
 
 use std::collections::HashMap;
-use std::time::{Duration, Instant};
+use std::path::Path;
+use std::time::Instant;
 
+use self::process::Process;
 use crate::data::Case;
 use crate::log::{Event, Header};
 use crate::plan::{Block, Until};
@@ -23,8 +27,13 @@ pub trait Journal {
     fn doing(&mut self, what: &str);
     /// Something that takes a while and is not measuring, for the screen and for logs of it.
     fn waiting(&mut self, what: &str);
-    /// A block is about to be measured.
+    /// A round of a block is about to be measured.
     fn block(&mut self, block: &Block);
+    /// A round is over.
+    ///
+    /// # Errors
+    /// When what happened in it cannot be kept.
+    fn round(&mut self) -> anyhow::Result<()>;
     /// Something happened.
     ///
     /// # Errors
@@ -51,27 +60,28 @@ pub enum Ending {
 /// Cases that were to run and cannot any more, by their keys, and why: of a sweep that is resumed elsewhere.
 pub type Unable = HashMap<String, String>;
 
-/// Measures everything that can run and that `done` has not.
+/// Measures everything that can run and that `done` has not: each round in a process of its own that runs `program`,
+/// this one for example, or all in this process.
 ///
 /// # Errors
 /// Only those of `journal`: a case that breaks becomes a row.
 pub fn run(
     done: Replay,
     unable: &Unable,
+    program: Option<&Path>,
     interrupt: &Interrupt,
     journal: &mut dyn Journal,
 ) -> anyhow::Result<Ending> {
     let header = done.header().clone();
-    let mut order = header.schedule.order_of_blocks(&header.plan);
-    order.retain(|&block| !done.has_ended(block));
     let mut sweep = Sweep {
         header: &header,
         replay: done,
         unable,
+        process: Process::new(program, &header.schedule.settings.root),
         interrupt,
         journal,
     };
-    match sweep.blocks(&order) {
+    match sweep.rounds() {
         Ok(()) => Ok(Ending::Complete),
         Err(End::Unkept(error)) => Err(error),
         Err(End::Interrupted) => {
@@ -105,102 +115,133 @@ struct Sweep<'a> {
     header: &'a Header,
     replay: Replay,
     unable: &'a Unable,
+    process: Process<'a>,
     interrupt: &'a Interrupt,
     journal: &'a mut dyn Journal,
 }
 
 impl Sweep<'_> {
-    fn blocks(&mut self, order: &[usize]) -> Result<(), End> {
+    /// Rounds, until no block needs another one.
+    fn rounds(&mut self) -> Result<(), End> {
         let max_time = self.header.schedule.until.map(|until| until.max_time);
         let end = max_time.and_then(|max_time| Instant::now().checked_add(max_time));
-        if let Some(&first) = order.first() {
+        if let Some(&first) = self.blocks_of(1).first() {
             self.soak(first)?;
         }
-        for (nth, &block) in order.iter().enumerate() {
-            // What a block does not use is for those after it.
-            let blocks_left = u32::try_from(order.len() - nth).unwrap_or(u32::MAX);
-            let share = end.map(|end| end.saturating_duration_since(Instant::now()) / blocks_left);
-            self.block(block, share)?;
+        for round in 1.. {
+            let blocks = self.blocks_of(round);
+            if blocks.is_empty() {
+                return Ok(());
+            }
+            self.process.end();
+            for block in blocks {
+                self.block(block, round)?;
+                if let Some(by) = self.is_enough(block, round, end) {
+                    self.emit(&Event::BlockEnded { block, by })?;
+                }
+            }
+            self.journal.round()?;
         }
         Ok(())
     }
 
-    fn block(&mut self, number: usize, share: Option<Duration>) -> Result<(), End> {
-        let warning = self.cool_down()?;
-        self.emit(&Event::BlockBegun {
-            block: number,
-            warning,
-        })?;
+    /// The blocks that are measured in a round, in its order.
+    fn blocks_of(&self, round: u32) -> Vec<usize> {
+        let schedule = &self.header.schedule;
+        let mut blocks = schedule.order_of_blocks(&self.header.plan, round);
+        blocks.retain(|&block| !self.replay.has_ended(block));
+        blocks
+    }
+
+    /// One round of a block, or what is missing of it.
+    fn block(&mut self, number: usize, round: u32) -> Result<(), End> {
         let block = &self.header.plan.blocks[number];
-        self.journal.block(block);
         let cases: Vec<(&Case, &Placement)> = block.runnable().collect();
-        for (case, _) in &cases {
-            let key = case.key();
-            if let Some(reason) = self
-                .unable
-                .get(&key)
-                .filter(|_| !self.replay.has_failed(case))
-            {
-                self.fail(case, 0, reason.clone())?;
-            }
+        if cases
+            .iter()
+            .all(|(case, _)| self.replay.has_window(case, round) || self.replay.has_failed(case))
+        {
+            return Ok(());
         }
+        let warnings = [self.cool_down(number)?, self.process.warning()];
+        let warnings: Vec<String> = warnings.into_iter().flatten().collect();
+        let warning = (!warnings.is_empty()).then(|| warnings.join("; "));
+        if warning.is_some() || !self.replay.has_begun(number) {
+            self.emit(&Event::BlockBegun {
+                block: number,
+                warning,
+            })?;
+        }
+        self.journal.block(block);
+        self.fail_the_unable(&cases)?;
         if self.header.schedule.verify {
             self.verify(&cases)?;
         }
-        let deadline = share.and_then(|share| Instant::now().checked_add(share));
-        for round in 1.. {
-            if let Some(by) = self.is_enough(number, &cases, round - 1, deadline) {
-                return self.emit(&Event::BlockEnded { block: number, by });
+        let order = self
+            .header
+            .schedule
+            .order_of_round(number, round, cases.len());
+        for (position, place) in (1..).zip(order) {
+            let (case, placement) = cases[place];
+            if !self.replay.has_failed(case) && !self.replay.has_window(case, round) {
+                self.journal
+                    .doing(&format!("{}: {}", block.key, case.label()));
+                self.window(case, placement, round, position)?;
             }
-            let order = self
-                .header
-                .schedule
-                .order_of_round(number, round, cases.len());
-            for (position, place) in (1..).zip(order) {
-                let (case, placement) = cases[place];
-                if !self.replay.has_failed(case) && !self.replay.has_window(case, round) {
-                    self.journal
-                        .doing(&format!("{}: {}", block.key, case.label()));
-                    self.window(case, placement, round, position)?;
-                }
+        }
+        Ok(())
+    }
+
+    fn fail_the_unable(&mut self, cases: &[(&Case, &Placement)]) -> Result<(), End> {
+        for (case, _) in cases {
+            if let Some(reason) = self.unable.get(&case.key())
+                && !self.replay.has_failed(case)
+            {
+                self.fail(case, 0, reason.clone())?;
             }
         }
         Ok(())
     }
 
     /// Whether a block needs no more than these rounds, and why.
-    fn is_enough(
-        &mut self,
-        number: usize,
-        cases: &[(&Case, &Placement)],
-        rounds: u32,
-        deadline: Option<Instant>,
-    ) -> Option<EndedBy> {
+    fn is_enough(&mut self, number: usize, rounds: u32, end: Option<Instant>) -> Option<EndedBy> {
         let schedule = &self.header.schedule;
-        let measured = |(case, _): &&(&Case, &Placement)| !self.replay.has_failed(case);
-        let left = cases.iter().filter(measured).count();
-        if left == 0 {
+        let mut cases: Vec<&Case> = self.header.plan.blocks[number]
+            .runnable()
+            .map(|(case, _)| case)
+            .collect();
+        cases.retain(|case| !self.replay.has_failed(case));
+        if cases.is_empty() {
             return Some(EndedBy::Rounds);
         }
         // A sweep that is resumed may have begun a further round, which is then finished, too.
-        let is_begun = |(case, _): &(&Case, &Placement)| self.replay.has_window(case, rounds + 1);
+        let is_begun = |case: &&Case| self.replay.has_window(case, rounds + 1);
         if rounds < schedule.rounds || cases.iter().any(is_begun) {
             return None;
         }
         let Some(until) = schedule.until else {
             return Some(EndedBy::Rounds);
         };
+        // Each look takes as long as there are pairs of rounds; and the fewer looks, the less is a narrow interval chance.
+        if rounds % (rounds / 10).max(1) != 0 {
+            self.expect_a_round_of(cases.len());
+            return None;
+        }
         let rows = self.replay.preview(number);
         if rows.iter().all(|row| row.is_narrow(until.half_width_pct)) {
             return Some(EndedBy::Until);
         }
-        let is_over = deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        let is_over = end.is_some_and(|end| Instant::now() >= end);
         if is_over || rounds >= Until::MAX_ROUNDS {
             return Some(EndedBy::MaxTime);
         }
-        self.journal
-            .windows_to_come(i64::try_from(left).unwrap_or_default());
+        self.expect_a_round_of(cases.len());
         None
+    }
+
+    fn expect_a_round_of(&mut self, cases: usize) {
+        self.journal
+            .windows_to_come(i64::try_from(cases).unwrap_or_default());
     }
 
     /// Writes down what happened, and the rows that follow from it.

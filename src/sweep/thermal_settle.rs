@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::{End, Sweep};
-use crate::measure::{self, NoSample};
+use crate::measure::{NoSample, Trial};
 use crate::plan::Settings;
 use crate::sys::sensors;
 
@@ -23,22 +23,30 @@ impl Sweep<'_> {
             window: schedule.soak,
             ..schedule.settings.clone()
         };
-        match measure::window(case, placement, &settings, self.interrupt) {
+        let trial = Trial {
+            case,
+            placement,
+            settings: &settings,
+        };
+        let sites = self.process.sites().map_err(NoSample::from);
+        match sites.and_then(|mut sites| trial.window(&mut sites, self.interrupt)) {
             Err(NoSample::Interrupted) => Err(End::Interrupted),
             Ok(_) | Err(NoSample::Failed(_)) => Ok(()),
         }
     }
 
-    /// Waits until the board is cool enough, or for as long as its profile allows: then there is a warning.
-    pub(super) fn cool_down(&mut self) -> Result<Option<String>, End> {
+    /// Waits until the board is cool enough, or for as long as its profile allows, which is for all rounds of a block:
+    /// then there is a warning.
+    pub(super) fn cool_down(&mut self, block: usize) -> Result<Option<String>, End> {
         const LOOK: Duration = Duration::from_secs(1);
         let schedule = &self.header.schedule;
         let Some(cooldown) = schedule.cooldown else {
             return Ok(None);
         };
+        let at_most = cooldown.at_most / schedule.rounds.max(1);
         let since = Instant::now();
         loop {
-            let left = cooldown.at_most.saturating_sub(since.elapsed());
+            let left = at_most.saturating_sub(since.elapsed());
             let Some(millic) = sensors::hottest_millic(&schedule.settings.root) else {
                 return Ok(None);
             };
@@ -52,7 +60,7 @@ impl Sweep<'_> {
                 )));
             }
             let seconds = left.as_secs();
-            if since.elapsed() < LOOK {
+            if since.elapsed() < LOOK && !self.replay.has_begun(block) {
                 self.journal.waiting(&format!(
                     "{degrees} C: waiting for less than {wanted} C, {seconds} s at most"
                 ));

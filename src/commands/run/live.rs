@@ -1,4 +1,4 @@
-//! The live table: the block in hand, window by window, and the engines over the blocks that are done. It
+//! The live table: the block in hand, window by window, and the engines over all that was measured. It
 //! only makes lines; [`Screen`] shows them.
 
 mod glyphs;
@@ -10,25 +10,21 @@ use std::fmt::Write as _;
 pub(crate) use self::glyphs::Glyphs;
 pub(crate) use self::screen::Screen;
 use crate::data::{BlockKey, Case, Connection, Sample};
-use crate::row::{Row, Status};
 use crate::stats::{self, Estimate};
 
 /// What is known so far.
 #[derive(Clone, Debug)]
 pub(crate) struct Live {
     glyphs: Glyphs,
-    heading: String,
-    rivals: Vec<Rival>,
-    /// Of each engine, the logarithms of its ratios to std in the blocks that are done.
-    done: BTreeMap<String, Vec<f64>>,
+    /// Those that were begun.
+    blocks: BTreeMap<BlockKey, Vec<Rival>>,
+    in_hand: Option<BlockKey>,
 }
 
-/// A case of the block in hand.
+/// A case, and what is known of it.
 #[derive(Clone, Debug)]
 struct Rival {
-    key: String,
-    label: String,
-    connection: Connection,
+    case: Case,
     /// Datagrams received per second, of each window so far.
     windows_pps: Vec<f64>,
 }
@@ -38,42 +34,34 @@ impl Live {
     pub(crate) fn new(glyphs: Glyphs) -> Self {
         Self {
             glyphs,
-            heading: String::new(),
-            rivals: Vec::new(),
-            done: BTreeMap::new(),
+            blocks: BTreeMap::new(),
+            in_hand: None,
         }
     }
 
-    /// A block begins, with these cases.
+    /// A round of a block begins, with these cases.
     pub(crate) fn block<'a>(
         &mut self,
         block: &BlockKey,
         cases: impl IntoIterator<Item = &'a Case>,
     ) {
         let rival = |case: &Case| Rival {
-            key: case.key(),
-            label: case.label(),
-            connection: case.connection,
+            case: *case,
             windows_pps: Vec::new(),
         };
-        self.heading = block.to_string();
-        self.rivals = cases.into_iter().map(rival).collect();
+        let rivals = self.blocks.entry(*block).or_default();
+        if rivals.is_empty() {
+            rivals.extend(cases.into_iter().map(rival));
+        }
+        self.in_hand = Some(*block);
     }
 
     /// A window of a case of this block is over.
     pub(crate) fn window(&mut self, sample: &Sample) {
-        let mut rivals = self.rivals.iter_mut();
-        if let Some(rival) = rivals.find(|rival| rival.key == sample.case) {
+        let block = self.in_hand.and_then(|block| self.blocks.get_mut(&block));
+        let mut rivals = block.into_iter().flatten();
+        if let Some(rival) = rivals.find(|rival| rival.case.key() == sample.case) {
             rival.windows_pps.extend(received_pps(sample));
-        }
-    }
-
-    /// These rows are final.
-    pub(crate) fn rows(&mut self, rows: &[Row]) {
-        for row in rows.iter().filter(|row| row.status == Status::Ok) {
-            if let Some(ratio) = row.ratio_to_std.filter(|&ratio| ratio > 0.0) {
-                self.done.entry(row.label()).or_default().push(ratio.ln());
-            }
         }
     }
 
@@ -81,30 +69,32 @@ impl Live {
     /// them or more.
     pub(crate) fn draw(&self, width: u16, height: u16) -> Vec<String> {
         let (width, height) = (usize::from(width), usize::from(height));
-        let (in_hand, done) = (self.in_hand(width), self.done());
-        let for_done = done
+        let (in_hand, engines) = (self.in_hand(width), self.engines());
+        let for_engines = engines
             .len()
             .min((height / 3).max(height.saturating_sub(in_hand.len())));
-        let mut lines = at_most(height - for_done, in_hand);
-        lines.extend(at_most(for_done, done));
+        let mut lines = at_most(height - for_engines, in_hand);
+        lines.extend(at_most(for_engines, engines));
         let cut = |line: String| line.trim_end().chars().take(width).collect();
         lines.into_iter().map(cut).collect()
     }
 
     fn in_hand(&self, width: usize) -> Vec<String> {
-        if self.heading.is_empty() {
+        let in_hand = self
+            .in_hand
+            .and_then(|block| self.blocks.get_key_value(&block));
+        let Some((block, rivals)) = in_hand else {
             return Vec::new();
-        }
-        let estimates: Vec<Option<Estimate>> = self
-            .rivals
+        };
+        let estimates: Vec<Option<Estimate>> = rivals
             .iter()
             .map(|rival| stats::estimate(&rival.windows_pps))
             .collect();
-        let medians = estimates.iter().flatten().map(|estimate| estimate.median);
+        let medians = estimates.iter().flatten().map(|estimate| estimate.middle);
         let fastest = medians.fold(0.0, f64::max);
-        let rivals = self.rivals.iter().zip(estimates);
+        let rivals = rivals.iter().zip(estimates);
         let lines = rivals.map(|(rival, estimate)| self.line(rival, estimate, fastest, width));
-        std::iter::once(format!("-- {}", self.heading))
+        std::iter::once(format!("-- {block}"))
             .chain(lines)
             .collect()
     }
@@ -116,17 +106,17 @@ impl Live {
         fastest: f64,
         width: usize,
     ) -> String {
-        let connection = match rival.connection {
+        let connection = match rival.case.connection {
             Connection::Connected => "conn",
             Connection::Unconnected => "unconn",
         };
         let label_width = MAX_LABEL.min(width.saturating_sub(FIGURES));
-        let label: String = rival.label.chars().take(label_width).collect();
+        let label: String = rival.case.label().chars().take(label_width).collect();
         let mut line = format!("{label:label_width$} {connection:6}");
         let Some(estimate) = estimate else {
             return line;
         };
-        let speed = format!("{:.1}k/s", estimate.median / 1000.0);
+        let speed = format!("{:.1}k/s", estimate.middle / 1000.0);
         let half = half_width_pct(estimate);
         let half = half.map(|half| format!("{}{half:.1}%", self.glyphs.plus_minus()));
         let _ = write!(line, " {speed:>9} {:>7}", half.unwrap_or_default());
@@ -136,18 +126,29 @@ impl Live {
             let _ = write!(line, " {sparks:SPARKS$}");
         }
         let room = width.saturating_sub(line.chars().count() + 1);
-        line + " " + &self.glyphs.bar(estimate.median / fastest, room)
+        line + " " + &self.glyphs.bar(estimate.middle / fastest, room)
     }
 
-    /// The engines of the blocks that are done, the fastest first.
-    fn done(&self) -> Vec<String> {
-        let mean = |logarithms: &Vec<f64>| {
-            (logarithms.iter().sum::<f64>() / logarithms.len() as f64).exp()
-        };
-        let engines = self.done.iter();
-        let mut engines: Vec<(f64, &str, usize)> = engines
-            .map(|(label, logarithms)| (mean(logarithms), label.as_str(), logarithms.len()))
-            .collect();
+    /// The engines, the fastest first.
+    fn engines(&self) -> Vec<String> {
+        let mut ratios: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+        for rivals in self.blocks.values() {
+            let reference = rivals.iter().find(|rival| rival.case.is_reference());
+            let Some(reference) = reference.and_then(Rival::ln) else {
+                continue;
+            };
+            for rival in rivals {
+                if let Some(ln) = rival.ln() {
+                    let of_engine = ratios.entry(rival.case.label()).or_default();
+                    of_engine.push(ln - reference);
+                }
+            }
+        }
+        let mean = |logarithms: &[f64]| logarithms.iter().sum::<f64>() / logarithms.len() as f64;
+        let engines = ratios
+            .iter()
+            .map(|(label, logarithms)| (mean(logarithms).exp(), label.as_str(), logarithms.len()));
+        let mut engines: Vec<(f64, &str, usize)> = engines.collect();
         if engines.is_empty() {
             return Vec::new();
         }
@@ -159,6 +160,14 @@ impl Live {
         });
         let heading = "-- so far, times std (geometric mean)".to_owned();
         std::iter::once(heading).chain(lines).collect()
+    }
+}
+
+impl Rival {
+    /// The logarithm of its speed.
+    fn ln(&self) -> Option<f64> {
+        let pps = stats::estimate(&self.windows_pps)?.middle;
+        (pps > 0.0).then(|| pps.ln())
     }
 }
 
@@ -183,7 +192,7 @@ fn received_pps(sample: &Sample) -> Option<f64> {
 /// Half of the interval, in percent of the median.
 fn half_width_pct(estimate: Estimate) -> Option<f64> {
     let width = estimate.high? - estimate.low?;
-    (estimate.median > 0.0).then(|| 50.0 * width / estimate.median)
+    (estimate.middle > 0.0).then(|| 50.0 * width / estimate.middle)
 }
 
 /// The first `most` lines; where that is not all of them, the last one says so.

@@ -5,6 +5,7 @@ mod outputs;
 mod progress;
 mod resume;
 
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
 
@@ -18,6 +19,7 @@ use crate::VERSION;
 use crate::cli::RunArgs;
 use crate::data::Buffer;
 use crate::log::Event;
+use crate::measure::spawned::THIS_PROGRAM;
 use crate::options::Request;
 use crate::platform::board::Detected;
 use crate::platform::check::{Finding, Gravity, Subject};
@@ -45,7 +47,8 @@ pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
         mut progress,
     } = begun;
     let planned = replay.header().plan.cases().count();
-    let ending = sweep::run(replay, &unable, &interrupt, &mut progress);
+    let program = Some(Path::new(THIS_PROGRAM));
+    let ending = sweep::run(replay, &unable, program, &interrupt, &mut progress);
     progress.finish();
     // What there is goes out however the sweep ended, and why it ended is what is said.
     let finished = progress.outputs.finish();

@@ -168,10 +168,15 @@ impl Outputs {
         ))
     }
 
-    /// Keeps the rows of a block, and makes its windows safe against a power cut.
+    /// Makes what happened safe against a power cut.
+    pub(super) fn sync(&self) -> anyhow::Result<()> {
+        self.samples.as_ref().map_or(Ok(()), OutputFile::sync)
+    }
+
+    /// Keeps the rows of a block, and makes what they follow from safe.
     pub(super) fn rows(&mut self, rows: &[Row]) -> anyhow::Result<()> {
         // First what the rows follow from. If that cannot be kept, the rows can all the same.
-        let synced = self.samples.as_ref().map_or(Ok(()), OutputFile::sync);
+        let synced = self.sync();
         let written = self.rows.rows(rows);
         synced.and(written)
     }

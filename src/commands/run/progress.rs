@@ -109,9 +109,12 @@ impl Journal for Progress {
         self.bar.set_length(length.saturating_add_signed(more));
     }
 
+    fn round(&mut self) -> anyhow::Result<()> {
+        self.outputs.sync()
+    }
+
     fn rows(&mut self, rows: Vec<Row>) -> anyhow::Result<()> {
         self.outputs.rows(&rows)?;
-        self.live.rows(&rows);
         self.rows.extend(rows);
         Ok(())
     }
