@@ -3,7 +3,7 @@
 pub mod false_discovery;
 pub mod signed_rank;
 
-use std::f64::consts::FRAC_PI_2;
+use std::f64::consts::{FRAC_PI_2, FRAC_PI_3};
 
 use statrs::statistics::{Data, Distribution};
 
@@ -60,12 +60,24 @@ pub fn coefficient_of_variation(values: &[f64]) -> Option<f64> {
     (values.len() > 1 && mean != 0.0).then(|| deviation / mean)
 }
 
+/// The standard deviation (n - 1). `None` for fewer than two values.
+pub fn deviation(values: &[f64]) -> Option<f64> {
+    (values.len() > 1).then(|| Data::new(values.to_vec()).std_dev())?
+}
+
 /// The standard deviation (n - 1) of the natural logarithms: for small values, that of the values as a
 /// fraction of their middle. `None` for fewer than two values, or one that is not positive.
 pub fn log_deviation(values: &[f64]) -> Option<f64> {
     let are_positive = values.iter().all(|&value| value > 0.0);
     let logarithms: Vec<f64> = values.iter().map(|value| value.ln()).collect();
-    (values.len() > 1 && are_positive).then(|| Data::new(logarithms).std_dev())?
+    deviation(&logarithms).filter(|_| are_positive)
+}
+
+/// The standard error of the Hodges-Lehmann estimate of `n` values whose standard deviation is `deviation`: sqrt(pi / 3)
+/// times that of their mean where they scatter normally, less where some are far off (Hodges & Lehmann, Ann. Math.
+/// Stat. 34 (1963) 598-611).
+pub fn error_of_estimate(deviation: f64, n: f64) -> f64 {
+    FRAC_PI_3.sqrt() * deviation / n.sqrt()
 }
 
 /// The standard error of the median of `n` values whose standard deviation is `deviation`: sqrt(pi / 2) times

@@ -104,6 +104,7 @@ fn a_sweep_of_all_engines_is_below_a_megabyte() {
         row.received_pps_low = value;
         row.received_pps_high = value.map(|value| value * 1.5);
         row.cpu_ns_per_packet = value;
+        (row.cpu_ns_per_packet_low, row.cpu_ns_per_packet_high) = (None, None);
         row.ratio_to_std = value;
         row.cpu_ratio_to_std = value;
         row.ratio_pairs = Some(6);

@@ -32,6 +32,11 @@ static LINES: LazyLock<Vec<Value>> = LazyLock::new(|| {
     ] {
         ran(&place, &format!("{TINY} {arguments}"));
     }
+    let soaked = TINY.replace("--soak 0s", "--soak 450ms");
+    ran(
+        &place,
+        &format!("{soaked} --engine std --threads 2 --connection connected -o soaked.csv"),
+    );
     if engines::find("tokio").is_some() {
         let arguments = "--engine tokio --threads 2 --tokio-workers 2 -o workers.csv";
         ran(&place, &format!("{TINY} {arguments}"));

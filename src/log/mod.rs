@@ -8,11 +8,14 @@ mod counts;
 mod header;
 mod read;
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 
 pub(crate) use self::check::Expected;
 pub use self::read::Log;
 use crate::data::Sample;
+use crate::duration::ns;
 use crate::plan::{Plan, Schedule};
 use crate::platform::host::Host;
 use crate::row::{EndedBy, Environment};
@@ -29,6 +32,14 @@ pub const OLDEST_FORMAT: u32 = 2;
 pub enum Event {
     /// The first line, and only that: what is to be done, and where.
     Header(Box<Header>),
+    /// It is known how long traffic takes to become what it then stays.
+    Settled {
+        /// The key of the case in which it was found.
+        case: String,
+        /// The time since the start of the threads.
+        #[serde(rename = "after_ns", with = "ns")]
+        after: Duration,
+    },
     /// A block is measured from now on.
     BlockBegun {
         /// Its place in the plan, from 0.

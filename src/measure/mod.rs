@@ -24,7 +24,7 @@ mod threads;
 mod wait;
 mod workers;
 
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::ensure;
 
@@ -33,7 +33,7 @@ use self::sample::Half;
 use self::site::{Edge, SiteBrief, Sites};
 use self::wait::{drain, pass};
 use crate::data::{Case, Sample};
-use crate::engines::{self, Entry};
+use crate::engines::{self, Engines, Entry};
 use crate::plan::Settings;
 use crate::platform::placement::Placement;
 use crate::sys::interrupt::{Interrupt, Interrupted};
@@ -130,7 +130,39 @@ impl Trial<'_> {
     /// # Errors
     /// As for [`window`], and when a site is gone.
     pub fn window(&self, sites: &mut Sites, interrupt: &Interrupt) -> Result<Sample, NoSample> {
-        self.run(Payload::Any, sites, interrupt)
+        guarded(sites, interrupt, |sites| {
+            self.script(Payload::Any, sites, interrupt)
+        })
+    }
+
+    /// How fast datagrams were received in each of so many slices of time since the threads started, per second.
+    ///
+    /// # Errors
+    /// As for [`Trial::window`].
+    pub fn course(
+        &self,
+        slices: usize,
+        slice: Duration,
+        sites: &mut Sites,
+        interrupt: &Interrupt,
+    ) -> Result<Vec<f64>, NoSample> {
+        guarded(sites, interrupt, |sites| {
+            self.begin(Payload::Any, sites, interrupt)?;
+            let mut rates = Vec::with_capacity(slices);
+            let (mut since, mut before) = (Instant::now(), 0);
+            for _ in 0..slices {
+                pass(slice, self.case, sites, interrupt)?;
+                let counts = sites.each(|site| site.counts())?;
+                let now = Instant::now();
+                let received: u64 = counts.iter().map(|counts| counts.received).sum();
+                let slice = now.duration_since(since).as_secs_f64();
+                rates.push(received.saturating_sub(before) as f64 / slice);
+                (since, before) = (now, received);
+            }
+            sites.each(|site| site.stop())?;
+            sites.each(|site| site.finish())?;
+            Ok(rates)
+        })
     }
 
     /// Runs it for a short while with datagrams that can be told apart: see [`Sample::verified`].
@@ -148,7 +180,9 @@ impl Trial<'_> {
                 settings: &settings,
                 ..*self
             };
-            let sample = trial.run(Payload::Numbered, sites, interrupt)?;
+            let sample = guarded(sites, interrupt, |sites| {
+                trial.script(Payload::Numbered, sites, interrupt)
+            })?;
             let is_empty = sample.verified.is_some_and(|found| found.packets == 0);
             if !is_empty || settings.window >= VERIFYING_LONGEST {
                 return Ok(sample);
@@ -158,22 +192,6 @@ impl Trial<'_> {
         }
     }
 
-    fn run(
-        &self,
-        payload: Payload,
-        sites: &mut Sites,
-        interrupt: &Interrupt,
-    ) -> Result<Sample, NoSample> {
-        let ran = self.script(payload, sites, interrupt);
-        if ran.is_err() {
-            // Nothing goes on that nobody waits for.
-            sites.parts().for_each(|(_, site)| site.abandon());
-            // What was called off is no failure of the case.
-            interrupt.sleep(Duration::ZERO)?;
-        }
-        ran
-    }
-
     fn script(
         &self,
         payload: Payload,
@@ -181,27 +199,7 @@ impl Trial<'_> {
         interrupt: &Interrupt,
     ) -> Result<Sample, NoSample> {
         let (case, settings) = (self.case, self.settings);
-        let (sender, receiver) = engines::of(case).map_err(anyhow::Error::msg)?;
-        if sites.parts().count() > 1 {
-            may_be_split(case, sender)?;
-        }
-        interrupt.sleep(Duration::ZERO)?;
-
-        for (part, site) in sites.parts() {
-            site.open(&SiteBrief {
-                case: *case,
-                part,
-                placement: self.placement.clone(),
-                verifies: payload == Payload::Numbered,
-                #[cfg(feature = "calibration")]
-                delay: settings.delay.clone(),
-            })?;
-        }
-        let flows = flows::make(case, sites, interrupt)?;
-        interrupt.sleep(Duration::ZERO)?;
-        sites.each(|site| site.assemble(&flows))?;
-
-        sites.each(|site| site.start())?;
+        let (sender, receiver) = self.begin(payload, sites, interrupt)?;
         pass(settings.warmup, case, sites, interrupt)?;
         let opened_at = SystemTime::now();
         let opening = sites.each(|site| site.snapshot(Edge::Opening))?;
@@ -224,6 +222,53 @@ impl Trial<'_> {
         let halves: Vec<Half> = halves.collect();
         Ok(sample::of(case, (sender, receiver), opened_at, &halves))
     }
+
+    /// Up to the start of the threads.
+    fn begin(
+        &self,
+        payload: Payload,
+        sites: &mut Sites,
+        interrupt: &Interrupt,
+    ) -> Result<Engines, NoSample> {
+        let case = self.case;
+        let (sender, receiver) = engines::of(case).map_err(anyhow::Error::msg)?;
+        if sites.parts().count() > 1 {
+            may_be_split(case, sender)?;
+        }
+        interrupt.sleep(Duration::ZERO)?;
+
+        for (part, site) in sites.parts() {
+            site.open(&SiteBrief {
+                case: *case,
+                part,
+                placement: self.placement.clone(),
+                verifies: payload == Payload::Numbered,
+                #[cfg(feature = "calibration")]
+                delay: self.settings.delay.clone(),
+            })?;
+        }
+        let flows = flows::make(case, sites, interrupt)?;
+        interrupt.sleep(Duration::ZERO)?;
+        sites.each(|site| site.assemble(&flows))?;
+
+        sites.each(|site| site.start())?;
+        Ok((sender, receiver))
+    }
+}
+
+/// Does it, and leaves nothing going on that nobody waits for if it fails.
+fn guarded<T>(
+    sites: &mut Sites,
+    interrupt: &Interrupt,
+    what: impl FnOnce(&mut Sites) -> Result<T, NoSample>,
+) -> Result<T, NoSample> {
+    let done = what(sites);
+    if done.is_err() {
+        sites.parts().for_each(|(_, site)| site.abandon());
+        // What was called off is no failure of the case.
+        interrupt.sleep(Duration::ZERO)?;
+    }
+    done
 }
 
 /// Whether senders and receivers of a case can run in two processes.

@@ -9,6 +9,8 @@ use crate::stats;
 pub struct Reading {
     ln: f64,
     error: Option<Error>,
+    /// Without what it shares with those that were measured beside it.
+    own: Option<Error>,
 }
 
 /// The standard error of a logarithm.
@@ -25,7 +27,38 @@ impl Reading {
         (value.is_finite() && value > 0.0).then(|| Self {
             ln: value.ln(),
             error: None,
+            own: None,
         })
+    }
+
+    /// Of `count` rounds whose logarithms have this standard deviation, in percent, less what they have in common with
+    /// those of the others.
+    pub(super) fn own(self, deviation_pct: Option<f64>, count: Option<usize>) -> Self {
+        let known = deviation_pct.zip(count);
+        let own = known.filter(|(pct, count)| pct.is_finite() && *pct >= 0.0 && *count > 1);
+        Self {
+            own: own.map(|(pct, count)| Error {
+                standard: stats::error_of_estimate(pct / 100.0, count as f64),
+                freedom: count as f64 - 1.0,
+            }),
+            ..self
+        }
+    }
+
+    /// Whether it is surely greater than another one that was measured beside it, at 5 %: by what is their own where
+    /// that is known, else if their intervals do not meet.
+    pub(super) fn exceeds(&self, other: &Self) -> bool {
+        if let Some((own, others)) = self.own.zip(other.own) {
+            let of_both = in_quadrature(&[own, others]);
+            return self.ln - other.ln > quantile(of_both.freedom) * of_both.standard;
+        }
+        let intervals = self.interval().zip(other.interval());
+        intervals.is_some_and(|((low, _), (_, high))| low > high)
+    }
+
+    /// Whether anything says how uncertain it is.
+    pub(super) fn has_error(&self) -> bool {
+        self.error.is_some() || self.own.is_some()
     }
 
     /// The median of `count` values whose logarithms have this standard deviation, in percent.
@@ -83,34 +116,40 @@ impl Reading {
             standard: (squares / (count - 1.0) / count).sqrt(),
             freedom: count - 1.0,
         };
-        let errors: Option<Vec<Error>> = readings.iter().map(|one| one.error).collect();
-        let error = errors.map_or(apart, |errors| {
-            let own = in_quadrature(&errors).over(count);
-            if own.standard > apart.standard {
-                own
+        let larger = |errors: Vec<Error>| {
+            let known = in_quadrature(&errors).over(count);
+            if known.standard > apart.standard {
+                known
             } else {
                 apart
             }
-        });
+        };
+        let errors: Option<Vec<Error>> = readings.iter().map(|one| one.error).collect();
+        let own: Option<Vec<Error>> = readings.iter().map(|one| one.own).collect();
         Some(Self {
             ln,
-            error: Some(error),
+            error: Some(errors.map_or(apart, larger)),
+            own: own.map(larger),
         })
     }
 
-    /// The geometric mean of cases, of which those within a block were held against the same windows of the
-    /// reference: their errors may all point the same way, so they add up; those of blocks are independent.
+    /// The geometric mean of cases. Those within a block were held against the same windows of the reference: their
+    /// errors may all point the same way, so they add up, but for what is their own; those of blocks are independent.
     /// `None`: no cases.
     pub(super) fn geometric_mean(blocks: &[Vec<Self>]) -> Option<Self> {
         let all: Vec<Self> = blocks.iter().flatten().copied().collect();
+        let count = all.len() as f64;
         let of_block = |block: &Vec<Self>| -> Option<Error> {
             let errors: Option<Vec<Error>> = block.iter().map(|one| one.error).collect();
             errors.map(|errors| added_up(&errors))
         };
         let errors: Option<Vec<Error>> = blocks.iter().map(of_block).collect();
+        let own: Option<Vec<Error>> = all.iter().map(|one| one.own).collect();
+        let mean = |errors: Vec<Error>| in_quadrature(&errors).over(count);
         (!all.is_empty()).then(|| Self {
             ln: mean_ln(&all),
-            error: errors.map(|errors| in_quadrature(&errors).over(all.len() as f64)),
+            error: errors.map(mean),
+            own: own.map(mean),
         })
     }
 }

@@ -47,11 +47,11 @@ impl Measure {
     /// In the order in which people see them.
     pub const ALL: [Self; 2] = [Self::Speed, Self::Cpu];
 
-    /// Whether one interval is wholly better than another.
-    pub(super) fn is_ahead(self, one: (f64, f64), other: (f64, f64)) -> bool {
+    /// Whether one is surely better than another.
+    pub(super) fn is_ahead(self, one: &Reading, other: &Reading) -> bool {
         match self {
-            Self::Speed => one.0 > other.1,
-            Self::Cpu => one.1 < other.0,
+            Self::Speed => one.exceeds(other),
+            Self::Cpu => other.exceeds(one),
         }
     }
 
@@ -63,10 +63,15 @@ impl Measure {
             Some((deviation_pct, count)) => reading.scattered(deviation_pct, count),
             None => reading,
         };
-        Some(match figure.low.zip(figure.high) {
+        let known = match figure.low.zip(figure.high) {
             Some((low, high)) if known.interval().is_none() => reading.between(low, high),
             _ => known,
-        })
+        };
+        let own_pct = match self {
+            Self::Speed => row.own_sd_pct,
+            Self::Cpu => row.own_cpu_sd_pct,
+        };
+        Some(known.own(own_pct, Some(row.counted_windows())))
     }
 
     /// Whether the row's uncertainty has to be taken from its interval.

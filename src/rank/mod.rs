@@ -2,8 +2,9 @@
 //!
 //! 1. Rows are told apart by machine, and on each machine by [`Setting`]: only what had the same threads,
 //!    payload, ip, connection and buffers is held side by side. What several files measured is averaged.
-//! 2. An engine's place is one more than the number of engines whose whole interval is better than its own.
-//!    So those that cannot be told apart share a place. An engine without an interval has no place.
+//! 2. An engine's place is one more than the number of engines that are surely better: that were so round by round, or
+//!    where rows do not say, whose whole interval is. So those that cannot be told apart share a place. An engine
+//!    without an interval has no place.
 //! 3. Over all, the geometric means of the same settings are compared, never those of different ones: see
 //!    [`OverAll`].
 
@@ -137,7 +138,7 @@ pub struct Standing {
 /// An engine's place.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Place {
-    /// One more than the number of engines whose whole interval is better. `None`: it has no interval.
+    /// One more than the number of engines that are surely better. `None`: it has no interval.
     pub place: Option<usize>,
     /// The row's label: the engine, or both, with what else tells it from others.
     pub engine: String,
@@ -174,14 +175,11 @@ impl Standing {
         };
         // Stable: engines of the same value stay in the order of their names.
         places.sort_by(|a, b| badness(a).total_cmp(&badness(b)));
-        let intervals: Vec<_> = places
-            .iter()
-            .map(|place| place.reading.interval())
-            .collect();
-        for (place, own) in places.iter_mut().zip(&intervals) {
-            let Some(own) = *own else { continue };
-            let intervals = intervals.iter().flatten();
-            let ahead = intervals.filter(|&&other| measure.is_ahead(other, own));
+        let readings: Vec<Reading> = places.iter().map(|place| place.reading).collect();
+        for place in places.iter_mut().filter(|place| place.reading.has_error()) {
+            let ahead = readings
+                .iter()
+                .filter(|other| measure.is_ahead(other, &place.reading));
             place.place = Some(1 + ahead.count());
         }
         Self {

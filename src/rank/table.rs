@@ -28,9 +28,10 @@ pub fn draw(ranking: &Ranking, view: View) -> String {
 pub(crate) const LEGEND: &str = "
 speed: datagrams received per second; CPU: CPU time per datagram received; both relative to std on
 connected sockets in the same rounds (kpps, CPU ns: absolute, where std was not measured). Sorted by
-value. Place: 1 + the number of engines whose whole 95 % interval is better, so engines that cannot
-be told apart share a place; none (-) without an interval. Over all: geometric mean over the
-settings that all listed engines have; loss %: in the worst of them.
+value. Place: 1 + the number of engines that are surely better, held against each other round by
+round (each pair at 5 %), so engines that cannot be told apart share a place; none (-) without an
+interval. Over all: geometric mean over the settings that all listed engines have; loss %: in the
+worst of them.
 ";
 
 fn of_board(board: &BoardRanking, view: View) -> String {

@@ -18,6 +18,8 @@ fn row(engine: &str, threads: u16, ratio: f64, cpu_ratio: f64) -> Row {
         ratio_pairs: Some(6),
         ratio_sd_pct: Some(deviation_pct),
         cpu_ratio_sd_pct: Some(deviation_pct),
+        own_sd_pct: None,
+        own_cpu_sd_pct: None,
         loss_pct: Some(0.0),
         board: "made-up".to_owned(),
         ..ordinary_row()
@@ -73,6 +75,24 @@ fn those_whose_intervals_overlap_share_a_place() {
         "{text}"
     );
     assert!(text.contains("the cheapest is uring"), "{text}");
+}
+
+/// As two that drift together do, or two whose ratios carry the noise of the reference.
+#[test]
+fn those_that_differ_round_by_round_do_not_share_a_place_although_their_intervals_overlap() {
+    let own = |engine: &str, ratio: f64| Row {
+        own_sd_pct: Some(0.3),
+        ..row(engine, 2, ratio, 1.0)
+    };
+    let rows = [own("std", 1.0), own("mmsg", 1.21), own("uring", 1.20)];
+    let places = [("mmsg", Some(1)), ("uring", Some(2)), ("std", Some(3))];
+    let board = ranked(&rows);
+    assert_eq!(speed(&board.settings[0].standings[0]), places);
+    assert_eq!(speed(&board.over_all[0].standing), places);
+    // 0.1 % is less than six rounds of two engines can tell.
+    let board = ranked(&[own("mmsg", 1.201), own("uring", 1.20), own("std", 1.0)]);
+    let places = [("mmsg", Some(1)), ("uring", Some(1)), ("std", Some(3))];
+    assert_eq!(speed(&board.over_all[0].standing), places);
 }
 
 #[test]

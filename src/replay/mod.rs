@@ -19,6 +19,8 @@ use crate::row::Row;
 pub struct Replay {
     header: Header,
     blocks: Vec<Progress>,
+    /// How long traffic takes to settle here, if that is known.
+    settles_after: Option<Duration>,
     /// In which block each case is that runs, and where there.
     places: HashMap<String, (usize, usize)>,
 }
@@ -56,6 +58,7 @@ impl Replay {
         Self {
             header,
             blocks,
+            settles_after: None,
             places,
         }
     }
@@ -72,6 +75,12 @@ impl Replay {
     pub fn take(&mut self, line: &Event) -> Result<Vec<Row>, String> {
         match line {
             Event::Header(_) => return Err("a second header: one file, one run".to_owned()),
+            Event::Settled { case, after } => {
+                if !self.places.contains_key(case) {
+                    return Err(format!("the case {case} is not one of the plan that runs"));
+                }
+                self.settles_after = Some(*after);
+            }
             Event::BlockBegun { block, warning } => {
                 let progress = self.block_mut(*block)?;
                 if progress.stage == Stage::Ended {

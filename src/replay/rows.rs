@@ -2,9 +2,19 @@
 
 use super::progress::{Measured, Stage};
 use super::{Replay, runnable};
-use crate::data::{self, Sample};
+use crate::data::{self, Case, Sample};
 use crate::plan::{Planned, Verdict};
 use crate::row::{EndedBy, Outcome, Row, RowInput};
+
+/// What a case shares with those of its block.
+#[derive(Clone, Copy)]
+struct Beside<'a> {
+    /// The windows of the reference.
+    reference: &'a [Sample],
+    /// Those of each case that has another engine.
+    others: &'a [&'a [Sample]],
+    warnings: &'a [String],
+}
 
 impl Replay {
     /// The rows of what does not run: they are final from the beginning.
@@ -20,6 +30,8 @@ impl Replay {
                 repeated: 0,
                 verified: None,
                 reference: &[],
+                others: &[],
+                settles_after: None,
                 until_pct: None,
             };
             Row::new(&input, &self.header.environment)
@@ -42,15 +54,28 @@ impl Replay {
     pub(super) fn rows(&self, block: usize, ended: Option<EndedBy>) -> Vec<Row> {
         let progress = &self.blocks[block];
         let planned = || runnable(&self.header.plan.blocks[block]).zip(&progress.cases);
-        let reference = planned().find(|(planned, _)| planned.case.is_reference());
         // One that broke, starved, or whose books do not close is no measure for others.
-        let is_sound = |measured: &Measured| {
+        let is_sound = |(_, measured): &(&Planned, &Measured)| {
             measured.failure.is_none() && measured.samples.iter().all(Sample::is_sound)
         };
-        let reference = reference.filter(|(_, measured)| is_sound(measured));
-        let reference = reference.map_or(&[][..], |(_, measured)| &measured.samples);
+        let sound: Vec<(&Case, &[Sample])> = planned()
+            .filter(is_sound)
+            .map(|(planned, measured)| (&planned.case, &measured.samples[..]))
+            .collect();
+        let reference = sound.iter().find(|(case, _)| case.is_reference());
+        let reference = reference.map_or(&[][..], |(_, samples)| samples);
         let row = |(planned, measured): (&Planned, &Measured)| {
-            self.row(planned, measured, &progress.warnings, reference, ended)
+            let engines = |case: &Case| (case.sender, case.receiver);
+            let others = sound
+                .iter()
+                .filter(|(case, _)| engines(case) != engines(&planned.case));
+            let others: Vec<&[Sample]> = others.map(|(_, samples)| *samples).collect();
+            let beside = Beside {
+                reference,
+                others: &others,
+                warnings: &progress.warnings,
+            };
+            self.row(planned, measured, beside, ended)
         };
         planned().map(row).collect()
     }
@@ -59,8 +84,7 @@ impl Replay {
         &self,
         planned: &Planned,
         measured: &Measured,
-        of_block: &[String],
-        reference: &[Sample],
+        beside: Beside,
         ended: Option<EndedBy>,
     ) -> Row {
         let schedule = &self.header.schedule;
@@ -68,7 +92,7 @@ impl Replay {
             Verdict::Run(placement, warnings) => (placement.to_string(), warnings.clone()),
             Verdict::Skip(_) => (String::new(), Vec::new()),
         };
-        warnings.extend_from_slice(of_block);
+        warnings.extend_from_slice(beside.warnings);
         #[cfg(feature = "calibration")]
         if schedule.settings.delay.is_some() {
             warnings.push("one engine was slowed down on purpose (--delay)".to_owned());
@@ -90,7 +114,9 @@ impl Replay {
             samples: &measured.samples,
             repeated: measured.repeated.len(),
             verified: measured.verified,
-            reference,
+            reference: beside.reference,
+            others: beside.others,
+            settles_after: self.settles_after,
             until_pct: schedule.until.map(|until| until.half_width_pct),
         };
         Row::new(&input, &self.header.environment)

@@ -20,9 +20,10 @@ const PARTS: [&str; 4] = [
     "until_pct",
 ];
 /// Medians that have an interval.
-const ESTIMATES: [&str; 4] = [
+const ESTIMATES: [&str; 5] = [
     "received_pps",
     "received_mbps",
+    "cpu_ns_per_packet",
     "ratio_to_std",
     "cpu_ratio_to_std",
 ];

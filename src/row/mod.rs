@@ -10,9 +10,12 @@ mod lost;
 mod machine;
 mod numbers;
 mod outcome;
+mod own;
 mod rounding;
 mod shown;
 mod verdict;
+
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +26,7 @@ use self::numbers::{Speeds, high, low, middle};
 pub(crate) use self::numbers::{cpu_ns_per_packet, received_pps};
 pub use self::outcome::{EndedBy, Outcome, Status};
 use self::rounding::decimals;
+pub(crate) use self::rounding::milliseconds;
 
 use crate::data::{
     Batch, Buffer, Case, Connection, Ip, Pair, Payload, Sample, Sharing, SharingKind, Spread,
@@ -59,6 +63,7 @@ pub struct Row {
     pub rounds: u32,
     pub window_ms: Option<f64>,
     pub warmup_ms: f64,
+    pub settles_ms: Option<f64>,
     pub received_pps: Option<f64>,
     pub received_pps_low: Option<f64>,
     pub received_pps_high: Option<f64>,
@@ -83,6 +88,8 @@ pub struct Row {
     pub sender_cpu_ns_per_packet: Option<f64>,
     pub receiver_cpu_ns_per_packet: Option<f64>,
     pub cpu_ns_per_packet: Option<f64>,
+    pub cpu_ns_per_packet_low: Option<f64>,
+    pub cpu_ns_per_packet_high: Option<f64>,
     pub other_cpu_ns_per_packet: Option<f64>,
     pub ratio_to_std: Option<f64>,
     pub ratio_to_std_low: Option<f64>,
@@ -95,6 +102,8 @@ pub struct Row {
     pub ratio_pairs: Option<usize>,
     pub ratio_sd_pct: Option<f64>,
     pub cpu_ratio_sd_pct: Option<f64>,
+    pub own_sd_pct: Option<f64>,
+    pub own_cpu_sd_pct: Option<f64>,
     pub lost_cpu_pct: Option<f64>,
     pub steal_pct: Option<f64>,
     pub irq_pct: Option<f64>,
@@ -187,6 +196,10 @@ pub struct RowInput<'a> {
     pub verified: Option<Verified>,
     /// The windows of the reference case of its block.
     pub reference: &'a [Sample],
+    /// The windows of each case of its block that has another engine.
+    pub others: &'a [&'a [Sample]],
+    /// How long traffic takes to settle on this machine, if that is known.
+    pub settles_after: Option<Duration>,
     /// What `--until` asked for.
     pub until_pct: Option<f64>,
 }
@@ -204,6 +217,10 @@ impl Row {
             windows.speeds()
         } else {
             Speeds::of(&[], &[])
+        };
+        let own_sd_pct = |value| {
+            let found = own::sd_pct(samples, input.others, value).filter(|_| speaks);
+            found.map(decimals::<3>)
         };
         let taken_pct = |what| lost::taken_pct(samples, what).map(decimals::<2>);
         let books = (!samples.is_empty()).then(|| numbers::total_books(samples));
@@ -231,6 +248,7 @@ impl Row {
             rounds: samples.len().try_into().unwrap_or(u32::MAX),
             window_ms: numbers::window_ms(samples),
             warmup_ms: environment.warmup_ms,
+            settles_ms: input.settles_after.map(milliseconds),
             received_pps: middle::<0>(speeds.received_pps),
             received_pps_low: low::<0>(speeds.received_pps),
             received_pps_high: high::<0>(speeds.received_pps),
@@ -255,6 +273,8 @@ impl Row {
             sender_cpu_ns_per_packet: middle::<1>(speeds.sender_cpu_ns_per_packet),
             receiver_cpu_ns_per_packet: middle::<1>(speeds.receiver_cpu_ns_per_packet),
             cpu_ns_per_packet: middle::<1>(speeds.cpu_ns_per_packet),
+            cpu_ns_per_packet_low: low::<1>(speeds.cpu_ns_per_packet),
+            cpu_ns_per_packet_high: high::<1>(speeds.cpu_ns_per_packet),
             other_cpu_ns_per_packet: middle::<1>(speeds.other_cpu_ns_per_packet),
             ratio_to_std: middle::<4>(speeds.ratio),
             ratio_to_std_low: low::<4>(speeds.ratio),
@@ -267,6 +287,8 @@ impl Row {
             ratio_pairs: speeds.ratio.map(|_| speeds.pairs),
             ratio_sd_pct: speeds.ratio_sd_pct,
             cpu_ratio_sd_pct: speeds.cpu_ratio_sd_pct,
+            own_sd_pct: own_sd_pct(received_pps),
+            own_cpu_sd_pct: own_sd_pct(cpu_ns_per_packet),
             lost_cpu_pct: windows.lost_cpu_pct.map(decimals::<2>),
             steal_pct: taken_pct(|taken| taken.steal_ns),
             irq_pct: taken_pct(|taken| taken.irq_ns),

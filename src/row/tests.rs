@@ -89,6 +89,8 @@ fn make_row_in(
         repeated: 0,
         verified: None,
         reference,
+        others: &[],
+        settles_after: None,
         until_pct: None,
     };
     Row::new(&input, environment)

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::contamination::Windows;
 use super::numbers::Speeds;
-use super::{Environment, Outcome, RowInput, Status, climate, numbers};
+use super::{Environment, Outcome, RowInput, Status, climate, milliseconds, numbers};
 use crate::data::{LaneSample, Sample, Sharing, Side};
 use crate::stats;
 
@@ -115,6 +115,12 @@ pub(super) fn warnings(
     let pairs = samples.iter().filter(has_partner).count();
     if pairs > 0 && pairs < samples.len() {
         warnings.push("some windows have no partner in the reference (ratio_pairs)".to_owned());
+    }
+    let settles_ms = input.settles_after.map(milliseconds);
+    if let Some(ms) = settles_ms.filter(|&ms| ms > environment.warmup_ms && !samples.is_empty()) {
+        warnings.push(format!(
+            "traffic takes {ms} ms to settle here (settles_ms), longer than the warm-up: use --warmup {ms}ms"
+        ));
     }
     warnings.extend(few_rounds(if pairs > 0 { pairs } else { samples.len() }));
     if input.samples.windows(2).any(|two| {

@@ -6,6 +6,7 @@
 
 mod case;
 mod process;
+mod settling;
 mod thermal_settle;
 
 use std::collections::HashMap;

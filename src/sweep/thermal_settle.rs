@@ -2,14 +2,18 @@
 
 use std::time::{Duration, Instant};
 
+use super::settling::{COURSE, LEAST_COURSES, SLICE, SLICES, settled_after};
 use super::{End, Sweep};
+use crate::data::Case;
+use crate::log::Event;
 use crate::measure::{NoSample, Trial};
 use crate::plan::Settings;
+use crate::platform::placement::Placement;
 use crate::sys::sensors;
 
 impl Sweep<'_> {
-    /// Traffic that is not counted: clocks come up, the board leaves its idle state. If the case breaks, its
-    /// block will say so.
+    /// Traffic that is not counted: clocks come up, the board leaves its idle state. A soak that is long enough is cut
+    /// into courses, which show how long traffic takes to settle. If the case breaks, its block will say so.
     pub(super) fn soak(&mut self, block: usize) -> Result<(), End> {
         let schedule = &self.header.schedule;
         let first = self.header.plan.blocks[block].runnable().next();
@@ -18,6 +22,11 @@ impl Sweep<'_> {
         };
         let soak = humantime::format_duration(schedule.soak);
         self.journal.doing(&format!("soaking for {soak}"));
+        let courses = u32::try_from(schedule.soak.as_nanos() / COURSE.as_nanos());
+        let courses = courses.unwrap_or(u32::MAX);
+        if courses >= LEAST_COURSES {
+            return self.courses(case, placement, courses);
+        }
         let settings = Settings {
             warmup: Duration::ZERO,
             window: schedule.soak,
@@ -32,6 +41,32 @@ impl Sweep<'_> {
         match sites.and_then(|mut sites| trial.window(&mut sites, self.interrupt)) {
             Err(NoSample::Interrupted) => Err(End::Interrupted),
             Ok(_) | Err(NoSample::Failed(_)) => Ok(()),
+        }
+    }
+
+    fn courses(&mut self, case: &Case, placement: &Placement, count: u32) -> Result<(), End> {
+        let trial = Trial {
+            case,
+            placement,
+            settings: &self.header.schedule.settings,
+        };
+        let mut courses = Vec::new();
+        for _ in 0..count {
+            let sites = self.process.sites().map_err(NoSample::from);
+            let course =
+                sites.and_then(|mut sites| trial.course(SLICES, SLICE, &mut sites, self.interrupt));
+            match course {
+                Ok(course) => courses.push(course),
+                Err(NoSample::Interrupted) => return Err(End::Interrupted),
+                Err(NoSample::Failed(_)) => return Ok(()),
+            }
+        }
+        match settled_after(&courses) {
+            Some(after) => self.emit(&Event::Settled {
+                case: case.key(),
+                after,
+            }),
+            None => Ok(()),
         }
     }
 

@@ -7,7 +7,7 @@ mod resume;
 
 use std::path::Path;
 use std::process::ExitCode;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use anyhow::{Context, anyhow};
 
@@ -24,7 +24,7 @@ use crate::options::Request;
 use crate::platform::board::Detected;
 use crate::platform::check::{Finding, Gravity, Subject};
 use crate::replay::Replay;
-use crate::row::{Environment, Row, Status};
+use crate::row::{Environment, Row, Status, milliseconds};
 use crate::sweep::{self, Ending, Journal, Unable};
 use crate::sys::interrupt::Interrupt;
 use crate::sys::{cpu_speed, limits};
@@ -150,11 +150,6 @@ fn environment(request: &Request, findings: &[Finding]) -> Environment {
         unfit: unfit.map(|finding| finding.seen.clone()).collect(),
         ..Environment::of(&request.host)
     }
-}
-
-/// To the microsecond.
-fn milliseconds(duration: Duration) -> f64 {
-    (duration.as_secs_f64() * 1e6).round() / 1e3
 }
 
 fn findings(request: &Request) -> Vec<Finding> {

@@ -5,7 +5,7 @@ use crate::data::case::tests::case;
 use crate::data::{Books, EngineName, LaneSample, Side};
 use crate::sys::sensors::SensorReadings;
 
-fn cases() -> [Case; 8] {
+fn cases() -> Vec<Case> {
     let named = |name| {
         let engine = EngineName::new(name);
         Case {
@@ -19,9 +19,7 @@ fn cases() -> [Case; 8] {
         connection: Connection::Unconnected,
         ..case
     });
-    let [a, b, c, d] = connected;
-    let [e, f, g, h] = unconnected;
-    [a, b, c, d, e, f, g, h]
+    connected.into_iter().chain(unconnected).collect()
 }
 
 /// A tenth of a second in which so many datagrams were received.
@@ -71,10 +69,11 @@ fn window(case: &Case, received_packets: u64) -> Sample {
 /// Three rounds of a block, but for its last case, after one of another block.
 fn live(glyphs: Glyphs) -> Live {
     let mut live = Live::new(glyphs);
-    let before = cases().map(|case| Case {
+    let v6 = |case| Case {
         ip: crate::data::Ip::V6,
         ..case
-    });
+    };
+    let before: Vec<Case> = cases().into_iter().map(v6).collect();
     live.block(&before[0].block(), &before);
     for (case, pps) in before.iter().zip([80_000, 160_000, 40_000]) {
         live.window(&window(case, pps));

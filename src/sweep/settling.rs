@@ -1,0 +1,67 @@
+//! How long traffic takes to become what it then stays: threads that wake up, queues that fill, caches, clocks that
+//! rise. A warm-up that is shorter measures that, too.
+
+use std::time::Duration;
+
+use crate::stats;
+
+/// One look at the rate.
+pub(super) const SLICE: Duration = Duration::from_millis(5);
+/// From the start of the threads on: three times the longest warm-up of a board's profile.
+pub(super) const SLICES: usize = 30;
+pub(super) const COURSE: Duration = Duration::from_millis(150);
+/// The fewest courses whose median bears one that is far off.
+pub(super) const LEAST_COURSES: u32 = 3;
+/// By so much a rate may differ from what it stays at: as much as windows differ by where nothing disturbs them.
+const TOLERANCE: f64 = 0.05;
+
+/// After which time all rates are what they stay at, over several courses of one case: the median course is then within
+/// [`TOLERANCE`], or three standard deviations, of its second half. `None`: nothing was received there.
+pub(super) fn settled_after(courses: &[Vec<f64>]) -> Option<Duration> {
+    let at = |slice: usize| {
+        let rates: Vec<f64> = courses.iter().map(|course| course[slice]).collect();
+        stats::estimate(&rates).map(|estimate| estimate.middle)
+    };
+    let course: Vec<f64> = (0..SLICES).map(at).collect::<Option<_>>()?;
+    let (first, second) = course.split_at(SLICES / 2);
+    let stays = stats::estimate(second)?.middle;
+    if stays <= 0.0 {
+        return None;
+    }
+    let deviation = stats::coefficient_of_variation(second)?;
+    let tolerance = TOLERANCE.max(3.0 * deviation);
+    let is_off = |rate: &f64| (rate / stays - 1.0).abs() > tolerance;
+    let slices = first.iter().rposition(is_off).map_or(0, |slice| slice + 1);
+    Some(SLICE * u32::try_from(slices).ok()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Three courses, of which each begins with these parts of what it stays at.
+    fn settled(beginning: &[f64]) -> Option<Duration> {
+        let course = |scale: f64| {
+            let rest = (beginning.len()..SLICES).map(|slice| 1.0 + 0.01 * (slice % 3) as f64);
+            let rates = beginning.iter().copied().chain(rest);
+            rates.map(|rate| scale * rate).collect()
+        };
+        settled_after(&[course(1e5), course(1.01e5), course(0.99e5)])
+    }
+
+    #[test]
+    fn it_is_the_time_up_to_the_last_rate_that_is_off() {
+        let ms = |ms| Some(Duration::from_millis(ms));
+        assert_eq!(settled(&[]), ms(0));
+        assert_eq!(settled(&[0.5, 0.8, 0.9]), ms(15));
+        assert_eq!(settled(&[0.5, 1.0, 1.2]), ms(15));
+        assert_eq!(settled(&[0.0; SLICES / 2]), ms(75));
+    }
+
+    #[test]
+    fn what_scatters_anyway_is_not_off() {
+        let noisy: Vec<f64> = (0..SLICES).map(|n| 1e5 + 2e4 * (n % 2) as f64).collect();
+        assert_eq!(settled_after(&vec![noisy; 3]), Some(Duration::ZERO));
+        assert_eq!(settled_after(&vec![vec![0.0; SLICES]; 3]), None);
+    }
+}
