@@ -70,3 +70,6 @@ pub mod workload;
 /// Of this program, with the profile of cargo that built it, unless that is `dist`: `0.1.0-release`, `0.1.0-debug`.
 /// Their numbers are not the same.
 pub const VERSION: &str = env!("UDPBENCH_VERSION");
+
+/// The target triple that it was built for.
+pub const TARGET: &str = env!("UDPBENCH_TARGET");

@@ -91,7 +91,7 @@ fn facts(subject: &Subject) -> Vec<(&'static str, String)> {
                 or_unknown(&host.preemption)
             ),
         ),
-        ("program", env!("UDPBENCH_TARGET").to_owned()),
+        ("program", crate::TARGET.to_owned()),
     ];
     if let Some(governor) = &host.governor {
         let driver = or_unknown(&host.cpufreq_driver());

@@ -68,10 +68,10 @@ impl Case {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+pub(super) mod tests {
     use super::*;
 
-    pub(crate) fn case() -> Case {
+    pub(in crate::data) fn case() -> Case {
         Case::of_key("std:std/2t/300B/connected/v4").expect("a case")
     }
 }

@@ -7,7 +7,7 @@ pub mod case;
 mod engine;
 mod key;
 mod known;
-pub(crate) mod parameters;
+pub mod parameters;
 mod sample;
 mod socket_options;
 mod verified;

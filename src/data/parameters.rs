@@ -11,6 +11,7 @@
 /// value stands there. `usual`: a value that goes without saying. `default`: the values to measure where nothing
 /// was typed, from the board's defaults and the extent of the sweep. `applies`: whether a value means anything
 /// to such engines; those of a block are not asked about engines.
+#[macro_export]
 macro_rules! parameters {
     ($take:ident) => {
         $take! {
@@ -93,9 +94,10 @@ macro_rules! parameters {
         }
     };
 }
-pub(crate) use parameters;
+pub use parameters;
 
 /// One column of an entry, from all of them.
+#[macro_export]
 macro_rules! column {
     (flag { flag $flag:literal, $($rest:tt)* }) => {
         $flag
@@ -112,7 +114,7 @@ macro_rules! column {
         $applies
     };
 }
-pub(crate) use column;
+pub use column;
 
 /// The type of a parameter in a case: of `one` its own, of `some` an option.
 macro_rules! value {
@@ -123,7 +125,7 @@ pub(crate) use value;
 
 /// How much of what can vary does, where nothing was typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Extent {
+pub enum Extent {
     /// All of it.
     Full,
     /// What a quick sweep measures: the first value.
@@ -131,7 +133,8 @@ pub(crate) enum Extent {
 }
 
 impl Extent {
-    pub(crate) fn of<T: Clone>(self, all: &[T]) -> Vec<T> {
+    /// Those of `all` that vary.
+    pub fn of<T: Clone>(self, all: &[T]) -> Vec<T> {
         let count = match self {
             Self::Full => all.len(),
             Self::Quick => 1,

@@ -5,6 +5,7 @@
 
 use std::time::Duration;
 
+use super::counts;
 use crate::data::{Case, Counts, Group, LaneSample, Pair, Sample, Side, Traits};
 use crate::platform::placement::Placement;
 
@@ -33,7 +34,7 @@ const LONGEST_READING: Duration = Duration::from_secs(10);
 impl Expected<'_> {
     /// What about a window cannot be, if anything.
     pub(crate) fn contradiction(&self, sample: &Sample) -> Option<String> {
-        if let Some(problem) = sample.impossible_count() {
+        if let Some(problem) = counts::impossible(sample) {
             return Some(problem.to_owned());
         }
         self.wrong_lanes(sample)

@@ -12,57 +12,54 @@ const MOST_IN_ALL: u64 = 1 << 60;
 const LAST_MS: u64 = 253_402_300_799_999;
 const MOST_LANES: usize = 4096;
 
-impl Sample {
-    /// What about its counts cannot be, whatever the case, if anything.
-    pub(super) fn impossible_count(&self) -> Option<&'static str> {
-        let books = &self.books;
-        if self.counts().any(|count| count >= MOST) {
-            return Some("a count of 2^53 or more");
-        }
-        if self.window_ns == 0 {
-            return Some("a window that was never open");
-        }
-        if self.opened_unix_ms > LAST_MS {
-            return Some("a window after the year 9999");
-        }
-        if self.lanes.is_empty() || self.lanes.len() > MOST_LANES {
-            return Some("a window with no lanes, or too many");
-        }
-        if !(follows(books.at_opening, books.at_closing) && follows(books.at_closing, books.at_end))
-        {
-            return Some("counts in books that decrease");
-        }
-        let mut paces = self.lanes.iter().filter_map(|lane| lane.pace);
-        paces
-            .any(|pace| pace.chain_ns == 0)
-            .then_some("a pace of 0 ns")
+/// What about the counts of a window cannot be, whatever the case, if anything.
+pub(super) fn impossible(sample: &Sample) -> Option<&'static str> {
+    let books = &sample.books;
+    if counts(sample).any(|count| count >= MOST) {
+        return Some("a count of 2^53 or more");
     }
+    if sample.window_ns == 0 {
+        return Some("a window that was never open");
+    }
+    if sample.opened_unix_ms > LAST_MS {
+        return Some("a window after the year 9999");
+    }
+    if sample.lanes.is_empty() || sample.lanes.len() > MOST_LANES {
+        return Some("a window with no lanes, or too many");
+    }
+    if !(follows(books.at_opening, books.at_closing) && follows(books.at_closing, books.at_end)) {
+        return Some("counts in books that decrease");
+    }
+    let mut paces = sample.lanes.iter().filter_map(|lane| lane.pace);
+    paces
+        .any(|pace| pace.chain_ns == 0)
+        .then_some("a pace of 0 ns")
+}
 
-    /// What the counters of a case come to with those of this window. `None`: more than there can be.
-    pub(crate) fn added_to(&self, total: u64) -> Option<u64> {
-        let total = self.counts().fold(total, u64::saturating_add);
-        (total < MOST_IN_ALL).then_some(total)
-    }
+/// What the counters of a case come to with those of this window. `None`: more than there can be.
+pub(crate) fn added(total: u64, sample: &Sample) -> Option<u64> {
+    let total = counts(sample).fold(total, u64::saturating_add);
+    (total < MOST_IN_ALL).then_some(total)
+}
 
-    fn counts(&self) -> impl Iterator<Item = u64> {
-        let books = &self.books;
-        let of_books = [
-            books.unread,
-            books.kernel_discards,
-            books.kernel_discards_at_opening,
-            books.kernel_discards_at_closing,
-            books.at_end.sent,
-            books.at_end.received,
-            books.at_end.dropped_socket,
-        ];
-        let others = [self.other_cpu_ns, self.coordinator_cpu_ns];
-        let of_run = [self.window_ns, self.rcvbuf_bytes, self.sndbuf_bytes];
-        let of_others = others.into_iter().flatten();
-        let of_lanes = self.lanes.iter().flat_map(of_lane);
-        let of_datagrams = self.verified.map(of_datagrams);
-        let counts = of_lanes.chain(of_books).chain(of_run).chain(of_others);
-        counts.chain(of_datagrams.into_iter().flatten())
-    }
+fn counts(sample: &Sample) -> impl Iterator<Item = u64> {
+    let books = &sample.books;
+    let of_books = [
+        books.unread,
+        books.kernel_discards,
+        books.kernel_discards_at_opening,
+        books.kernel_discards_at_closing,
+        books.at_end.sent,
+        books.at_end.received,
+        books.at_end.dropped_socket,
+    ];
+    let others = [sample.other_cpu_ns, sample.coordinator_cpu_ns];
+    let of_run = [sample.window_ns, sample.rcvbuf_bytes, sample.sndbuf_bytes];
+    let of_others = others.into_iter().flatten();
+    let of_lanes = sample.lanes.iter().flat_map(of_lane);
+    let of_datagrams = sample.verified.map(of_datagrams);
+    let counts = of_lanes.chain(of_books).chain(of_run).chain(of_others);
+    counts.chain(of_datagrams.into_iter().flatten())
 }
 
 fn of_lane(lane: &LaneSample) -> [u64; 13] {

@@ -4,7 +4,7 @@
 //! `docs/RESULTS.md` says the same for people who only have the file, `docs/raw.schema.json` for programs.
 
 mod check;
-mod counts;
+pub(crate) mod counts;
 mod header;
 mod read;
 

@@ -244,7 +244,7 @@ mod tests {
                 connection,
                 threads: 8.try_into().expect("in range"),
                 sharing: Some(sharing),
-                ..crate::data::case::tests::case()
+                ..crate::row::tests::case()
             };
             let root = Root::default();
             let mut local = Local::new(&root);

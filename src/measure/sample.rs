@@ -196,8 +196,8 @@ fn unix_ms(time: SystemTime) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::case::tests::case;
     use crate::engines;
+    use crate::row::tests::case;
     use crate::sys::sensors::SensorReadings;
 
     /// A site at `host`, with one lane that sends or receives as many datagrams as there are seconds.

@@ -188,10 +188,10 @@ mod tests {
     use std::net::UdpSocket;
 
     use super::*;
-    use crate::data::case::tests::case;
     use crate::engines;
     use crate::measure::site::Part;
     use crate::platform::placement::Placement;
+    use crate::row::tests::case;
 
     #[test]
     fn discards_that_rest_are_not_read_while_the_window_is_open() {

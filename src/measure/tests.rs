@@ -5,7 +5,7 @@ use std::net::Ipv4Addr;
 use super::site::{Flow, Part};
 use super::*;
 use crate::data::Connection;
-use crate::data::case::tests::case;
+use crate::row::tests::case;
 use crate::sys::files::Root;
 
 #[test]

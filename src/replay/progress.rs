@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use crate::data::{Sample, Verified};
+use crate::log::counts;
 use crate::plan::Schedule;
 use crate::row::EndedBy;
 
@@ -60,7 +61,7 @@ impl Measured {
         if self.samples.iter().any(|other| other.round == round) {
             return Err(format!("round {round} of {case} twice"));
         }
-        let counted = sample.added_to(self.counted);
+        let counted = counts::added(self.counted, sample);
         self.counted = counted.ok_or_else(|| {
             format!("the windows of {case} counted more than can be: 2^60 or more in all")
         })?;

@@ -3,18 +3,18 @@
 use std::time::Duration;
 
 use super::*;
-use crate::data::{LaneSample, Side, Traits, Verified, case};
+use crate::data::{LaneSample, Side, Traits, Verified};
 use crate::log::FORMAT;
 use crate::plan::{Plan, Schedule, Settings, Verdict};
 use crate::platform::host::Host;
 use crate::platform::placement::Placement;
 use crate::row::Environment;
-use crate::row::tests::window;
+use crate::row::tests::{case, window};
 use crate::sys::files::Root;
 
 /// A block of one case, of which nothing has been measured.
 fn begun() -> Replay {
-    let case = case::tests::case();
+    let case = case();
     let settings = Settings {
         warmup: Duration::ZERO,
         window: Duration::from_millis(100),

@@ -56,7 +56,7 @@ impl Environment {
             soc: known(&host.soc),
             cpu_model: known(&host.cpu_model),
             arch: std::env::consts::ARCH.to_owned(),
-            target: env!("UDPBENCH_TARGET").to_owned(),
+            target: crate::TARGET.to_owned(),
             machine: known(&host.machine),
             virtualization: known(&host.virtualization),
             kernel: known(&host.kernel),

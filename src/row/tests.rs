@@ -1,10 +1,14 @@
 //! Rows from windows made by hand.
 
 use super::*;
-use crate::data::{Books, Counts, LaneSample, Side, Traits, case};
+use crate::data::{Books, Case, Counts, LaneSample, Side, Traits};
 use crate::sys::cpu_speed::CpuSpeed;
 use crate::sys::run_queue::CpuTaken;
 use crate::sys::sensors::SensorReadings;
+
+pub(crate) fn case() -> Case {
+    Case::of_key("std:std/2t/300B/connected/v4").expect("a case")
+}
 
 /// A window of 100 ms: 30,000 of 300 B sent, of which 20,000 received; 10,000 dropped.
 pub(crate) fn window(round: u32) -> Sample {
@@ -26,7 +30,7 @@ pub(crate) fn window(round: u32) -> Sample {
         remark: None,
     };
     Sample {
-        case: case::tests::case().key(),
+        case: case().key(),
         round,
         position: 1,
         opened_unix_ms: 1_000,
@@ -77,7 +81,7 @@ fn make_row_in(
     outcome: Outcome,
 ) -> Row {
     let input = RowInput {
-        case: &case::tests::case(),
+        case: &case(),
         engines: Pair {
             sender: &Traits::PLAIN,
             receiver: &Traits::PLAIN,

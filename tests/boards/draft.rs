@@ -15,7 +15,7 @@ use super::{all, board_of, by_model_alone, host, hosts, profile, root, stdout, t
 fn a_draft_says_what_was_read_and_what_is_left_to_decide() {
     for name in ["acme-one", "rpi-4b-two-cpus", "x86-vm"] {
         let draft = draft(&host(name), name);
-        let target = format!("targets = [{:?}]", own_target());
+        let target = format!("targets = [{:?}]", udpbench::TARGET);
         assert_eq!(draft.matches(&target).count(), 1, "{draft}");
         assert_snapshot!(
             format!("draft-{name}"),
@@ -31,7 +31,7 @@ fn a_draft_is_a_profile_that_places_as_generic_does() {
     for name in hosts() {
         let host = host(&name);
         let draft = parsed(&host, &name);
-        assert_eq!(draft.targets, [own_target()]);
+        assert_eq!(draft.targets, [udpbench::TARGET]);
         assert_eq!(draft.contradiction(&host), None, "{name}");
         for count in [1, 2, 4] {
             let [placed, generic] = [&draft, &profile("generic")]
@@ -173,9 +173,4 @@ fn parsed(host: &Host, name: &str) -> Board {
         assert!(line.chars().count() <= 110, "{name}: {line}");
     }
     Board::parse(&draft, name).expect("is a profile")
-}
-
-/// What these tests, and so the program, were built for.
-fn own_target() -> &'static str {
-    env!("UDPBENCH_TARGET")
 }

@@ -51,7 +51,7 @@ fn emulated(subject: &Subject) -> Option<Finding> {
 /// The architecture that the binary is for, against the kernel's.
 fn foreign_binary(subject: &Subject) -> Option<Finding> {
     let machine = subject.host.machine.as_deref()?;
-    let target = env!("UDPBENCH_TARGET");
+    let target = crate::TARGET;
     match (std::env::consts::ARCH, machine) {
         ("arm", machine) if machine.starts_with("arm") => None,
         ("arm", "aarch64") | ("x86", "x86_64") => Some(Finding::note(

@@ -149,7 +149,7 @@ fn every_trouble_is_found_alone_with_its_reason_and_its_fix() {
         assert_eq!(findings.len(), 1, "{findings:#?}");
         all.extend(texts(&findings));
     }
-    let all = all.join("\n").replace(env!("UDPBENCH_TARGET"), "TARGET");
+    let all = all.join("\n").replace(crate::TARGET, "TARGET");
     insta::assert_snapshot!(all);
 }
 

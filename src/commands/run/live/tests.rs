@@ -1,8 +1,8 @@
 //! Tables of made-up windows.
 
 use super::*;
-use crate::data::case::tests::case;
 use crate::data::{Books, EngineName, LaneSample, Side};
+use crate::row::tests::case;
 use crate::sys::sensors::SensorReadings;
 
 fn cases() -> Vec<Case> {

@@ -59,7 +59,7 @@ fn heading(host: &Host, root: &Root) -> String {
         version = crate::VERSION,
         name = quoted(&name(host)),
         quoted_title = quoted(&title),
-        target = quoted(env!("UDPBENCH_TARGET")),
+        target = quoted(crate::TARGET),
     )
 }
 
