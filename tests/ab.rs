@@ -1,6 +1,6 @@
 //! `udpbench ab`, the whole program: two sides in turn, a log that it goes on from, and what is refused.
 //!
-//! What its verdicts are worth is tested in `src/ab/tests.rs`, by dice.
+//! What its verdicts are worth is tested in `harness/src/ab/tests.rs`, by dice.
 
 mod common;
 

@@ -286,7 +286,16 @@ fn every_file_that_a_page_names_is_there() {
     ] {
         let text = document(name);
         let paths = text.split('`').skip(1).step_by(2).filter(|code| {
-            let mut folders = ["src/", "scripts/", "tests/", "docs/", "results/"].iter();
+            let mut folders = [
+                "src/",
+                "harness/",
+                "datapath/",
+                "scripts/",
+                "tests/",
+                "docs/",
+                "results/",
+            ]
+            .iter();
             folders.any(|folder| code.starts_with(folder)) && !code.contains(['<', '*', ' '])
         });
         for path in paths {

@@ -1,14 +1,26 @@
-//! The table in `src/lib.rs` is true: modules use only those below them, and no files use each other, but for a
-//! module's own `mod.rs`.
+//! The table in `harness/src/lib.rs` is true: modules use only those below them, and no files use each other, but for a
+//! module's own `mod.rs`. It holds for the two crates as if they were one, as the upper one hands on the modules of the
+//! lower one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The files of the library, without those of its tests, by path below `src/`.
+/// The sources of the upper crate, and of the lower one.
+const HARNESS: &str = "harness/src";
+const DATAPATH: &str = "datapath/src";
+
+/// The files of both libraries, without those of their tests, by path below `src/`.
 fn sources() -> BTreeMap<PathBuf, String> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let mut waiting = vec![root.clone()];
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut sources = sources_in(&root.join(DATAPATH));
+    // In the place of the lower crate's `lib.rs`, that of the upper one.
+    sources.extend(sources_in(&root.join(HARNESS)));
+    sources
+}
+
+fn sources_in(root: &Path) -> BTreeMap<PathBuf, String> {
+    let mut waiting = vec![root.to_owned()];
     let mut sources = BTreeMap::new();
     while let Some(path) = waiting.pop() {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -18,7 +30,7 @@ fn sources() -> BTreeMap<PathBuf, String> {
             waiting.extend(paths.filter(|path| path.file_stem() != Some("tests".as_ref())));
         } else if name.ends_with(".rs") && name != "main.rs" {
             let text = fs::read_to_string(&path).expect("a source file");
-            let path = path.strip_prefix(&root).expect("below it").to_owned();
+            let path = path.strip_prefix(root).expect("below it").to_owned();
             sources.insert(path, without_tests(&text));
         }
     }
@@ -191,7 +203,11 @@ fn arrows(sources: &BTreeMap<PathBuf, String>) -> BTreeMap<PathBuf, BTreeSet<Pat
 
 /// The modules, as the table has them.
 fn table() -> Vec<String> {
-    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lib.rs"));
+    let text = fs::read_to_string(
+        Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join(HARNESS)
+            .join("lib.rs"),
+    );
     let text = text.expect("it is there");
     let rows = text
         .lines()

@@ -6,7 +6,7 @@
 //     gcc -O3 -pthread -DSENDER='"sendmmsg.h"' -DRECEIVER='"recvmmsg.h"' flood.c -o flood   # uring*: -luring
 //     ./flood --payload 300 --sender-cpu 1 --receiver-cpu 0
 //
-// The method is udpbench's (src/measure/mod.rs), so that only the loops differ: every window is a run of
+// The method is udpbench's (harness/src/measure/mod.rs), so that only the loops differ: every window is a run of
 // its own with new sockets and threads; the threads count for themselves, and the main thread reads the
 // counts and the threads' CPU clocks at both edges of the window.
 //

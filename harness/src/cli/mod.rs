@@ -29,7 +29,7 @@ pub use self::run::{MeasuringArgs, OutputArgs, PlacementArgs, RunArgs};
 /// Measures which UDP socket API or event loop is fastest on this board: datagrams per second, loss, and
 /// CPU time per datagram.
 #[derive(Debug, Parser)]
-#[command(version = crate::VERSION, args_conflicts_with_subcommands = true, after_help = AFTER_HELP)]
+#[command(name = "udpbench", version = crate::VERSION, args_conflicts_with_subcommands = true, after_help = AFTER_HELP)]
 pub struct Cli {
     /// What to do; without it, the sweep.
     #[command(subcommand)]

@@ -33,21 +33,23 @@
 //! | [`duration`] | durations, as they are typed and stored |
 //! | [`percent`] | percentages, as they are typed |
 //!
+//! [`engines`], [`workload`], [`engine`], [`data`] and [`sys`] are a crate of their own, in `datapath/`: it is
+//! compiled for speed, this one for size. Nothing in this one is timed.
+//!
 //! A sweep goes down and comes back up: [`options`] makes a plan, [`sweep`] has [`measure`] run each window,
 //! a [`workload`] times an engine of [`engines`], the counts become an event of the [`log`], [`replay`] makes
 //! a [`row`] of them, and [`export`] writes it. [`results`] reads such files again.
 //!
-//! A new engine is one file in `engines/` and its line in the registry; a new board one TOML in `boards/`; a
-//! new format one file in `export/` and its line there. `CONTRIBUTING.md` walks through each.
+//! A new engine is one file in `datapath/src/engines/` and its line in the registry; a new board one TOML in
+//! `boards/`; a new format one file in `export/` and its line there. `CONTRIBUTING.md` walks through each.
+
+#![forbid(unsafe_code)]
 
 pub mod ab;
 pub mod cli;
 pub mod commands;
 pub mod compare;
-pub mod data;
 pub mod duration;
-pub mod engine;
-pub mod engines;
 pub mod error;
 pub mod escape;
 pub mod export;
@@ -64,8 +66,8 @@ pub mod results;
 pub mod row;
 pub mod stats;
 pub mod sweep;
-pub mod sys;
-pub mod workload;
+
+pub use udpbench_datapath::{data, engine, engines, sys, workload};
 
 /// Of this program, with the profile of cargo that built it, unless that is `dist`: `0.1.0-release`, `0.1.0-debug`.
 /// Their numbers are not the same.
