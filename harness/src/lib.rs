@@ -27,7 +27,7 @@
 //! | [`engine`] | the contract between loops and engines: ports on links, taps |
 //! | [`data`] | cases and parameters, engines by name, samples, books |
 //! | [`sys`] | what Linux tells and does: `/proc`, `/sys`, clocks, signals, socket options |
-//! | [`stats`] | medians and their intervals |
+//! | [`stats`] | estimates and their intervals |
 //! | [`escape`] | what a terminal would obey, made visible |
 //! | [`error`] | what the user got wrong |
 //! | [`duration`] | durations, as they are typed and stored |
