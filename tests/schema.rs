@@ -32,7 +32,7 @@ static LINES: LazyLock<Vec<Value>> = LazyLock::new(|| {
     ] {
         ran(&place, &format!("{TINY} {arguments}"));
     }
-    let soaked = TINY.replace("--soak 0s", "--soak 450ms");
+    let soaked = TINY.replace("--soak 0s", "--soak 1500ms");
     ran(
         &place,
         &format!("{soaked} --engine std --threads 2 --connection connected -o soaked.csv"),

@@ -10,8 +10,8 @@ pub(super) const SLICE: Duration = Duration::from_millis(5);
 /// From the start of the threads on: three times the longest warm-up of a board's profile.
 pub(super) const SLICES: usize = 30;
 pub(super) const COURSE: Duration = Duration::from_millis(150);
-/// The fewest courses whose median bears one that is far off.
-pub(super) const LEAST_COURSES: u32 = 3;
+/// The fewest courses. Of three, single rates of two threads are still off by a third at any time.
+pub(super) const LEAST_COURSES: u32 = 10;
 /// By so much a rate may differ from what it stays at: as much as windows differ by where nothing disturbs them.
 const TOLERANCE: f64 = 0.05;
 
@@ -31,7 +31,11 @@ pub(super) fn settled_after(courses: &[Vec<f64>]) -> Option<Duration> {
     let deviation = stats::coefficient_of_variation(second)?;
     let tolerance = TOLERANCE.max(3.0 * deviation);
     let is_off = |rate: &f64| (rate / stays - 1.0).abs() > tolerance;
-    let slices = first.iter().rposition(is_off).map_or(0, |slice| slice + 1);
+    // One that is off alone is noise, unless it is the first.
+    let (from_first, then) = (first.split_first()?, first.windows(2));
+    let last = then.enumerate().filter(|(_, two)| two.iter().all(is_off));
+    let last = last.last().map(|(slice, _)| slice + 2);
+    let slices = last.unwrap_or(usize::from(is_off(from_first.0)));
     Some(SLICE * u32::try_from(slices).ok()?)
 }
 
@@ -54,7 +58,9 @@ mod tests {
         let ms = |ms| Some(Duration::from_millis(ms));
         assert_eq!(settled(&[]), ms(0));
         assert_eq!(settled(&[0.5, 0.8, 0.9]), ms(15));
-        assert_eq!(settled(&[0.5, 1.0, 1.2]), ms(15));
+        assert_eq!(settled(&[0.5, 1.0]), ms(5));
+        assert_eq!(settled(&[0.5, 1.0, 1.2, 1.0]), ms(5));
+        assert_eq!(settled(&[0.5, 1.0, 1.2, 1.1, 1.0]), ms(20));
         assert_eq!(settled(&[0.0; SLICES / 2]), ms(75));
     }
 

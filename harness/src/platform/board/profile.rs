@@ -97,13 +97,13 @@ pub struct Timing {
     pub soak: Duration,
 }
 
-/// When to let a board cool down before the next block.
+/// When to let a board cool down before the next round of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cooldown {
     /// Wait while the hottest zone is at or above so many degrees Celsius,
     pub below_c: u16,
-    /// but no longer than this.
+    /// but no longer than this, over all rounds of a block.
     #[serde(deserialize_with = "duration", serialize_with = "duration_text")]
     pub at_most: Duration,
 }
