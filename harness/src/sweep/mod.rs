@@ -223,26 +223,20 @@ impl Sweep<'_> {
         let Some(until) = schedule.until else {
             return Some(EndedBy::Rounds);
         };
-        // Each look takes as long as there are pairs of rounds; and the fewer looks, the less is a narrow interval chance.
-        if rounds % (rounds / 10).max(1) != 0 {
-            self.expect_a_round_of(cases.len());
-            return None;
-        }
-        let rows = self.replay.preview(number);
-        if rows.iter().all(|row| row.is_narrow(until.half_width_pct)) {
+        let is_over = end.is_some_and(|end| Instant::now() >= end);
+        let is_last = is_over || rounds >= Until::MAX_ROUNDS;
+        // A look takes as long as there are pairs of rounds.
+        let is_a_look = is_last || rounds % (rounds / 10).max(1) == 0;
+        let is_narrow = |row: &Row| row.is_narrow(until.half_width_pct);
+        if is_a_look && self.replay.preview(number).iter().all(is_narrow) {
             return Some(EndedBy::Until);
         }
-        let is_over = end.is_some_and(|end| Instant::now() >= end);
-        if is_over || rounds >= Until::MAX_ROUNDS {
+        if is_last {
             return Some(EndedBy::MaxTime);
         }
-        self.expect_a_round_of(cases.len());
-        None
-    }
-
-    fn expect_a_round_of(&mut self, cases: usize) {
         self.journal
-            .windows_to_come(i64::try_from(cases).unwrap_or_default());
+            .windows_to_come(i64::try_from(cases.len()).unwrap_or_default());
+        None
     }
 
     /// Writes down what happened, and the rows that follow from it.

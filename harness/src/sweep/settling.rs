@@ -33,9 +33,11 @@ pub(super) fn settled_after(courses: &[Vec<f64>]) -> Option<Duration> {
     let is_off = |rate: &f64| (rate / stays - 1.0).abs() > tolerance;
     // One that is off alone is noise, unless it is the first.
     let (from_first, then) = (first.split_first()?, first.windows(2));
-    let last = then.enumerate().filter(|(_, two)| two.iter().all(is_off));
-    let last = last.last().map(|(slice, _)| slice + 2);
-    let slices = last.unwrap_or(usize::from(is_off(from_first.0)));
+    let last = then.enumerate().rfind(|(_, two)| two.iter().all(is_off));
+    let slices = match last {
+        Some((slice, _)) => slice + 2,
+        None => usize::from(is_off(from_first.0)),
+    };
     Some(SLICE * u32::try_from(slices).ok()?)
 }
 
