@@ -2,6 +2,7 @@
 
 mod common;
 
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
@@ -53,6 +54,10 @@ impl Journal for Recorder {
 }
 
 fn run(arguments: &str) -> Recorder {
+    run_with(arguments, None)
+}
+
+fn run_with(arguments: &str, program: Option<&Path>) -> Recorder {
     let words = std::iter::once("udpbench").chain(arguments.split_whitespace());
     let args = Cli::parse_from(words).run;
     let request = Request::new(&args).expect("a valid request");
@@ -60,7 +65,7 @@ fn run(arguments: &str) -> Recorder {
     let interrupt = Interrupt::never().expect("a pair of sockets");
     let mut recorder = Recorder::default();
     let fresh = Replay::new(header);
-    let ending = sweep::run(fresh, &Unable::new(), None, &interrupt, &mut recorder);
+    let ending = sweep::run(fresh, &Unable::new(), program, &interrupt, &mut recorder);
     assert_eq!(ending.expect("a recorder never fails"), Ending::Complete);
     recorder
 }
@@ -157,5 +162,19 @@ fn a_case_that_cannot_be_built_is_a_failed_row_and_the_others_go_on() {
             assert_eq!((row.status, row.rounds), (Status::Failed, 0));
             assert!(row.reason.contains("Too many open files"), "{}", row.reason);
         }
+    }
+}
+
+#[test]
+fn where_no_process_can_be_started_the_program_measures_by_itself_and_says_so() {
+    let recorder = run_with(TINY, Some(Path::new("/nowhere/udpbench")));
+    assert_eq!((recorder.windows, recorder.rows.len()), (2 * 6, 2));
+    for row in recorder.rows {
+        let warned = row.warnings.iter().filter(|text| {
+            text.starts_with(
+                "some rounds were measured in one process, the program itself: cannot start",
+            )
+        });
+        assert_eq!(warned.count(), 1, "{row:?}");
     }
 }

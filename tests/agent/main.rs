@@ -31,7 +31,7 @@ fn agent() -> (Child, Remote) {
     let mut child = agent_command().spawn().expect("the program starts");
     let output = child.stdout.take().expect("a pipe");
     let input = child.stdin.take().expect("a pipe");
-    let remote = Remote::connect("agent", output, input).expect("it is of this version");
+    let remote = Remote::connect(Some("agent"), output, input).expect("it is of this version");
     (child, remote)
 }
 

@@ -67,9 +67,9 @@ pub struct CaseAnswer {
     pub label: String,
     /// Its key, or both keys.
     pub key: String,
-    /// The median in A.
+    /// The middle in A.
     pub a: Option<f64>,
-    /// The median in B.
+    /// The middle in B.
     pub b: Option<f64>,
     /// What it says.
     pub answer: Answer,
@@ -185,8 +185,8 @@ impl Judge {
         CaseAnswer {
             label: pair.label(),
             key: pair.key(),
-            a: measured.median(Side::A, self.question.by),
-            b: measured.median(Side::B, self.question.by),
+            a: measured.middle(Side::A, self.question.by),
+            b: measured.middle(Side::B, self.question.by),
             answer,
         }
     }

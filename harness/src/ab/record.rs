@@ -212,8 +212,8 @@ impl Measured {
         rounds.filter_map(difference).collect()
     }
 
-    /// The median of a side's values.
-    pub(super) fn median(&self, side: Side, by: By) -> Option<f64> {
+    /// The middle of a side's values.
+    pub(super) fn middle(&self, side: Side, by: By) -> Option<f64> {
         let sides = self
             .rounds
             .values()

@@ -33,7 +33,7 @@ pub(super) fn prepare(side: Side, command: &str) -> anyhow::Result<()> {
 /// When it cannot be started, or is not of the version that it was of.
 pub fn start(side: Side, setup: &Setup) -> anyhow::Result<Spawned> {
     let program = Path::new(setup.program.as_deref().unwrap_or(THIS_PROGRAM));
-    let agent = Spawned::start(&side.to_string(), program, &setup.settings.root)?;
+    let agent = Spawned::start(Some(&side.to_string()), program, &setup.settings.root)?;
     let (version, then) = (agent.version(), &setup.version);
     ensure!(
         then.is_empty() || version == then,

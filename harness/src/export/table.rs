@@ -167,7 +167,7 @@ pub(super) fn cells(row: &Row) -> [String; COLUMNS.len()] {
     ]
 }
 
-/// Half the width of an interval, in percent of its median.
+/// Half the width of an interval, in percent of its middle.
 fn half_width_pct(median: Option<f64>, low: Option<f64>, high: Option<f64>) -> String {
     let width = || Some(50.0 * (high? - low?) / median.filter(|&median| median > 0.0)?);
     number(width(), 1)

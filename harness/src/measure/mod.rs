@@ -148,15 +148,21 @@ impl Trial<'_> {
     ) -> Result<Vec<f64>, NoSample> {
         guarded(sites, interrupt, |sites| {
             self.begin(Payload::Any, sites, interrupt)?;
-            let mut rates = Vec::with_capacity(slices);
-            let (mut since, mut before) = (Instant::now(), 0);
-            for _ in 0..slices {
-                pass(slice, self.case, sites, interrupt)?;
+            let look = |sites: &mut Sites| -> anyhow::Result<(Instant, u64)> {
                 let counts = sites.each(|site| site.counts())?;
-                let now = Instant::now();
-                let received: u64 = counts.iter().map(|counts| counts.received).sum();
-                let slice = now.duration_since(since).as_secs_f64();
-                rates.push(received.saturating_sub(before) as f64 / slice);
+                let received = counts.iter().map(|counts| counts.received).sum();
+                Ok((Instant::now(), received))
+            };
+            let mut rates = Vec::with_capacity(slices);
+            let (start, received) = look(sites)?;
+            let (mut end, mut since, mut before) = (start, start, received);
+            for _ in 0..slices {
+                end += slice;
+                let left = end.saturating_duration_since(Instant::now());
+                pass(left, self.case, sites, interrupt)?;
+                let (now, received) = look(sites)?;
+                let seconds = now.duration_since(since).as_secs_f64();
+                rates.push(received.saturating_sub(before) as f64 / seconds);
                 (since, before) = (now, received);
             }
             sites.each(|site| site.stop())?;

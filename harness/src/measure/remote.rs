@@ -21,10 +21,14 @@ use crate::sys::host_id::HostId;
 /// No verb takes so long, on however slow a board: it is stuck.
 const LONGEST_ANSWER: Duration = Duration::from_secs(30);
 
+/// What stands for the only one in messages about itself.
+const NAMELESS: &str = "the agent";
+
 /// The same verbs as messages to `udpbench agent`. Dropping it closes the stream to the agent, which ends
 /// that.
 pub struct Remote {
-    name: String,
+    /// `None`: it is the only one.
+    name: Option<String>,
     host: HostId,
     version: String,
     /// `None` once something went wrong: an answer that comes late would be taken for that to the next
@@ -36,12 +40,12 @@ pub struct Remote {
 }
 
 impl Remote {
-    /// Connects to the agent that `name` stands for in messages, by its standard output and input.
+    /// Connects to the agent that `name` stands for in messages (`None`: it is the only one), by its standard output and input.
     ///
     /// # Errors
     /// When no agent answers, or one that speaks otherwise.
     pub fn connect(
-        name: &str,
+        name: Option<&str>,
         input: impl Read + Send + 'static,
         output: impl Write + 'static,
     ) -> anyhow::Result<Self> {
@@ -59,18 +63,20 @@ impl Remote {
         };
         // It ends when the agent does, which nobody waits for.
         thread::Builder::new()
-            .name(format!("from {name}"))
+            .name(format!("from {}", name.unwrap_or(NAMELESS)))
             .spawn(reader)
             .context("cannot start a thread")?;
         let mut remote = Self {
-            name: name.to_owned(),
+            name: name.map(str::to_owned),
             host: HostId::default(),
             version: String::new(),
             output: Some(Box::new(output)),
             answers,
             ended,
         };
-        let hello = remote.meet().with_context(|| name.to_owned())?;
+        let hello = remote
+            .meet()
+            .with_context(|| name.unwrap_or(NAMELESS).to_owned())?;
         remote.host = hello.host;
         remote.version = hello.version;
         Ok(remote)
@@ -115,8 +121,14 @@ impl Remote {
     fn call<T: DeserializeOwned>(&mut self, request: &Request) -> anyhow::Result<T> {
         match self.ask(request) {
             Ok(Answer::Done(value)) => Ok(value),
-            Ok(Answer::Failed(reason)) => Err(anyhow!("{}: {reason}", self.name)),
-            Err(error) => Err(error.context(self.name.clone())),
+            Ok(Answer::Failed(reason)) => Err(match &self.name {
+                Some(name) => anyhow!("{name}: {reason}"),
+                None => anyhow!(reason),
+            }),
+            Err(error) => {
+                let name = self.name.as_deref().unwrap_or(NAMELESS);
+                Err(error.context(name.to_owned()))
+            }
         }
     }
 }

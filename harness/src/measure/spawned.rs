@@ -28,12 +28,14 @@ pub struct Spawned {
 
 impl Spawned {
     /// Starts `program agent --stdio`, which reads sensors below `root`; `name` stands for it in messages.
+    /// `None`: it is the only one.
     ///
     /// # Errors
     /// When it cannot be started, or is no udpbench that speaks as this one does.
-    pub fn start(name: &str, program: &Path, root: &Root) -> anyhow::Result<Self> {
+    pub fn start(name: Option<&str>, program: &Path, root: &Root) -> anyhow::Result<Self> {
         let mut command = Command::new(program);
-        command.args(["agent", "--stdio"]);
+        // As it is to be seen among processes.
+        command.arg0("udpbench").args(["agent", "--stdio"]);
         // One that was built before there was this flag need not know it.
         if !root.is_real() {
             command.arg("--root").arg(root.path(""));
@@ -42,14 +44,15 @@ impl Spawned {
         // Ctrl-C goes to all processes of a terminal's group: this one decides what becomes of a window then.
         command.process_group(0);
         let started = command.spawn();
+        let who = name.map_or(String::new(), |name| format!("{name}: "));
         let mut child =
-            started.with_context(|| format!("{name}: cannot start {}", program.display()))?;
+            started.with_context(|| format!("{who}cannot start {}", program.display()))?;
         let pipes = child.stdout.take().zip(child.stdin.take());
         let mut spawned = Self {
             child,
             remote: None,
         };
-        let (output, input) = pipes.with_context(|| format!("{name}: it has no pipes"))?;
+        let (output, input) = pipes.with_context(|| format!("{who}it has no pipes"))?;
         let remote = Remote::connect(name, output, input);
         spawned.remote = Some(remote.with_context(|| program.display().to_string())?);
         Ok(spawned)

@@ -42,7 +42,7 @@ pub struct Schedule {
     /// Traffic once before the first block.
     #[serde(rename = "soak_ns", with = "ns")]
     pub soak: Duration,
-    /// When to wait between blocks.
+    /// When to wait before a round of a block.
     pub cooldown: Option<Cooldown>,
     /// Of the shuffles.
     pub seed: u32,
@@ -51,7 +51,7 @@ pub struct Schedule {
 /// What more rounds are measured for.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Until {
-    /// Half the width of every 95 % interval of a block, in percent of its median.
+    /// Half the width of every 95 % interval of a block, in percent of its estimate.
     pub half_width_pct: f64,
     /// For no longer than this, over all blocks.
     #[serde(rename = "max_time_ns", with = "ns")]

@@ -37,7 +37,7 @@ impl By {
 /// What a value is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
-    /// The median ratio to std on connected sockets in the same round.
+    /// The ratio to std on connected sockets in the same round.
     TimesStd,
     /// Datagrams per second, or nanoseconds: where there was no reference.
     Absolute,
@@ -77,7 +77,8 @@ impl Measure {
     /// Whether the row's uncertainty has to be taken from its interval.
     pub(super) fn lacks_scatter(self, row: &Row, unit: Unit) -> bool {
         let figure = self.figure(row, unit);
-        figure.deviation_pct.zip(figure.count).is_none() && figure.low.is_some()
+        let is_known = figure.deviation_pct.zip(figure.count).is_some() || row.own_sd_pct.is_some();
+        !is_known && figure.low.is_some()
     }
 
     fn figure(self, row: &Row, unit: Unit) -> Figure {
@@ -105,6 +106,8 @@ impl Measure {
             },
             (Self::Cpu, Unit::Absolute) => Figure {
                 value: row.cpu_ns_per_packet,
+                low: row.cpu_ns_per_packet_low,
+                high: row.cpu_ns_per_packet_high,
                 ..Figure::default()
             },
         }

@@ -79,7 +79,7 @@ impl Replay {
                 if !self.places.contains_key(case) {
                     return Err(format!("the case {case} is not one of the plan that runs"));
                 }
-                self.settles_after = Some(*after);
+                self.settles_after.get_or_insert(*after);
             }
             Event::BlockBegun { block, warning } => {
                 let progress = self.block_mut(*block)?;
@@ -154,6 +154,11 @@ impl Replay {
             }
         }
         Ok(Vec::new())
+    }
+
+    /// Whether it is known how long traffic takes to settle.
+    pub fn knows_settling(&self) -> bool {
+        self.settles_after.is_some()
     }
 
     /// Whether a block was begun, be it done or not.

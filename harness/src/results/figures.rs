@@ -19,7 +19,7 @@ const PARTS: [&str; 4] = [
     "receiver_share_min_pct",
     "until_pct",
 ];
-/// Medians that have an interval.
+/// Estimates that have an interval.
 const ESTIMATES: [&str; 5] = [
     "received_pps",
     "received_mbps",

@@ -96,6 +96,14 @@ impl<'a> Windows<'a> {
                     .to_owned(),
             );
         }
+        if self
+            .pairs
+            .iter()
+            .all(|(_, _, are_undisturbed)| *are_undisturbed)
+            && self.disturbed() == 0
+        {
+            return warnings;
+        }
         let without = self.undisturbed_speeds();
         let estimates = [
             (speeds.received_pps, without.received_pps),

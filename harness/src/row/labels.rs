@@ -35,7 +35,7 @@ impl Row {
         whole.or_else(|| Case::of_key(&columns))
     }
 
-    /// How many windows its medians are made of.
+    /// How many windows its estimates are made of.
     pub fn counted_windows(&self) -> usize {
         let rounds = usize::try_from(self.rounds).unwrap_or(usize::MAX);
         rounds.saturating_sub(self.left_out_windows.unwrap_or(0))
@@ -55,11 +55,11 @@ impl Row {
         })
     }
 
-    /// Whether half of each of its intervals is at most so many percent of its median. One that has no
+    /// Whether half of each of its intervals is at most so many percent of its estimate. One that has no
     /// interval is as narrow as it gets; one around 0 is not.
     pub fn is_narrow(&self, half_width_pct: f64) -> bool {
-        let is_narrow = |median: Option<f64>, low: Option<f64>, high: Option<f64>| {
-            let is_wide = || Some(50.0 * (high? - low?) > half_width_pct * median?);
+        let is_narrow = |middle: Option<f64>, low: Option<f64>, high: Option<f64>| {
+            let is_wide = || Some(50.0 * (high? - low?) > half_width_pct * middle?);
             !is_wide().unwrap_or(false)
         };
         is_narrow(

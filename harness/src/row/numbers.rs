@@ -25,7 +25,7 @@ pub(super) struct Speeds {
     pub(super) ratio_sd_pct: Option<f64>,
     /// The same of the CPU time.
     pub(super) cpu_ratio_sd_pct: Option<f64>,
-    /// How surely the intervals hold their medians.
+    /// How surely the intervals hold.
     pub(super) interval_pct: Option<f64>,
     /// Coefficient of variation of the datagrams received.
     pub(super) cv_pct: Option<f64>,
@@ -111,7 +111,7 @@ fn window_seconds(sample: &Sample) -> f64 {
     Duration::from_nanos(sample.window_ns).as_secs_f64()
 }
 
-/// The median length of the windows, in milliseconds.
+/// The middle length of the windows, in milliseconds.
 pub(super) fn window_ms(samples: &[Sample]) -> Option<f64> {
     let windows = samples.iter().map(|sample| 1000.0 * window_seconds(sample));
     middle::<3>(stats::estimate(&windows.collect::<Vec<f64>>()))

@@ -9,10 +9,12 @@ use statrs::distribution::{ContinuousCDF, Normal};
 const MOST_EXACT: usize = 100;
 
 /// Some differences, and what their ranks say.
+///
+/// All of it follows from the mean of each two of them, and of each with itself: Walsh's averages. They are counted
+/// and found without being listed (as in Johnson & Mizoguchi, SIAM J. Comput. 7 (1978) 147-153).
 #[derive(Clone, Debug)]
 pub struct SignedRank {
-    /// The mean of each two of them, and each itself: Walsh's averages, sorted.
-    averages: Vec<f64>,
+    sorted: Vec<f64>,
     null: Null,
 }
 
@@ -22,51 +24,86 @@ impl SignedRank {
         if differences.is_empty() || differences.iter().any(|value| !value.is_finite()) {
             return None;
         }
-        let pairs = differences.iter().enumerate();
-        let with_rest = pairs.flat_map(|(n, one)| {
-            let rest = differences[n..].iter();
-            rest.map(move |other| f64::midpoint(*one, *other))
-        });
-        let mut averages: Vec<f64> = with_rest.collect();
-        averages.sort_unstable_by(f64::total_cmp);
+        let mut sorted = differences.to_vec();
+        sorted.sort_unstable_by(f64::total_cmp);
         Some(Self {
-            averages,
+            sorted,
             null: Null::of(differences.len()),
         })
     }
 
     /// The median of the averages.
     pub fn estimate(&self) -> f64 {
-        let middle = self.averages.len() / 2;
-        if self.averages.len() % 2 == 1 {
-            self.averages[middle]
+        let (count, middle) = (self.averages(), self.averages() / 2);
+        if count % 2 == 1 {
+            self.average(middle)
         } else {
-            f64::midpoint(self.averages[middle - 1], self.averages[middle])
+            f64::midpoint(self.average(middle - 1), self.average(middle))
         }
     }
 
     /// Where the middle lies with at least this confidence. Infinite: there are too few differences to say.
     pub fn interval(&self, confidence: f64) -> (f64, f64) {
-        let count = self.averages.len();
+        let count = self.averages();
         match self.null.rank(count, confidence) {
-            Some(rank) => (self.averages[rank], self.averages[count - 1 - rank]),
+            Some(rank) => (self.average(rank), self.average(count - 1 - rank)),
             None => (f64::NEG_INFINITY, f64::INFINITY),
         }
     }
 
     /// The least and the greatest difference.
     pub fn range(&self) -> (f64, f64) {
-        (self.averages[0], self.averages[self.averages.len() - 1])
+        (self.sorted[0], self.sorted[self.sorted.len() - 1])
     }
 
     /// How probable so much is at most, if the middle lies within `margin` of 0: two-sided.
     pub fn p_value(&self, margin: f64) -> f64 {
-        let count = self.averages.len();
+        let count = self.averages();
         // One at the margin itself speaks for neither side.
-        let above = count - self.averages.partition_point(|&average| average <= margin);
-        let below = self.averages.partition_point(|&average| average < -margin);
+        let above = count - self.count(|average| average <= margin);
+        let below = self.count(|average| average < -margin);
         let tail = self.null.at_most(count - above.max(below));
         (2.0 * tail).min(1.0)
+    }
+
+    /// How many averages there are.
+    fn averages(&self) -> usize {
+        self.sorted.len() * (self.sorted.len() + 1) / 2
+    }
+
+    /// How many averages are low enough, if each lower one is.
+    fn count(&self, is_low: impl Fn(f64) -> bool) -> usize {
+        let mut count = 0;
+        // The further up one is, the fewer of those from it on make a low average with it.
+        let mut end = self.sorted.len();
+        for (n, &one) in self.sorted.iter().enumerate() {
+            while end > n && !is_low(f64::midpoint(one, self.sorted[end - 1])) {
+                end -= 1;
+            }
+            count += end.saturating_sub(n);
+        }
+        count
+    }
+
+    /// The average with so many below it, by halving what it may be.
+    fn average(&self, rank: usize) -> f64 {
+        let (mut low, mut high) = self.range();
+        loop {
+            let middle = f64::midpoint(low, high);
+            if middle <= low || middle >= high {
+                break;
+            }
+            if self.count(|average| average <= middle) > rank {
+                high = middle;
+            } else {
+                low = middle;
+            }
+        }
+        if self.count(|average| average <= low) > rank {
+            low
+        } else {
+            high
+        }
     }
 }
 
@@ -120,8 +157,16 @@ impl Null {
     /// the middle is rare enough. `None`: even that of none is not.
     fn rank(&self, averages: usize, confidence: f64) -> Option<usize> {
         let tail = (1.0 - confidence) / 2.0;
-        let mut ranks = 0..averages.div_ceil(2);
-        ranks.rfind(|&most| self.at_most(most) <= tail)
+        let (mut rare, mut end) = (0, averages.div_ceil(2));
+        while rare < end {
+            let middle = usize::midpoint(rare, end);
+            if self.at_most(middle) <= tail {
+                rare = middle + 1;
+            } else {
+                end = middle;
+            }
+        }
+        rare.checked_sub(1)
     }
 
     fn at_most(&self, sum: usize) -> f64 {
@@ -195,6 +240,27 @@ mod tests {
     }
 
     proptest! {
+        /// Each average is where it is when all of them are listed and sorted.
+        #[test]
+        fn averages_are_found_without_listing_them(
+            differences in proptest::collection::vec(
+                prop_oneof![-1e3_f64..1e3, Just(0.25), Just(1.5)], 1..40
+            )
+        ) {
+            let test = SignedRank::of(&differences).expect("numbers");
+            let mut listed = Vec::new();
+            for (n, one) in test.sorted.iter().enumerate() {
+                listed.extend(test.sorted[n..].iter().map(|other| f64::midpoint(*one, *other)));
+            }
+            listed.sort_unstable_by(f64::total_cmp);
+            prop_assert_eq!(test.averages(), listed.len());
+            for (rank, average) in listed.iter().enumerate() {
+                prop_assert!(test.average(rank).total_cmp(average).is_eq(), "{} {}", rank, average);
+                let at_most = listed.partition_point(|other| other <= average);
+                prop_assert_eq!(test.count(|other| other <= *average), at_most);
+            }
+        }
+
         /// An interval holds what the test of the same error does not refute.
         #[test]
         fn test_and_interval_agree(

@@ -5,9 +5,11 @@ use std::time::Duration;
 use super::{End, Sweep};
 use crate::data::{self, Case, Sample, Traits};
 use crate::log::{Event, Expected};
+use crate::measure::site::Sites;
 use crate::measure::sound::possible;
 use crate::measure::{NoSample, Trial};
 use crate::platform::placement::Placement;
+use crate::sys::interrupt::Interrupt;
 
 /// Why a window is to be measured again, if it is: one bad window on a busy machine must not fail its case.
 /// A receiver that is known to starve would do so again.
@@ -49,8 +51,6 @@ impl Sweep<'_> {
                     })
                 }),
             })?;
-            // Whatever was wrong with the process goes with it.
-            self.process.end();
             measured = self.measure(case, placement);
         }
         match measured {
@@ -77,8 +77,21 @@ impl Sweep<'_> {
             placement,
             window: settings.window,
         };
-        let measured = trial.window(&mut self.process.sites()?, self.interrupt);
+        let measured = self.at_site(|sites, interrupt| trial.window(sites, interrupt));
         possible(measured, expected)
+    }
+
+    /// Does something where windows are measured. Whatever was wrong with a process goes with it.
+    pub(super) fn at_site<T>(
+        &mut self,
+        what: impl FnOnce(&mut Sites, &Interrupt) -> Result<T, NoSample>,
+    ) -> Result<T, NoSample> {
+        let sites = self.process.sites().map_err(NoSample::from);
+        let done = sites.and_then(|mut sites| what(&mut sites, self.interrupt));
+        if matches!(done, Err(NoSample::Failed(_))) {
+            self.process.end();
+        }
+        done
     }
 
     /// The case has no more windows.
@@ -119,8 +132,10 @@ impl Sweep<'_> {
                 placement,
                 settings,
             };
-            let sites = self.process.sites().map_err(NoSample::from);
-            let verified = sites.and_then(|mut sites| trial.verify(&mut sites, self.interrupt));
+            let mut verified = self.at_site(|sites, interrupt| trial.verify(sites, interrupt));
+            if matches!(verified, Err(NoSample::Failed(_))) {
+                verified = self.at_site(|sites, interrupt| trial.verify(sites, interrupt));
+            }
             match possible(verified, expected) {
                 Ok(sample) => {
                     self.emit(&Event::Verified(Box::new(sample)))?;

@@ -2,7 +2,7 @@
 //!
 //! What is compared is measured within a second of each other, so that drift (heat, neighbours) cancels in the
 //! ratio to the reference of the same round. The rounds of a case lie as far apart as the sweep is long: what they
-//! differ by is what another sweep would differ by.
+//! differ by is what ratios of another sweep would differ by.
 
 mod case;
 mod process;
@@ -126,8 +126,8 @@ impl Sweep<'_> {
     fn rounds(&mut self) -> Result<(), End> {
         let max_time = self.header.schedule.until.map(|until| until.max_time);
         let end = max_time.and_then(|max_time| Instant::now().checked_add(max_time));
-        if let Some(&first) = self.blocks_of(1).first() {
-            self.soak(first)?;
+        if !self.blocks_of(1).is_empty() {
+            self.soak()?;
         }
         for round in 1.. {
             let blocks = self.blocks_of(round);
@@ -164,14 +164,13 @@ impl Sweep<'_> {
         {
             return Ok(());
         }
-        let warnings = [self.cool_down(number)?, self.process.warning()];
-        let warnings: Vec<String> = warnings.into_iter().flatten().collect();
-        let warning = (!warnings.is_empty()).then(|| warnings.join("; "));
-        if warning.is_some() || !self.replay.has_begun(number) {
-            self.emit(&Event::BlockBegun {
-                block: number,
-                warning,
-            })?;
+        for warning in [self.cool_down(number)?, self.process.warning()] {
+            if warning.is_some() || !self.replay.has_begun(number) {
+                self.emit(&Event::BlockBegun {
+                    block: number,
+                    warning,
+                })?;
+            }
         }
         self.journal.block(block);
         self.fail_the_unable(&cases)?;
@@ -195,9 +194,8 @@ impl Sweep<'_> {
 
     fn fail_the_unable(&mut self, cases: &[(&Case, &Placement)]) -> Result<(), End> {
         for (case, _) in cases {
-            if let Some(reason) = self.unable.get(&case.key())
-                && !self.replay.has_failed(case)
-            {
+            let reason = self.unable.get(&case.key());
+            if let Some(reason) = reason.filter(|_| !self.replay.has_failed(case)) {
                 self.fail(case, 0, reason.clone())?;
             }
         }
@@ -226,7 +224,7 @@ impl Sweep<'_> {
         let is_over = end.is_some_and(|end| Instant::now() >= end);
         let is_last = is_over || rounds >= Until::MAX_ROUNDS;
         // A look takes as long as there are pairs of rounds.
-        let is_a_look = is_last || rounds % (rounds / 10).max(1) == 0;
+        let is_a_look = is_last || rounds == schedule.rounds || rounds % (rounds / 10).max(1) == 0;
         let is_narrow = |row: &Row| row.is_narrow(until.half_width_pct);
         if is_a_look && self.replay.preview(number).iter().all(is_narrow) {
             return Some(EndedBy::Until);

@@ -14,9 +14,11 @@ use crate::sys::sensors;
 impl Sweep<'_> {
     /// Traffic that is not counted: clocks come up, the board leaves its idle state. A soak that is long enough is cut
     /// into courses, which show how long traffic takes to settle. If the case breaks, its block will say so.
-    pub(super) fn soak(&mut self, block: usize) -> Result<(), End> {
+    pub(super) fn soak(&mut self) -> Result<(), End> {
         let schedule = &self.header.schedule;
-        let first = self.header.plan.blocks[block].runnable().next();
+        // The same case whatever the seed: the reference, mostly.
+        let mut blocks = self.header.plan.blocks.iter();
+        let first = blocks.find_map(|block| block.runnable().next());
         let Some((case, placement)) = first.filter(|_| !schedule.soak.is_zero()) else {
             return Ok(());
         };
@@ -37,8 +39,7 @@ impl Sweep<'_> {
             placement,
             settings: &settings,
         };
-        let sites = self.process.sites().map_err(NoSample::from);
-        match sites.and_then(|mut sites| trial.window(&mut sites, self.interrupt)) {
+        match self.at_site(|sites, interrupt| trial.window(sites, interrupt)) {
             Err(NoSample::Interrupted) => Err(End::Interrupted),
             Ok(_) | Err(NoSample::Failed(_)) => Ok(()),
         }
@@ -52,21 +53,18 @@ impl Sweep<'_> {
         };
         let mut courses = Vec::new();
         for _ in 0..count {
-            let sites = self.process.sites().map_err(NoSample::from);
-            let course =
-                sites.and_then(|mut sites| trial.course(SLICES, SLICE, &mut sites, self.interrupt));
-            match course {
+            match self.at_site(|sites, interrupt| trial.course(SLICES, SLICE, sites, interrupt)) {
                 Ok(course) => courses.push(course),
                 Err(NoSample::Interrupted) => return Err(End::Interrupted),
                 Err(NoSample::Failed(_)) => return Ok(()),
             }
         }
         match settled_after(&courses) {
-            Some(after) => self.emit(&Event::Settled {
+            Some(after) if !self.replay.knows_settling() => self.emit(&Event::Settled {
                 case: case.key(),
                 after,
             }),
-            None => Ok(()),
+            _ => Ok(()),
         }
     }
 

@@ -27,6 +27,8 @@ struct Rival {
     case: Case,
     /// Datagrams received per second, of each window so far.
     windows_pps: Vec<f64>,
+    /// Of these.
+    estimate: Option<Estimate>,
 }
 
 impl Live {
@@ -48,6 +50,7 @@ impl Live {
         let rival = |case: &Case| Rival {
             case: *case,
             windows_pps: Vec::new(),
+            estimate: None,
         };
         let rivals = self.blocks.entry(*block).or_default();
         if rivals.is_empty() {
@@ -62,6 +65,7 @@ impl Live {
         let mut rivals = block.into_iter().flatten();
         if let Some(rival) = rivals.find(|rival| rival.case.key() == sample.case) {
             rival.windows_pps.extend(received_pps(sample));
+            rival.estimate = stats::estimate(&rival.windows_pps);
         }
     }
 
@@ -86,26 +90,15 @@ impl Live {
         let Some((block, rivals)) = in_hand else {
             return Vec::new();
         };
-        let estimates: Vec<Option<Estimate>> = rivals
-            .iter()
-            .map(|rival| stats::estimate(&rival.windows_pps))
-            .collect();
-        let medians = estimates.iter().flatten().map(|estimate| estimate.middle);
-        let fastest = medians.fold(0.0, f64::max);
-        let rivals = rivals.iter().zip(estimates);
-        let lines = rivals.map(|(rival, estimate)| self.line(rival, estimate, fastest, width));
+        let speeds = rivals.iter().filter_map(|rival| rival.estimate);
+        let fastest = speeds.map(|speed| speed.middle).fold(0.0, f64::max);
+        let lines = rivals.iter().map(|rival| self.line(rival, fastest, width));
         std::iter::once(format!("-- {block}"))
             .chain(lines)
             .collect()
     }
 
-    fn line(
-        &self,
-        rival: &Rival,
-        estimate: Option<Estimate>,
-        fastest: f64,
-        width: usize,
-    ) -> String {
+    fn line(&self, rival: &Rival, fastest: f64, width: usize) -> String {
         let connection = match rival.case.connection {
             Connection::Connected => "conn",
             Connection::Unconnected => "unconn",
@@ -113,7 +106,7 @@ impl Live {
         let label_width = MAX_LABEL.min(width.saturating_sub(FIGURES));
         let label: String = rival.case.label().chars().take(label_width).collect();
         let mut line = format!("{label:label_width$} {connection:6}");
-        let Some(estimate) = estimate else {
+        let Some(estimate) = rival.estimate else {
             return line;
         };
         let speed = format!("{:.1}k/s", estimate.middle / 1000.0);
@@ -166,7 +159,7 @@ impl Live {
 impl Rival {
     /// The logarithm of its speed.
     fn ln(&self) -> Option<f64> {
-        let pps = stats::estimate(&self.windows_pps)?.middle;
+        let pps = self.estimate?.middle;
         (pps > 0.0).then(|| pps.ln())
     }
 }
@@ -189,7 +182,7 @@ fn received_pps(sample: &Sample) -> Option<f64> {
     (sample.window_ns > 0).then(|| received as f64 * 1e9 / sample.window_ns as f64)
 }
 
-/// Half of the interval, in percent of the median.
+/// Half of the interval, in percent of the middle.
 fn half_width_pct(estimate: Estimate) -> Option<f64> {
     let width = estimate.high? - estimate.low?;
     (estimate.middle > 0.0).then(|| 50.0 * width / estimate.middle)
