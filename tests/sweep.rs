@@ -171,9 +171,8 @@ fn where_no_process_can_be_started_the_program_measures_by_itself_and_says_so() 
     assert_eq!((recorder.windows, recorder.rows.len()), (2 * 6, 2));
     for row in recorder.rows {
         let warned = row.warnings.iter().filter(|text| {
-            text.starts_with(
-                "some rounds were measured in one process, the program itself: cannot start",
-            )
+            // Below qemu-user, that a program is not there shows only by its silence.
+            text.starts_with("some rounds were measured in one process, the program itself: ")
         });
         assert_eq!(warned.count(), 1, "{row:?}");
     }

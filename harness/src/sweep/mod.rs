@@ -164,13 +164,18 @@ impl Sweep<'_> {
         {
             return Ok(());
         }
-        for warning in [self.cool_down(number)?, self.process.warning()] {
-            if warning.is_some() || !self.replay.has_begun(number) {
-                self.emit(&Event::BlockBegun {
-                    block: number,
-                    warning,
-                })?;
-            }
+        let warnings = [self.cool_down(number)?, self.process.warning()];
+        for warning in warnings.into_iter().flatten() {
+            self.emit(&Event::BlockBegun {
+                block: number,
+                warning: Some(warning),
+            })?;
+        }
+        if !self.replay.has_begun(number) {
+            self.emit(&Event::BlockBegun {
+                block: number,
+                warning: None,
+            })?;
         }
         self.journal.block(block);
         self.fail_the_unable(&cases)?;
