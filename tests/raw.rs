@@ -315,8 +315,9 @@ fn what_cannot_have_happened_is_refused_with_its_line() {
     let whole = read(&raw);
     let lines: Vec<&str> = whole.lines().collect();
     let begun = lines[1];
-    let ended = begun.replace("block_begun", "block_ended");
-    let ended = ended.replace(r#""warning":null"#, r#""by":"rounds""#);
+    let block: serde_json::Value = serde_json::from_str(begun).expect("JSON");
+    let block = &block["block_begun"]["block"];
+    let ended = format!(r#"{{"block_ended":{{"block":{block},"by":"rounds"}}}}"#);
     let window = lines[2];
     assert!(window.starts_with(r#"{"window""#));
     let with = |number: usize, line: &str| {
