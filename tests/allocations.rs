@@ -11,13 +11,10 @@ use std::time::Duration;
 use udpbench::data::{Case, Connection};
 use udpbench::engines;
 use udpbench::engines::Entry;
-use udpbench::measure::{self};
 use udpbench::plan::Settings;
-use udpbench::platform::placement::Placement;
 use udpbench::sys::files::Root;
-use udpbench::sys::interrupt::Interrupt;
 
-use common::cases::{case, on_workers};
+use common::cases::{self, case, on_workers};
 
 static IN_LANES: AtomicU64 = AtomicU64::new(0);
 
@@ -57,10 +54,8 @@ fn run(case: &Case, window: Duration) -> (u64, u64) {
         #[cfg(feature = "calibration")]
         delay: None,
     };
-    let interrupt = Interrupt::never().expect("a pair of sockets");
-    let placement = Placement::unpinned(case.threads);
     let before = IN_LANES.load(Ordering::Relaxed);
-    let sample = measure::window(case, &placement, &settings, &interrupt).expect("it runs");
+    let sample = cases::window(case, &settings);
     let allocations = IN_LANES.load(Ordering::Relaxed) - before;
     (allocations, sample.books.at_end.sent)
 }

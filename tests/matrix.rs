@@ -7,14 +7,11 @@ use std::time::Duration;
 
 use udpbench::data::{Case, Connection, EngineName, Group, Ip, Sample, Sharing, Spread};
 use udpbench::engines::{self, Entry};
-use udpbench::measure::{self, NoSample};
 use udpbench::plan::Settings;
-use udpbench::platform::placement::Placement;
 use udpbench::sys::files::Root;
-use udpbench::sys::interrupt::Interrupt;
 use udpbench::sys::reuseport_bpf;
 
-use common::cases::{built_and_runnable, case, engines_of, matrix, on_workers};
+use common::cases::{self, built_and_runnable, case, engines_of, matrix, on_workers};
 
 /// The case with a receive buffer so small that a flood overflows it, whatever the machine.
 fn overflowing(case: Case) -> Case {
@@ -35,17 +32,7 @@ fn measure(case: &Case) -> Sample {
         #[cfg(feature = "calibration")]
         delay: None,
     };
-    let interrupt = Interrupt::never().expect("a pair of sockets");
-    match measure::window(
-        case,
-        &Placement::unpinned(case.threads),
-        &settings,
-        &interrupt,
-    ) {
-        Ok(sample) => sample,
-        Err(NoSample::Failed(error)) => panic!("{}: {error:#}", case.key()),
-        Err(NoSample::Interrupted) => panic!("{}: interrupted by nobody", case.key()),
-    }
+    cases::window(case, &settings)
 }
 
 /// Holds for any engine on any machine. Returns how many datagrams the socket dropped.

@@ -12,16 +12,13 @@ use udpbench::engine::payload::Fill;
 use udpbench::engine::verify::{SequenceTracker, SequenceWriter};
 use udpbench::engine::{Direction, Link, Meter, PortOptions};
 use udpbench::engines::Entry;
-use udpbench::measure::{self, NoSample};
 use udpbench::plan::Settings;
-use udpbench::platform::placement::Placement;
 use udpbench::row::Status;
 use udpbench::sys::files::Root;
-use udpbench::sys::interrupt::Interrupt;
 use udpbench::workload::lane::{Control, LaneContext};
 use udpbench::workload::{Incoming, Program};
 
-use common::cases::{built_and_runnable, engines_of, matrix};
+use common::cases::{self, built_and_runnable, engines_of, matrix};
 use common::{Place, rows};
 
 const PAYLOAD: usize = 300;
@@ -43,13 +40,7 @@ fn every_engine_delivers_what_was_sent() {
             refusal(case.payload, &sender).is_none()
         });
         for case in cases {
-            let (key, interrupt) = (case.key(), Interrupt::never().expect("a pair of sockets"));
-            let placement = Placement::unpinned(case.threads);
-            let sample = match measure::verify(&case, &placement, &settings, &interrupt) {
-                Ok(sample) => sample,
-                Err(NoSample::Failed(error)) => panic!("{key}: {error:#}"),
-                Err(NoSample::Interrupted) => panic!("{key}: interrupted by nobody"),
-            };
+            let (key, sample) = (case.key(), cases::verify(&case, &settings));
             let verified = sample.verified.expect("somebody looked");
             assert_eq!(verified.packets, sample.books.at_end.received, "{key}");
             assert_eq!(verified.fault(), None, "{key}");

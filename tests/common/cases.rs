@@ -2,8 +2,46 @@
 
 use std::net::UdpSocket;
 
-use udpbench::data::{Batch, Case, Connection, Ip, Payload, Wait, Workers};
+use udpbench::data::{Batch, Case, Connection, Ip, Payload, Sample, Wait, Workers};
 use udpbench::engines::{self, Entry};
+use udpbench::measure::site::Sites;
+use udpbench::measure::{Local, NoSample, Trial};
+use udpbench::plan::Settings;
+use udpbench::platform::placement::Placement;
+use udpbench::sys::interrupt::Interrupt;
+
+/// What a window of a case gives that runs in this process, on whichever CPUs.
+pub fn window(case: &Case, settings: &Settings) -> Sample {
+    trial(case, settings, |trial, sites, never| {
+        trial.window(sites, never)
+    })
+}
+
+/// The same of a window in which every datagram is looked at.
+pub fn verify(case: &Case, settings: &Settings) -> Sample {
+    trial(case, settings, |trial, sites, never| {
+        trial.verify(sites, never)
+    })
+}
+
+fn trial(
+    case: &Case,
+    settings: &Settings,
+    run: impl Fn(&Trial, &mut Sites, &Interrupt) -> Result<Sample, NoSample>,
+) -> Sample {
+    let (key, interrupt) = (case.key(), Interrupt::never().expect("a pair of sockets"));
+    let trial = Trial {
+        case,
+        placement: &Placement::unpinned(case.threads),
+        settings,
+    };
+    let mut site = Local::new(&settings.root);
+    match run(&trial, &mut Sites::One(&mut site), &interrupt) {
+        Ok(sample) => sample,
+        Err(NoSample::Failed(error)) => panic!("{key}: {error:#}"),
+        Err(NoSample::Interrupted) => panic!("{key}: interrupted by nobody"),
+    }
+}
 
 /// The engines that this kernel can run.
 pub fn built_and_runnable() -> impl Iterator<Item = &'static Entry> {

@@ -44,7 +44,7 @@ pub struct MeasuringArgs {
     #[arg(long, conflicts_with = "resume", value_name = "N", value_parser = clap::value_parser!(u32).range(5..=10_000), allow_negative_numbers = true)]
     pub rounds: Option<u32>,
 
-    /// Adds rounds until every 95 % interval of a block is at most +-PCT wide, such as 1%
+    /// Adds rounds until every 95 % interval of a block is within +-PCT of its estimate, such as 1%
     #[arg(long, conflicts_with = "resume", value_name = "PCT", value_parser = percent::parse)]
     pub until: Option<f64>,
 

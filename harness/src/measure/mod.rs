@@ -67,43 +67,6 @@ const VERIFYING: Duration = Duration::from_millis(20);
 /// The same where nothing came in less.
 const VERIFYING_LONGEST: Duration = Duration::from_millis(64 * 20);
 
-/// Runs `case` once in this process: sockets, threads, start, warm-up, window, drain, closed books.
-///
-/// # Errors
-/// [`NoSample::Interrupted`] as soon as `interrupt` says so, else what could not be built or broke.
-pub fn window(
-    case: &Case,
-    placement: &Placement,
-    settings: &Settings,
-    interrupt: &Interrupt,
-) -> Result<Sample, NoSample> {
-    let trial = Trial {
-        case,
-        placement,
-        settings,
-    };
-    trial.window(&mut Sites::One(&mut Local::new(&settings.root)), interrupt)
-}
-
-/// Runs `case` once in this process, for a short while, with datagrams that can be told apart: see
-/// [`Sample::verified`].
-///
-/// # Errors
-/// As for [`window`].
-pub fn verify(
-    case: &Case,
-    placement: &Placement,
-    settings: &Settings,
-    interrupt: &Interrupt,
-) -> Result<Sample, NoSample> {
-    let trial = Trial {
-        case,
-        placement,
-        settings,
-    };
-    trial.verify(&mut Sites::One(&mut Local::new(&settings.root)), interrupt)
-}
-
 /// One run of a case, wherever its halves run.
 #[derive(Clone, Copy, Debug)]
 pub struct Trial<'a> {
@@ -125,10 +88,11 @@ enum Payload {
 }
 
 impl Trial<'_> {
-    /// Runs it for one window.
+    /// Runs it for one window: sockets, threads, start, warm-up, window, drain, closed books.
     ///
     /// # Errors
-    /// As for [`window`], and when a site is gone.
+    /// [`NoSample::Interrupted`] as soon as `interrupt` says so, else what could not be built or broke, and when a
+    /// site is gone.
     pub fn window(&self, sites: &mut Sites, interrupt: &Interrupt) -> Result<Sample, NoSample> {
         guarded(sites, interrupt, |sites| {
             self.script(Payload::Any, sites, interrupt)

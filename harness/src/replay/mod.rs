@@ -89,22 +89,7 @@ impl Replay {
                 progress.stage = Stage::Begun;
                 progress.warn(warning.clone());
             }
-            Event::Verified(sample) => {
-                let verifies = self.header.schedule.verify;
-                let measured = self.begun(sample, Duration::ZERO)?;
-                let is_first = measured.verified.is_none() && measured.samples.is_empty();
-                if !verifies || (sample.round, sample.position) != (0, 0) || !is_first {
-                    return Err(format!(
-                        "{} is verified, but not in the one window before its first round",
-                        sample.case
-                    ));
-                }
-                if sample.verified.is_none() {
-                    return Err(format!("{}: what was verified is missing", sample.case));
-                }
-                measured.verified = sample.verified;
-                measured.failure = sample.verified.and_then(|found| found.fault());
-            }
+            Event::Verified(sample) => self.verified(sample)?,
             Event::Window(sample) => self.window(sample)?,
             Event::Repeated {
                 case,
@@ -136,22 +121,7 @@ impl Replay {
                 return Ok(rows);
             }
             Event::Interrupted {} => {}
-            Event::Resumed { unlike, .. } => {
-                let open = self
-                    .blocks
-                    .iter_mut()
-                    .filter(|block| block.stage != Stage::Ended);
-                for block in open {
-                    if block.is_within_a_round() {
-                        block.warn(Some(IN_TWO_PARTS.to_owned()));
-                    }
-                    block.forget_positions();
-                    for what in unlike {
-                        let warning = format!("resumed with a difference: {what}");
-                        block.warn(Some(warning));
-                    }
-                }
-            }
+            Event::Resumed { unlike, .. } => self.resumed(unlike),
         }
         Ok(Vec::new())
     }
@@ -245,6 +215,38 @@ impl Replay {
         match contradiction {
             Some(contradiction) => Err(format!("{case}: {contradiction}")),
             None => Ok(&mut self.blocks[block].cases[place]),
+        }
+    }
+
+    fn verified(&mut self, sample: &Sample) -> Result<(), String> {
+        let verifies = self.header.schedule.verify;
+        let measured = self.begun(sample, Duration::ZERO)?;
+        let is_first = measured.verified.is_none() && measured.samples.is_empty();
+        if !verifies || (sample.round, sample.position) != (0, 0) || !is_first {
+            return Err(format!(
+                "{} is verified, but not in the one window before its first round",
+                sample.case
+            ));
+        }
+        if sample.verified.is_none() {
+            return Err(format!("{}: what was verified is missing", sample.case));
+        }
+        measured.verified = sample.verified;
+        measured.failure = sample.verified.and_then(|found| found.fault());
+        Ok(())
+    }
+
+    fn resumed(&mut self, unlike: &[String]) {
+        let blocks = self.blocks.iter_mut();
+        for block in blocks.filter(|block| block.stage != Stage::Ended) {
+            if block.is_within_a_round() {
+                block.warn(Some(IN_TWO_PARTS.to_owned()));
+            }
+            block.forget_positions();
+            for what in unlike {
+                let warning = format!("resumed with a difference: {what}");
+                block.warn(Some(warning));
+            }
         }
     }
 

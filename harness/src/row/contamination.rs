@@ -96,12 +96,8 @@ impl<'a> Windows<'a> {
                     .to_owned(),
             );
         }
-        if self
-            .pairs
-            .iter()
-            .all(|(_, _, are_undisturbed)| *are_undisturbed)
-            && self.disturbed() == 0
-        {
+        let mut pairs = self.pairs.iter();
+        if self.disturbed() == 0 && pairs.all(|(_, _, are_undisturbed)| *are_undisturbed) {
             return warnings;
         }
         let without = self.undisturbed_speeds();

@@ -5,6 +5,8 @@
 mod climate;
 mod contamination;
 mod environment;
+mod input;
+mod joined;
 mod labels;
 mod lost;
 mod machine;
@@ -15,12 +17,11 @@ mod rounding;
 mod shown;
 mod verdict;
 
-use std::time::Duration;
-
 use serde::{Deserialize, Serialize};
 
 use self::contamination::Windows;
 pub use self::environment::Environment;
+pub use self::input::RowInput;
 pub use self::machine::Machine;
 use self::numbers::{Speeds, high, low, middle};
 pub(crate) use self::numbers::{cpu_ns_per_packet, received_pps};
@@ -29,8 +30,8 @@ use self::rounding::decimals;
 pub(crate) use self::rounding::milliseconds;
 
 use crate::data::{
-    Batch, Buffer, Case, Connection, Ip, Pair, Payload, Sample, Sharing, SharingKind, Spread,
-    Threads, Tos, Verified, Wait, Workers,
+    Batch, Buffer, Connection, Ip, Payload, Sharing, SharingKind, Spread, Threads, Tos, Wait,
+    Workers,
 };
 
 /// One row. Units are in the names; what could not be measured is empty, never 0.
@@ -151,57 +152,6 @@ pub struct Row {
     pub seed: u32,
     pub started_at: String,
     pub version: String,
-}
-
-/// Several texts in one CSV field.
-mod joined {
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    const SEPARATOR: &str = "; ";
-
-    pub(super) fn serialize<S: Serializer>(
-        texts: &[String],
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&texts.join(SEPARATOR))
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<Vec<String>, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        let texts = text.split(SEPARATOR).filter(|text| !text.is_empty());
-        Ok(texts.map(str::to_owned).collect())
-    }
-}
-
-/// All that a row is made from.
-#[derive(Clone, Debug)]
-pub struct RowInput<'a> {
-    /// The case.
-    pub case: &'a Case,
-    /// What is known of its engines.
-    pub engines: Pair<'a>,
-    /// Where it was pinned.
-    pub pin: String,
-    /// What may mislead about it.
-    pub warnings: Vec<String>,
-    /// How it ended.
-    pub outcome: Outcome,
-    /// Its windows.
-    pub samples: &'a [Sample],
-    /// How many windows were measured a second time.
-    pub repeated: usize,
-    /// What was found in its datagrams, with `--verify`.
-    pub verified: Option<Verified>,
-    /// The windows of the reference case of its block.
-    pub reference: &'a [Sample],
-    /// The windows of each case of its block that has another engine.
-    pub others: &'a [&'a [Sample]],
-    /// How long traffic takes to settle on this machine, if that is known.
-    pub settles_after: Option<Duration>,
-    /// What `--until` asked for.
-    pub until_pct: Option<f64>,
 }
 
 impl Row {

@@ -1,7 +1,7 @@
 //! Rows from windows made by hand.
 
 use super::*;
-use crate::data::{Books, Case, Counts, LaneSample, Side, Traits};
+use crate::data::{Books, Case, Counts, LaneSample, Pair, Sample, Side, Traits};
 use crate::sys::cpu_speed::CpuSpeed;
 use crate::sys::run_queue::CpuTaken;
 use crate::sys::sensors::SensorReadings;

@@ -228,7 +228,7 @@ impl Sweep<'_> {
         };
         let is_over = end.is_some_and(|end| Instant::now() >= end);
         let is_last = is_over || rounds >= Until::MAX_ROUNDS;
-        // A look takes as long as there are pairs of rounds.
+        // A look at thousands of rounds takes as long as a window.
         let is_a_look = is_last || rounds == schedule.rounds || rounds % (rounds / 10).max(1) == 0;
         let is_narrow = |row: &Row| row.is_narrow(until.half_width_pct);
         if is_a_look && self.replay.preview(number).iter().all(is_narrow) {

@@ -32,11 +32,11 @@ pub(super) fn settled_after(courses: &[Vec<f64>]) -> Option<Duration> {
     let tolerance = TOLERANCE.max(3.0 * deviation);
     let is_off = |rate: &f64| (rate / stays - 1.0).abs() > tolerance;
     // One that is off alone is noise, unless it is the first.
-    let (from_first, then) = (first.split_first()?, first.windows(2));
-    let last = then.enumerate().rfind(|(_, two)| two.iter().all(is_off));
+    let mut pairs = first.windows(2).enumerate();
+    let last = pairs.rfind(|(_, two)| two.iter().all(is_off));
     let slices = match last {
         Some((slice, _)) => slice + 2,
-        None => usize::from(is_off(from_first.0)),
+        None => usize::from(first.first().is_some_and(is_off)),
     };
     Some(SLICE * u32::try_from(slices).ok()?)
 }

@@ -63,8 +63,12 @@ pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
     match ending {
         Ending::Interrupted => {
             let left = planned - progress.rows.len();
+            let missing = match left {
+                0 => "all cases have rows, of fewer rounds".to_owned(),
+                _ => format!("{left} cases have no row"),
+            };
             say(&format!(
-                "interrupted: {left} cases have no row; what was measured is kept"
+                "interrupted: {missing}; what was measured is kept"
             ));
             if let Some(how) = progress.outputs.resume_command() {
                 say(&how);

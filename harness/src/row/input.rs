@@ -1,0 +1,35 @@
+//! All that a row is made from.
+
+use std::time::Duration;
+
+use super::Outcome;
+use crate::data::{Case, Pair, Sample, Verified};
+
+/// All that a row is made from.
+#[derive(Clone, Debug)]
+pub struct RowInput<'a> {
+    /// The case.
+    pub case: &'a Case,
+    /// What is known of its engines.
+    pub engines: Pair<'a>,
+    /// Where it was pinned.
+    pub pin: String,
+    /// What may mislead about it.
+    pub warnings: Vec<String>,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Its windows.
+    pub samples: &'a [Sample],
+    /// How many windows were measured a second time.
+    pub repeated: usize,
+    /// What was found in its datagrams, with `--verify`.
+    pub verified: Option<Verified>,
+    /// The windows of the reference case of its block.
+    pub reference: &'a [Sample],
+    /// The windows of each case of its block that has another engine.
+    pub others: &'a [&'a [Sample]],
+    /// How long traffic takes to settle on this machine, if that is known.
+    pub settles_after: Option<Duration>,
+    /// What `--until` asked for.
+    pub until_pct: Option<f64>,
+}
