@@ -21,6 +21,20 @@ class Median(NamedTuple):
         return cls(statistics.median(values), values[rank - 1], values[-rank])
 
 
+class Middle(NamedTuple):
+    """The Hodges-Lehmann estimate of some values, and the interval of the signed-rank test."""
+
+    value: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, values):
+        means = sorted((a + b) / 2 for n, a in enumerate(values) for b in values[n:])
+        beyond = signed_rank_beyond(len(values))
+        return cls(statistics.median(means), means[beyond], means[-1 - beyond])
+
+
 class Rate(NamedTuple):
     """How often something happened, and the interval that encloses how often it does."""
 
@@ -52,6 +66,24 @@ def bisect(is_below):
         middle = (low + high) / 2
         low, high = (middle, high) if is_below(middle) else (low, middle)
     return low
+
+
+def signed_rank_beyond(n):
+    """How many of the means of two of n values lie beyond each end of the interval, which is as wide as it has to be,
+    or all of them below 6 values (Hollander, Wolfe & Chicken, Nonparametric Statistical Methods, section 3.3)."""
+    # How many of the 2^n signs give each sum of ranks.
+    ways = [1]
+    for rank in range(1, n + 1):
+        longer = ways + [0] * rank
+        for total, count in enumerate(ways):
+            longer[total + rank] += count
+        ways = longer
+    most = (1 - CONFIDENCE) / 2 * 2**n
+    beyond, below = 0, ways[0]
+    while below <= most:
+        beyond += 1
+        below += ways[beyond]
+    return max(beyond - 1, 0)
 
 
 def interval_rank(n):

@@ -4,7 +4,7 @@ import csv
 import math
 import statistics
 
-from measuring.intervals import Median
+from measuring.intervals import Middle
 
 # What a window of a usual case receives in a second.
 USUAL_PPS = 200_000
@@ -12,8 +12,8 @@ SHARED = {
     "status": "ok",
     "reason": "",
     "pin": "0",
-    "window_ms": 50,
-    "warmup_ms": 20,
+    "window_ms": 67,
+    "warmup_ms": 30,
     "rcvbuf_asked_bytes": 4194304,
     "rcvbuf_bytes": 8388608,
     "sndbuf_bytes": 212992,
@@ -60,8 +60,8 @@ def row(case, windows, reference):
     ratios = [window / partner for window, partner in zip(windows, reference)]
     # As the program does: a standard deviation of logarithms.
     deviation = statistics.stdev(map(math.log, ratios))
-    speed = Median.of([USUAL_PPS * window for window in windows])
-    ratio = Median.of(ratios)
+    speed = Middle.of([USUAL_PPS * window for window in windows])
+    ratio = Middle.of(ratios)
     return {
         "case": case.key,
         "sender": case.engine,
