@@ -1,15 +1,16 @@
 //! What is refused, what fails, and what is left behind: nothing.
 
 use std::fs;
+use std::process::Stdio;
 use std::thread;
 use std::time::Duration;
 
-use udpbench::measure::Local;
 use udpbench::measure::site::{Edge, Flow, Part, Site, SiteBrief, Sites};
+use udpbench::measure::{Local, message};
 use udpbench::sys::files::Root;
 
 use crate::common::wait_until;
-use crate::{Run, agent, case, end, run};
+use crate::{Run, agent, agent_command, case, end, run};
 
 const LONGER_THAN_ANY_TEST: Duration = Duration::from_secs(86_400);
 
@@ -118,4 +119,20 @@ fn the_end_of_input_ends_an_agent_that_floods() {
         thread::yield_now();
     }
     end(child, remote);
+}
+
+/// As when Ctrl-C ends a sweep.
+#[test]
+fn an_agent_whose_answer_nobody_takes_any_more_ends_without_a_word() {
+    let mut agent = agent_command();
+    let mut child = agent
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let mut input = child.stdin.take().expect("a pipe");
+    drop(child.stdout.take());
+    message::greet(&mut input).expect("it reads that");
+    let output = child.wait_with_output().expect("it is reaped");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!((output.status.code(), said.as_str()), (Some(0), ""));
 }

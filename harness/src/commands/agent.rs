@@ -16,6 +16,17 @@ use crate::sys::files::Root;
 pub fn run(args: &AgentArgs) -> anyhow::Result<ExitCode> {
     let root = Root::new(&args.root);
     let served = agent::serve(io::stdin().lock(), io::stdout().lock(), &root);
-    served.context("the other side")?;
+    match served {
+        // Called off while an answer was on its way: nobody is there to be told.
+        Err(error) if is_gone(&error) => {}
+        served => served.context("the other side")?,
+    }
     Ok(ExitCode::SUCCESS)
+}
+
+fn is_gone(error: &anyhow::Error) -> bool {
+    let mut causes = error
+        .chain()
+        .filter_map(|cause| cause.downcast_ref::<io::Error>());
+    causes.any(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
 }
