@@ -35,6 +35,9 @@ pub struct About {
     pub selection: Selection,
     /// Whether one thread can send and receive in turn with it, or the reason why not.
     pub one_thread: Result<(), &'static str>,
+    /// Whether its calls move one datagram if told so, out to [whom it came from](super::payload::Fill::destination):
+    /// so that it can ask and answer; or the reason why not.
+    pub answers: Result<(), &'static str>,
     /// Why a receiver of this engine may sleep on a full queue, if it may.
     pub starves: Option<&'static str>,
     /// Whether it uses sockets. An engine that does not can only meet itself.
@@ -58,6 +61,7 @@ impl About {
         can_spin: false,
         selection: Selection::ByName,
         one_thread: Ok(()),
+        answers: Ok(()),
         starves: None,
         moves_datagrams: true,
     };

@@ -34,6 +34,12 @@ pub trait Fill: Send + Sync {
 
     /// So many of them have gone. The loop says so: engines do not.
     fn sent(&mut self, packets: u64);
+
+    /// Where the next burst goes, over a link that is not connected. `None`: to its peer.
+    #[inline]
+    fn destination(&self) -> Option<SocketAddr> {
+        None
+    }
 }
 
 /// Sees what datagrams held, after each burst.

@@ -15,6 +15,8 @@ use crate::engines::linux::coalesced::CoalescedReceive;
 use crate::engines::linux::gso;
 
 /// UDP_SEGMENT: as many datagrams per call as fit 65507 B and the kernel takes.
+const ONE_IS_NOTHING: &str = "gains by trains of datagrams, and a request is one: use std or mmsg";
+
 pub(super) struct Gso;
 
 impl Engine for Gso {
@@ -22,6 +24,7 @@ impl Engine for Gso {
         name: "gso",
         summary: "sender: UDP_SEGMENT, the kernel segments up to 128 datagrams per call; mmsg receives",
         group: Group::Offload,
+        answers: Err(ONE_IS_NOTHING),
         partner: Partner::ReceivedBy("mmsg"),
         ..About::PLAIN
     };
@@ -55,6 +58,7 @@ impl Engine for Gro {
         name: "gro",
         summary: "receiver: UDP_GRO, up to 64 kB of coalesced datagrams per call; gso sends",
         group: Group::Offload,
+        answers: Err(ONE_IS_NOTHING),
         partner: Partner::SentBy("gso"),
         joins: true,
         can_spin: true,

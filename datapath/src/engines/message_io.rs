@@ -130,7 +130,10 @@ impl Port for MessageIoPort {
     #[inline]
     async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<Burst> {
         fill.fill(&mut self.payload);
-        match self.network.controller.send(self.endpoint, &self.payload) {
+        let to = fill.destination();
+        let to = to.map(|to| Endpoint::from_listener(self.endpoint.resource_id(), to));
+        let to = to.unwrap_or(self.endpoint);
+        match self.network.controller.send(to, &self.payload) {
             SendStatus::Sent => Ok(Burst::one(self.payload.len())),
             // The library keeps what the system said to itself.
             refused => Err(io::Error::other(format!("message-io: {refused:?}"))),

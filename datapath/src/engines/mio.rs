@@ -130,7 +130,7 @@ impl<A: Addressing, V: Variant> Port for MioPort<A, V> {
             if A::CONNECTED {
                 socket.send(&self.payload)
             } else {
-                socket.send_to(&self.payload, self.peer)
+                socket.send_to(&self.payload, fill.destination().unwrap_or(self.peer))
             }
         })?;
         Ok(Burst::one(sent))

@@ -54,7 +54,9 @@ impl<A: Addressing> Port for NixPort<A> {
         let sent = if A::CONNECTED {
             send(socket, &self.payload, MsgFlags::empty())?
         } else {
-            sendto(socket, &self.payload, &self.peer, MsgFlags::empty())?
+            let to = fill.destination().map(SockaddrStorage::from);
+            let to = to.as_ref().unwrap_or(&self.peer);
+            sendto(socket, &self.payload, to, MsgFlags::empty())?
         };
         Ok(Burst::one(sent))
     }

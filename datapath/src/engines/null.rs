@@ -25,6 +25,7 @@ impl Engine for Null {
         group: Group::Harness,
         moves_datagrams: false,
         many_links: true,
+        answers: Err("moves no datagrams"),
         ..About::PLAIN
     };
     type Port<A: Addressing> = NullPort<A>;

@@ -30,6 +30,7 @@ impl Engine for QuinnUdp {
         name: "quinn-udp",
         summary: "the library under QUIC: UDP_SEGMENT, recvmmsg with UDP_GRO, on tokio",
         group: Group::Offload,
+        answers: Err("gains by trains of datagrams, and a request is one: use tokio"),
         joins: true,
         // BATCH_SIZE of the library.
         joined_per_call: 32,

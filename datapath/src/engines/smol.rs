@@ -62,7 +62,8 @@ impl<A: Addressing> Port for SmolPort<A> {
             let send = pin!(self.socket.send(&self.payload));
             self.wakeups.end(send).await?
         } else {
-            let send = pin!(self.socket.send_to(&self.payload, self.peer));
+            let to = fill.destination().unwrap_or(self.peer);
+            let send = pin!(self.socket.send_to(&self.payload, to));
             self.wakeups.end(send).await?
         };
         Ok(Burst::one(sent))

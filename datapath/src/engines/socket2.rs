@@ -66,7 +66,9 @@ impl<A: Addressing> Port for Socket2Port<A> {
         let sent = if A::CONNECTED {
             self.socket.send(&self.payload)?
         } else {
-            self.socket.send_to(&self.payload, &self.peer)?
+            let to = fill.destination().map(SockAddr::from);
+            let to = to.as_ref().unwrap_or(&self.peer);
+            self.socket.send_to(&self.payload, to)?
         };
         Ok(Burst::one(sent))
     }

@@ -71,7 +71,7 @@ impl<A: Addressing> StdPort<A> {
         let sent = if A::CONNECTED {
             socket.send(&self.payload)?
         } else {
-            socket.send_to(&self.payload, peer)?
+            socket.send_to(&self.payload, fill.destination().as_ref().unwrap_or(peer))?
         };
         Ok(Burst::one(sent))
     }

@@ -159,7 +159,8 @@ impl<A: Addressing, V: Variant> Port for TokioPort<A, V> {
                 let send = pin!(self.socket.send(&self.payload));
                 self.wakeups.end(send).await?
             } else {
-                let send = pin!(self.socket.send_to(&self.payload, self.peer));
+                let to = fill.destination().unwrap_or(self.peer);
+                let send = pin!(self.socket.send_to(&self.payload, to));
                 self.wakeups.end(send).await?
             };
             return Ok(Burst::one(sent));
@@ -170,7 +171,8 @@ impl<A: Addressing, V: Variant> Port for TokioPort<A, V> {
         let outcome = if A::CONNECTED {
             self.socket.try_send(&self.payload)
         } else {
-            self.socket.try_send_to(&self.payload, self.peer)
+            let to = fill.destination().unwrap_or(self.peer);
+            self.socket.try_send_to(&self.payload, to)
         };
         // Whatever the error: whether the socket is still ready, tokio knows, and then says so at once.
         self.writable = outcome.is_ok();

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::engine::payload::tests::Numbered;
-use crate::engine::payload::{Check, NoCheck, Origin};
+use crate::engine::payload::{Check, Fill, NoCheck, Origin};
 use crate::engine::{
     Addressing, Burst, Connected, Direction, Engine, LaneBrief, Link, Port, PortOptions,
     Unconnected, Wakeups,
@@ -44,6 +44,9 @@ pub(in crate::engines) fn holds<E: Engine>() {
     a_wakeup_ends_a_wait::<E>();
     if E::ABOUT.can_spin {
         spins::<E>();
+    }
+    if E::ABOUT.answers.is_ok() {
+        answers::<E>();
     }
     if E::ABOUT.many_links {
         both_ways::<E, Connected>(LINKS);
@@ -142,10 +145,54 @@ fn both_ways<E: Engine, A: Addressing>(count: usize) {
     }
 }
 
+/// A port without a peer sends one datagram to whom another one came from.
+fn answers<E: Engine>() {
+    let engine = start::<E>(&Arc::default());
+    let (links, far) = links::<Unconnected>(1);
+    let ours = links[0].socket.local_addr().expect("bound");
+    let links = links.into_iter().map(|link| Link::of(link.socket, None));
+    let options = PortOptions {
+        batch: 1,
+        ..options(links.collect())
+    };
+    let mut port = engine.open::<Unconnected>(options).expect("it opens");
+    let mut seen = Seen::default();
+    let second = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).expect("loopback is up");
+    for far in [&far[0], &second, &far[0]] {
+        far.send_to(&[1; BYTES], ours).expect("loopback takes it");
+        engine.run(receive(&mut port, &mut seen));
+        let (_, origin) = seen.0.pop().expect("one came");
+        assert_eq!(origin.source, far.local_addr().ok(), "{}", E::ABOUT.name);
+        let to_them = ToWhom(origin.source);
+        let burst = engine.run(transmit(&mut port, 0, &to_them));
+        assert_eq!(burst, Burst::one(BYTES), "{}", E::ABOUT.name);
+        let mut room = [0; BYTES + 1];
+        let received = far.recv_from(&mut room).expect("it was sent");
+        assert_eq!(received, (BYTES, ours), "{}", E::ABOUT.name);
+    }
+}
+
+/// Sends to somebody else than the peer.
+struct ToWhom(Option<SocketAddr>);
+
+impl Fill for ToWhom {
+    fn fill(&self, _memory: &mut [u8]) {}
+
+    fn sent(&mut self, _packets: u64) {}
+
+    fn destination(&self) -> Option<SocketAddr> {
+        self.0
+    }
+}
+
 async fn send(port: &mut impl Port, link: usize) -> Burst {
+    transmit(port, link, &FILL).await
+}
+
+async fn transmit(port: &mut impl Port, link: usize, fill: &impl Fill) -> Burst {
     loop {
         // As a loop does: a call that moved nothing is made again.
-        match port.transmit(link, &FILL).await {
+        match port.transmit(link, fill).await {
             Ok(burst) => return burst,
             Err(error) => assert_eq!(error.kind(), ErrorKind::WouldBlock),
         }

@@ -29,7 +29,7 @@ unsafe impl Send for SendBatch {}
 impl SendBatch {
     /// What a port sends over `link` with one call; no datagrams if it does not send.
     pub fn of<A: Addressing>(options: &PortOptions, link: &Link) -> Self {
-        let peer = link.peer.filter(|_| !A::CONNECTED);
+        let peer = (!A::CONNECTED).then(|| link.peer_or_unspecified());
         let payload = options.payload();
         let count = if options.direction.sends() {
             options.batch
@@ -116,6 +116,20 @@ impl SendBatch {
     #[inline]
     pub fn fill(&mut self, fill: &impl Fill) {
         fill.fill(&mut self.payloads);
+        if let Some(to) = fill.destination() {
+            self.aim(to);
+        }
+    }
+
+    /// Has all of them go to `to`, unless they go to where the socket is connected.
+    #[cold]
+    fn aim(&mut self, to: SocketAddr) {
+        let Some(peer) = &mut self.peer else { return };
+        let to = SockAddr::from(to);
+        for header in self.headers.iter_mut() {
+            header.msg_hdr.msg_namelen = to.len();
+        }
+        peer[0] = to.as_storage();
     }
 
     /// Sends as many as the kernel takes in one call. Fewer than all: the next one failed, and what with is
