@@ -8,7 +8,7 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use udpbench::data::{Case, Connection};
+use udpbench::data::{Case, Connection, Workload};
 use udpbench::engines;
 use udpbench::engines::Entry;
 use udpbench::plan::Settings;
@@ -97,6 +97,10 @@ fn moving_more_datagrams_allocates_nothing_more() {
             check(&case);
             if let Some(case) = on_workers(&case) {
                 check(&case);
+            }
+            if threads == 2 && entry.about.answers.is_ok() {
+                let workload = Some(Workload::Ask);
+                check(&Case { workload, ..case }.pruned());
             }
         }
     }

@@ -80,12 +80,13 @@ fn check(case: &Case, sample: &Sample) {
     assert!(sample.books.at_end.received > 0, "{key}: {books:?}");
     let pairs = case.threads.senders();
     let sides: Vec<Side> = sample.lanes.iter().map(|lane| lane.side).collect();
-    let senders = vec![Side::Sender; pairs];
-    assert_eq!(
-        sides,
-        [senders, vec![Side::Receiver; pairs]].concat(),
-        "{key}"
-    );
+    let (sender, receiver) = if case.asks() {
+        (Side::Client, Side::Server)
+    } else {
+        (Side::Sender, Side::Receiver)
+    };
+    let expected = [vec![sender; pairs], vec![receiver; pairs]].concat();
+    assert_eq!(sides, expected, "{key}");
     for lane in &sample.lanes {
         let (sent, received) = (lane.sent_packets, lane.received_packets);
         assert!(lane.side.sends() || sent == 0, "{key}: {lane:?}");
@@ -106,8 +107,9 @@ fn check_both_ways(sites: &mut Sites) {
         };
         for connection in ["connected", "unconnected"] {
             for threads in [2, 4] {
-                let case = case(&format!("{engine}/{threads}t/300B/{connection}/v4{batch}"));
-                check_case(&case, sites);
+                let key = format!("{engine}/{threads}t/300B/{connection}/v4");
+                check_case(&case(&format!("{key}{batch}")), sites);
+                check_case(&case(&format!("{key}/ask")), sites);
             }
         }
     }

@@ -6,6 +6,7 @@ mod books;
 mod common;
 mod ends;
 mod messages;
+mod stalls;
 
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::parameters::{parameters, value};
-use super::{EngineName, Sharing, Traits};
+use super::{EngineName, Outstanding, Sharing, Traits, Workload};
 
 macro_rules! define {
     (
@@ -67,11 +67,62 @@ impl Case {
     }
 }
 
+impl BlockKey {
+    /// Without what means nothing to its workload.
+    pub fn pruned(self) -> Self {
+        let asks = self.workload == Some(Workload::Ask);
+        let rate = self.rate.filter(|_| asks);
+        let closed = asks && rate.is_none();
+        Self {
+            rate,
+            arrivals: self.arrivals.filter(|_| rate.is_some()),
+            outstanding: self.outstanding.filter(|_| closed),
+            service: self.service.filter(|_| asks),
+            ..self
+        }
+    }
+}
+
+impl Case {
+    /// Whether its threads ask and answer.
+    pub fn asks(&self) -> bool {
+        self.workload == Some(Workload::Ask)
+    }
+
+    /// Without what means nothing to its workload: clients and servers move one datagram per call.
+    pub fn pruned(self) -> Self {
+        let batch = self.batch.filter(|_| !self.asks());
+        Self { batch, ..self }
+    }
+
+    /// Whether clients send requests at a rate, whether or not answers come.
+    pub fn is_open_loop(&self) -> bool {
+        self.asks() && self.rate.is_some()
+    }
+
+    /// Requests that each client of a closed loop has under way at a time.
+    pub fn under_way(&self) -> usize {
+        self.outstanding.unwrap_or(Outstanding::DEFAULT).count()
+    }
+}
+
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
 
     pub(in crate::data) fn case() -> Case {
         Case::of_key("std:std/2t/300B/connected/v4").expect("a case")
+    }
+
+    #[test]
+    fn what_means_nothing_to_a_workload_goes_away() {
+        let key = |text: &str| Case::of_key(text).expect(text).block().pruned();
+        let unusual = |text: &str| key(text).unusual().map(|it| it.key).collect::<Vec<_>>();
+        let all = "std:std/2t/300B/connected/v4/ask/outstanding8/rate100/poisson";
+        assert_eq!(unusual(all), ["ask", "rate100", "poisson"]);
+        let closed = "std:std/2t/300B/connected/v4/ask/outstanding8/poisson";
+        assert_eq!(unusual(closed), ["ask", "outstanding8"]);
+        let flood = "std:std/2t/300B/connected/v4/outstanding8/rate100/poisson/service-1us";
+        assert_eq!(unusual(flood), Vec::<String>::new());
     }
 }

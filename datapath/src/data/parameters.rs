@@ -55,6 +55,39 @@ macro_rules! parameters {
                     flag "--tos", key "tos-{}", usual [],
                     default |_board, _extent| vec![], applies |value| value != $crate::data::Tos::DEFAULT
                 }
+
+                /// What the threads do: flood (senders send as fast as they can), ask (clients send requests, servers
+                /// answer them, round trips are timed) [default: flood]
+                workload: some $crate::data::Workload {
+                    flag "--workload", key "{}", usual [],
+                    default |_board, _extent| vec![], applies |value| value != $crate::data::Workload::Flood
+                }
+
+                /// For --workload ask: requests that each client has under way at a time, 1 to 1024 [default: 1]
+                outstanding: some $crate::data::Outstanding {
+                    flag "--outstanding", key "outstanding{}", usual [],
+                    default |_board, _extent| vec![], applies |value| value != $crate::data::Outstanding::DEFAULT
+                }
+
+                /// For --workload ask: requests per second of all clients together (20k, 1.5M), sent whether or not
+                /// answers come; round trips then count from when a request was due [default: none]
+                rate: some $crate::data::Rate {
+                    flag "--rate", key "rate{}", usual [],
+                    default |_board, _extent| vec![], applies |_| true
+                }
+
+                /// With --rate: even (at equal distances), poisson (at random) [default: even]
+                arrivals: some $crate::data::Arrivals {
+                    flag "--arrivals", key "{}", usual [],
+                    default |_board, _extent| vec![], applies |value| value != $crate::data::Arrivals::Even
+                }
+
+                /// For --workload ask: what a server does before it answers, each time: 50us of computing, or sleep:1ms
+                /// [default: nothing]
+                service: some $crate::data::ServiceTime {
+                    flag "--service", key "service-{}", usual [],
+                    default |_board, _extent| vec![], applies |_| true
+                }
             }
             case {
                 /// connected (send/recv), unconnected (send_to/recv_from) [default: both]

@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::{Books, Verified};
+use crate::data::{Books, RoundTrips, Verified};
 use crate::sys::cpu_speed::CpuSpeed;
 use crate::sys::run_queue::CpuTaken;
 use crate::sys::sensors::SensorReadings;
@@ -42,6 +42,10 @@ pub struct Sample {
     pub sndbuf_bytes: u64,
     /// What the sensors said meanwhile.
     pub climate: SensorReadings,
+    /// The round trips that ended while it was open. `None`: nobody asked, as in logs
+    /// that do not say.
+    #[serde(default)]
+    pub round_trips: Option<RoundTrips>,
     /// What was found in the datagrams, in the one window that looks at them: it comes before the first
     /// round, and its speed says nothing.
     pub verified: Option<Verified>,
@@ -105,6 +109,17 @@ pub struct LaneSample {
     pub remark: Option<String>,
 }
 
+impl LaneSample {
+    /// Datagrams and payload bytes that it received and that are the result: see [`Side::concludes`].
+    pub fn result(&self) -> (u64, u64) {
+        if self.side.concludes() {
+            (self.received_packets, self.received_bytes)
+        } else {
+            (0, 0)
+        }
+    }
+}
+
 /// A lane's side of the workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -115,6 +130,10 @@ pub enum Side {
     Receiver,
     /// It does both in turn.
     Alone,
+    /// It sends requests and receives the answers.
+    Client,
+    /// It receives requests and sends the answers.
+    Server,
     /// It runs lanes of either side, which then have no CPU time of their own.
     Worker,
 }
@@ -122,12 +141,22 @@ pub enum Side {
 impl Side {
     /// Whether it receives.
     pub fn receives(self) -> bool {
-        matches!(self, Self::Receiver | Self::Alone)
+        !matches!(self, Self::Sender | Self::Worker)
     }
 
     /// Whether it sends.
     pub fn sends(self) -> bool {
-        matches!(self, Self::Sender | Self::Alone)
+        !matches!(self, Self::Receiver | Self::Worker)
+    }
+
+    /// Whether it sends of its own accord: what others send is over soon after it has stopped.
+    pub fn initiates(self) -> bool {
+        matches!(self, Self::Sender | Self::Alone | Self::Client)
+    }
+
+    /// Whether what it receives is the result: with requests, their answers.
+    pub fn concludes(self) -> bool {
+        matches!(self, Self::Receiver | Self::Alone | Self::Client)
     }
 }
 
@@ -137,6 +166,8 @@ impl fmt::Display for Side {
             Self::Sender => "sender",
             Self::Receiver => "receiver",
             Self::Alone => "lone thread",
+            Self::Client => "client",
+            Self::Server => "server",
             Self::Worker => "worker",
         })
     }

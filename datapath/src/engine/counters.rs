@@ -76,6 +76,8 @@ pub struct Meter {
     pub pinned: AtomicBool,
     /// Set when the lane sends no more.
     pub done_sending: AtomicBool,
+    /// Set now and then while a lane waits for answers: some may be overdue.
+    pub overdue: AtomicBool,
     /// How futures of the lane are woken. See [`Wakeups`].
     pub wakeups: Arc<Wakeups>,
 }

@@ -126,13 +126,32 @@ impl Check for SequenceCheck {
 }
 
 const LANE_BYTES: usize = 2;
-const HEAD_BYTES: usize = 8;
 
-fn write(datagram: &mut [u8], lane: u16, number: u64) {
+/// What a datagram begins with: the number of its lane, and its own, both little-endian.
+pub(crate) const HEAD_BYTES: usize = 8;
+
+/// Writes all of a datagram.
+pub(crate) fn write(datagram: &mut [u8], lane: u16, number: u64) {
+    write_head(datagram, lane, number);
     let (head, rest) = datagram.split_at_mut(HEAD_BYTES);
-    head[..LANE_BYTES].copy_from_slice(&lane.to_le_bytes());
-    head[LANE_BYTES..].copy_from_slice(&number.to_le_bytes()[..HEAD_BYTES - LANE_BYTES]);
     pattern(head).fill(rest);
+}
+
+/// Writes what it begins with.
+#[inline]
+pub(crate) fn write_head(datagram: &mut [u8], lane: u16, number: u64) {
+    let (lane, number) = (lane.to_le_bytes(), number.to_le_bytes());
+    datagram[..LANE_BYTES].copy_from_slice(&lane);
+    datagram[LANE_BYTES..HEAD_BYTES].copy_from_slice(&number[..HEAD_BYTES - LANE_BYTES]);
+}
+
+/// The lane and the number that a datagram begins with.
+#[inline]
+pub(crate) fn read_head(datagram: &[u8]) -> Option<(u16, u64)> {
+    let head = u64::from_le_bytes(*datagram.first_chunk()?);
+    #[expect(clippy::cast_possible_truncation, reason = "the first two bytes")]
+    let lane = head as u16;
+    Some((lane, head >> (8 * LANE_BYTES)))
 }
 
 /// The lane and the number of a datagram, if it holds what it was sent with, as far as it goes.
@@ -146,13 +165,7 @@ fn read(datagram: &[u8], payload_bytes: usize) -> Option<(u16, u64)> {
     if wanted != rest {
         return None;
     }
-    let (lane, number) = head.split_at(LANE_BYTES);
-    let mut padded = [0; size_of::<u64>()];
-    padded[..number.len()].copy_from_slice(number);
-    Some((
-        u16::from_le_bytes(lane.try_into().ok()?),
-        u64::from_le_bytes(padded),
-    ))
+    read_head(datagram)
 }
 
 /// The bytes that follow from a head.

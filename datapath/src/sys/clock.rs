@@ -1,9 +1,12 @@
 //! What a thread has done so far, read from another thread: CPU time, context switches, its state.
 
 use std::fs;
+use std::time::Duration;
 
 use libc::clockid_t;
-use nix::time::{ClockId, clock_gettime};
+use nix::sys::prctl::set_timerslack;
+use nix::sys::time::TimeSpec;
+use nix::time::{ClockId, ClockNanosleepFlags, clock_gettime, clock_nanosleep};
 use serde::{Deserialize, Serialize};
 
 /// CPU time that a thread has used so far, in nanoseconds. `None` once it is gone.
@@ -14,6 +17,30 @@ pub fn thread_cpu_ns(tid: i32) -> Option<u64> {
     // the kernel's encoding (include/linux/posix-timers_types.h), which pthread_getcpuclockid(3) of
     // glibc and of musl computes too. Writing it out spares us a pthread handle.
     read(ClockId::from_raw((!(tid as clockid_t) << 3) | 6))
+}
+
+/// Time since some moment in the past, in nanoseconds (CLOCK_MONOTONIC, which no system call reads where the vDSO
+/// can).
+#[inline]
+pub fn monotonic_ns() -> u64 {
+    read(ClockId::CLOCK_MONOTONIC).unwrap_or_default()
+}
+
+/// Sleeps until [`monotonic_ns`] is `ns`. `false`: a signal came before.
+pub fn sleep_until(ns: u64) -> bool {
+    if monotonic_ns() >= ns {
+        return true;
+    }
+    let until = TimeSpec::from_duration(Duration::from_nanos(ns));
+    let flags = ClockNanosleepFlags::TIMER_ABSTIME;
+    clock_nanosleep(ClockId::CLOCK_MONOTONIC, flags, &until).is_ok()
+}
+
+/// Has the calling thread woken when it asked for it, and not up to 50 us later, by which the kernel saves wake-ups
+/// (PR_SET_TIMERSLACK, prctl(2)).
+pub fn be_punctual() {
+    // What a kernel does not have costs accuracy, which shows in the results.
+    let _ = set_timerslack(1);
 }
 
 /// CPU time that all threads of this process have used so far, in nanoseconds; those that have ended, and

@@ -113,6 +113,13 @@ impl LaneContext {
         self.control.stop_receiving.load(Ordering::Relaxed)
     }
 
+    /// Whether it is time to give up what does not come. One relaxed load.
+    #[inline]
+    pub(crate) fn take_overdue(&self) -> bool {
+        let overdue = &self.meter.overdue;
+        overdue.load(Ordering::Relaxed) && overdue.swap(false, Ordering::Relaxed)
+    }
+
     /// Does what [`Control::delay_senders`] asked for, for each datagram of the burst.
     #[cfg(feature = "calibration")]
     #[inline]

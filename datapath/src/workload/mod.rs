@@ -1,15 +1,20 @@
 //! The generic loops. A workload serves every engine, an engine every workload.
 //!
-//! A workload is what its threads do: a [`Program`] each. There is one so far, flood: senders [`Program::Flood`],
-//! receivers [`Program::Sink`]; the only thread of a case takes [`Program::Turns`]. What is received is the result.
+//! A workload is what its threads do: a [`Program`] each. With flood, senders [`Program::Flood`] and receivers
+//! [`Program::Sink`]; the only thread of a case takes [`Program::Turns`]. What is received is the result. With ask,
+//! clients and servers have a [`Role`] each; the answers are the result, and how soon they came.
 //! These loops are what is timed: each is readable at a glance, and nothing else runs in a lane between
 //! the start and the stop.
 
+pub mod ask;
 #[cfg(feature = "calibration")]
 pub mod delay;
 pub(crate) mod flood;
 pub mod lane;
+pub mod paced;
 mod program;
+mod requests;
+mod round_trips;
 mod start_barrier;
 pub(crate) mod turns;
 
@@ -19,6 +24,8 @@ use std::pin::pin;
 use std::sync::Arc;
 
 pub use self::program::{Incoming, Outgoing, Program};
+pub use self::requests::Role;
+pub use self::round_trips::RoundTripMeter;
 pub use self::start_barrier::CALLED_OFF;
 use crate::data::Connection;
 use crate::engine::payload::{NoCheck, NoFill};
@@ -37,6 +44,10 @@ pub fn run<E: Engine>(
     connection: Connection,
     lane: &LaneContext,
 ) -> io::Result<Remark> {
+    let connection = match &program {
+        Program::Requests(_, Role::Server(_, own)) => *own,
+        _ => connection,
+    };
     match connection {
         Connection::Connected => work::<E, Connected>(program, lane),
         Connection::Unconnected => work::<E, Unconnected>(program, lane),
@@ -55,7 +66,7 @@ fn work<E: Engine, A: Addressing>(program: Program, lane: &LaneContext) -> io::R
             match writer {
                 None => engine.run(flood::send(&mut port, &mut NoFill, lane))?,
                 Some(mut writer) => {
-                    run_untimed(&engine, flood::send(&mut port, &mut writer, lane))?;
+                    run_erased(&engine, flood::send(&mut port, &mut writer, lane))?;
                 }
             }
             Ok(port.remark())
@@ -66,7 +77,7 @@ fn work<E: Engine, A: Addressing>(program: Program, lane: &LaneContext) -> io::R
             match tracker.map(SequenceCheck) {
                 None => engine.run(flood::receive(&mut port, &mut NoCheck, lane))?,
                 Some(mut check) => {
-                    run_untimed(&engine, flood::receive(&mut port, &mut check, lane))?;
+                    run_erased(&engine, flood::receive(&mut port, &mut check, lane))?;
                 }
             }
             Ok(port.remark())
@@ -86,11 +97,28 @@ fn work<E: Engine, A: Addressing>(program: Program, lane: &LaneContext) -> io::R
             if E::ABOUT.one_thread.is_ok() {
                 engine.run(loops)?;
             } else {
-                run_untimed(&engine, loops)?;
+                run_erased(&engine, loops)?;
             }
             Ok(sender.remark())
         }
+        Program::Requests(options, role) => ask_or_answer::<E, A>(&engine, options, role, lane),
     }
+}
+
+/// Apart from the loops of a flood, whose ports it would keep in memory; what happens on the way of a request takes
+/// far longer than what drives its loop.
+#[cold]
+#[inline(never)]
+fn ask_or_answer<E: Engine, A: Addressing>(
+    engine: &E,
+    options: PortOptions,
+    mut role: Role,
+    lane: &LaneContext,
+) -> io::Result<Remark> {
+    let mut port = open::<E, A>(engine, options)?;
+    lane.wait_at_start()?;
+    run_erased(engine, requests::drive(&mut port, &mut role, lane))?;
+    Ok(port.remark())
 }
 
 /// [`Engine::open`], compiled once and not into each place above: opening is not timed.
@@ -111,11 +139,11 @@ fn verify_turns<E: Engine>(
 ) -> io::Result<()> {
     let check = &mut SequenceCheck(tracker);
     let loops = turns::send_and_receive(sender, receiver, &mut writer, check, lane);
-    run_untimed(engine, loops)
+    run_erased(engine, loops)
 }
 
-/// Runs a loop that is not timed: what drives futures is compiled once for all of them.
-fn run_untimed<E: Engine>(
+/// Runs a loop in which an instruction more does not matter: what drives futures is compiled once for all of them.
+fn run_erased<E: Engine>(
     engine: &E,
     loops: impl Future<Output = io::Result<()>> + Send,
 ) -> io::Result<()> {

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use super::requests::Role;
+use super::round_trips::RoundTripMeter;
 use crate::data::Side;
 use crate::engine::PortOptions;
 use crate::engine::verify::{SequenceTracker, SequenceWriter};
@@ -15,6 +17,8 @@ pub enum Program {
     Sink(Incoming),
     /// Sends a burst and receives it, in turn.
     Turns(Outgoing, Incoming),
+    /// Asks, or answers.
+    Requests(PortOptions, Role),
 }
 
 /// A port that sends.
@@ -36,12 +40,30 @@ pub struct Incoming {
 }
 
 impl Program {
+    /// Where the round trips of a client are counted.
+    pub fn round_trips(&self) -> Option<Arc<RoundTripMeter>> {
+        match self {
+            Self::Requests(_, role) => role.round_trips(),
+            _ => None,
+        }
+    }
+
+    /// Whether the engine of the senders runs it. One that sends and receives in turn is of both.
+    pub fn is_of_senders(&self) -> bool {
+        match self {
+            Self::Flood(_) | Self::Turns(..) => true,
+            Self::Requests(_, role) => !matches!(role, Role::Server(..)),
+            Self::Sink(_) => false,
+        }
+    }
+
     /// The side of the workload that the thread is on.
     pub fn side(&self) -> Side {
         match self {
             Self::Flood(_) => Side::Sender,
             Self::Sink(_) => Side::Receiver,
             Self::Turns(..) => Side::Alone,
+            Self::Requests(_, role) => role.side(),
         }
     }
 }

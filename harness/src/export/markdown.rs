@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::table::{Layout, WORDS};
 use super::{distinct, each_machine, table};
 use crate::escape;
 use crate::row::{Machine, Row};
@@ -21,9 +22,10 @@ fn of_machine(rows: &[Row]) -> String {
         let _ = writeln!(text, "\n### {}\n", escaped(&heading.unwrap_or_default()));
         cells(&mut text, block);
     }
-    if !measured.is_empty() {
+    for rows in measured.chunk_by(|one, other| one.workload == other.workload) {
         // In one line: GitHub breaks those of an issue where they are broken.
-        let _ = writeln!(text, "\n{}", table::LEGEND.trim().replace('\n', " "));
+        let legend = Layout::of(rows[0]).legend.trim().replace('\n', " ");
+        let _ = writeln!(text, "\n{legend}");
     }
     remarks(&mut text, rows);
     text
@@ -57,12 +59,21 @@ fn circumstances(rows: &[Row]) -> String {
 }
 
 fn cells(text: &mut String, block: &[&Row]) {
-    let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
-    let rules = (0..table::COLUMNS.len()).map(|n| if n < table::WORDS { "---" } else { "---:" });
-    text.push_str(&line(table::COLUMNS.map(str::to_owned).into()));
-    text.push_str(&line(rules.map(str::to_owned).collect()));
+    let Some(layout) = block.first().map(|row| Layout::of(row)) else {
+        return;
+    };
+    let rules = (0..layout.columns.len()).map(|n| if n < WORDS { "---" } else { "---:" });
+    let mut line = |cells: &[&str]| {
+        let _ = writeln!(text, "| {} |", cells.join(" | "));
+    };
+    line(layout.columns);
+    line(&rules.collect::<Vec<_>>());
     for row in block {
-        text.push_str(&line(table::cells(row).map(|cell| escaped(&cell)).into()));
+        let cells: Vec<String> = (layout.cells)(row)
+            .iter()
+            .map(|cell| escaped(cell))
+            .collect();
+        line(&cells.iter().map(String::as_str).collect::<Vec<_>>());
     }
 }
 
@@ -117,7 +128,11 @@ mod tests {
         let lines: Vec<&str> = text.lines().filter(|line| line.starts_with('|')).collect();
         assert_eq!(lines.len(), 5);
         for line in lines {
-            assert_eq!(line.matches(" |").count(), table::COLUMNS.len(), "{line}");
+            assert_eq!(
+                line.matches(" |").count(),
+                Layout::of(&rows[0]).columns.len(),
+                "{line}"
+            );
         }
     }
 

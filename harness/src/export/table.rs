@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::iter;
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
 use super::each_machine;
-use crate::data::Connection;
+use crate::data::{Connection, Workload};
 use crate::row::{Machine, Row, Status};
 
 /// What a terminal over ssh shows without breaking lines.
@@ -23,56 +22,138 @@ pub fn draw(rows: &[Row]) -> String {
 }
 
 fn of_machine(rows: &[Row]) -> String {
-    let measured = measured(rows);
     let mut text = String::new();
-    if !measured.is_empty() {
-        blocks(&mut text, &measured);
-        text.push_str(LEGEND);
+    for rows in measured(rows).chunk_by(|one, other| one.workload == other.workload) {
+        let layout = Layout::of(rows[0]);
+        blocks(&mut text, rows, layout);
+        text.push_str(layout.legend);
     }
     below(&mut text, rows);
     text
 }
 
-/// The rows of what ran, block by block.
+/// The rows of what ran, block by block, those of a workload together.
 pub(super) fn measured(rows: &[Row]) -> Vec<&Row> {
     let ran = rows.iter().filter(|row| row.status != Status::Skipped);
     let mut measured: Vec<&Row> = ran.collect();
-    measured.sort_by_key(|row| row.block());
+    measured.sort_by_key(|row| (row.workload, row.block()));
     measured
 }
 
-/// The headings of the columns.
-pub(super) const COLUMNS: [&str; 11] = [
-    "engine", "conn", "Mb/s", "+-%", "kpps", "loss %", "tx ns", "rx ns", "cpu ns", "vs std", "+-%",
-];
+/// What a table says about rows of one workload.
+pub(super) struct Layout {
+    /// The headings of the columns.
+    pub(super) columns: &'static [&'static str],
+    /// What the columns are.
+    pub(super) legend: &'static str,
+    /// What the table says about a row, as the columns name it.
+    pub(super) cells: fn(&Row) -> Vec<String>,
+}
+
+impl Layout {
+    /// That of the row's workload.
+    pub(super) fn of(row: &Row) -> &'static Self {
+        match row.workload {
+            Workload::Flood => &FLOOD,
+            Workload::Ask => &ASK,
+        }
+    }
+}
 
 /// How many of the columns are words; the others are numbers.
 pub(super) const WORDS: usize = 2;
 
-/// What the columns are.
-pub(super) const LEGEND: &str = "
+static FLOOD: Layout = Layout {
+    columns: &[
+        "engine", "conn", "Mb/s", "+-%", "kpps", "loss %", "tx ns", "rx ns", "cpu ns", "vs std",
+        "+-%",
+    ],
+    legend: "
 Mb/s: UDP payload received, middle of the windows; +-%: half of its 95 % interval. CPU time: tx ns
 of the senders per datagram sent, rx ns of the receivers and cpu ns of all threads per datagram
 received. vs std: datagrams received, relative to std on connected sockets in the same round, +-%.
-";
+",
+    cells: |row| {
+        let kpps = row.received_pps.map(|pps| pps / 1000.0);
+        let numbers = [
+            half_width_pct(
+                row.received_pps,
+                row.received_pps_low,
+                row.received_pps_high,
+            ),
+            number(kpps, 1),
+            number(row.loss_pct, 2),
+            number(row.sender_cpu_ns_per_packet, 0),
+            number(row.receiver_cpu_ns_per_packet, 0),
+        ];
+        row_of(row, row.received_mbps, numbers)
+    },
+};
 
-fn blocks(text: &mut String, rows: &[&Row]) {
+static ASK: Layout = Layout {
+    columns: &[
+        "engine", "conn", "p50 us", "+-%", "p90 us", "p99 us", "max us", "late", "kreq/s",
+        "cpu ns", "vs std", "+-%",
+    ],
+    legend: "
+p50 us: round trip of a request and its answer, middle of the windows' medians; +-%: half of its
+95 % interval. late: requests without an answer within 250 ms. cpu ns: of all threads per answer. vs
+std: answers per second, relative to std on connected sockets in the same round, +-%.
+",
+    cells: |row| {
+        let kreq_s = row.received_pps.map(|pps| pps / 1000.0);
+        let late = row.timed_out_requests;
+        let numbers = [
+            half_width_pct(row.rtt_p50_us, row.rtt_p50_us_low, row.rtt_p50_us_high),
+            number(row.rtt_p90_us, 1),
+            number(row.rtt_p99_us, 1),
+            number(row.rtt_max_us, 0),
+            late.map_or_else(String::new, |late| late.to_string()),
+            number(kreq_s, 1),
+        ];
+        row_of(row, row.rtt_p50_us, numbers)
+    },
+};
+
+/// What all layouts begin and end with.
+fn row_of<const N: usize>(row: &Row, main: Option<f64>, numbers: [String; N]) -> Vec<String> {
+    let connection = match row.connection {
+        Connection::Connected => "conn",
+        Connection::Unconnected => "unconn",
+    };
+    let main = match row.status {
+        Status::Failed => "failed".to_owned(),
+        Status::Interrupted => format!("*{}", number(main, 1)),
+        Status::Ok | Status::Skipped => number(main, 1),
+    };
+    let ratio = [
+        number(row.cpu_ns_per_packet, 0),
+        number(row.ratio_to_std, 3),
+        half_width_pct(
+            row.ratio_to_std,
+            row.ratio_to_std_low,
+            row.ratio_to_std_high,
+        ),
+    ];
+    let words = [row.label(), connection.to_owned(), main];
+    words.into_iter().chain(numbers).chain(ratio).collect()
+}
+
+fn blocks(text: &mut String, rows: &[&Row], layout: &Layout) {
     let mut table = Table::new();
     table
         .load_preset(presets::NOTHING)
         .set_content_arrangement(ContentArrangement::Disabled)
-        .set_header(COLUMNS);
+        .set_header(layout.columns);
     for column in table.column_iter_mut().skip(WORDS) {
         column.set_cell_alignment(CellAlignment::Right);
     }
     for row in rows {
-        let [engine, others @ ..] = cells(row);
-        let engine = if is_long(&engine) {
-            String::new()
-        } else {
-            engine
-        };
-        table.add_row(iter::once(engine).chain(others));
+        let mut cells = (layout.cells)(row);
+        if let Some(engine) = cells.first_mut().filter(|engine| is_long(engine)) {
+            engine.clear();
+        }
+        table.add_row(cells);
     }
     let mut lines = table.lines();
     let header = lines.next().unwrap_or_default();
@@ -131,41 +212,6 @@ fn is_long(label: &str) -> bool {
 
 /// The longest one that leaves the table within 100 columns.
 const MAX_LABEL: usize = 18;
-
-/// What the table says about a row, as [`COLUMNS`] name it.
-pub(super) fn cells(row: &Row) -> [String; COLUMNS.len()] {
-    let connection = match row.connection {
-        Connection::Connected => "conn",
-        Connection::Unconnected => "unconn",
-    };
-    let speed = match row.status {
-        Status::Failed => "failed".to_owned(),
-        Status::Interrupted => format!("*{}", number(row.received_mbps, 1)),
-        Status::Ok | Status::Skipped => number(row.received_mbps, 1),
-    };
-    let kpps = row.received_pps.map(|pps| pps / 1000.0);
-    [
-        row.label(),
-        connection.to_owned(),
-        speed,
-        half_width_pct(
-            row.received_pps,
-            row.received_pps_low,
-            row.received_pps_high,
-        ),
-        number(kpps, 1),
-        number(row.loss_pct, 2),
-        number(row.sender_cpu_ns_per_packet, 0),
-        number(row.receiver_cpu_ns_per_packet, 0),
-        number(row.cpu_ns_per_packet, 0),
-        number(row.ratio_to_std, 3),
-        half_width_pct(
-            row.ratio_to_std,
-            row.ratio_to_std_low,
-            row.ratio_to_std_high,
-        ),
-    ]
-}
 
 /// Half the width of an interval, in percent of its middle.
 fn half_width_pct(median: Option<f64>, low: Option<f64>, high: Option<f64>) -> String {
@@ -227,7 +273,7 @@ mod tests {
     fn the_widest_row_there_is_fits_the_terminal() {
         let huge = Some(123_456_789.123);
         for status in [Status::Ok, Status::Failed, Status::Interrupted] {
-            let row = Row {
+            let flood = Row {
                 status,
                 sender: "mio-exhaustive".to_owned(),
                 receiver: "tokio-exhaustive".to_owned(),
@@ -244,7 +290,17 @@ mod tests {
                 ratio_to_std_high: huge,
                 ..ordinary_row()
             };
-            for line in draw(&[row]).lines() {
+            let ask = Row {
+                workload: Workload::Ask,
+                case: "mio-exhaustive:tokio-exhaustive/2t/300B/connected/v4/ask".to_owned(),
+                rtt_p50_us: huge,
+                rtt_p90_us: huge,
+                rtt_p99_us: huge,
+                rtt_max_us: huge,
+                timed_out_requests: Some(99_999),
+                ..flood.clone()
+            };
+            for line in draw(&[flood, ask]).lines() {
                 assert!(line.chars().count() <= usize::from(WIDTH), "{line}");
             }
         }

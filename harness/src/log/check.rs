@@ -39,6 +39,7 @@ impl Expected<'_> {
         }
         self.wrong_lanes(sample)
             .or_else(|| wrong_sums(sample))
+            .or_else(|| self.wrong_round_trips(sample))
             .or_else(|| self.wrong_bytes(sample))
             .or_else(|| self.wrong_times(sample))
             .or_else(|| wrong_verification(sample))
@@ -53,7 +54,8 @@ impl Expected<'_> {
                 "the lanes are not those of the case: senders first, workers last".to_owned(),
             );
         }
-        let mut cpus = self.placement.cpus();
+        let collectors = self.placement.senders.iter().copied();
+        let mut cpus = self.placement.cpus().chain(collectors);
         for (number, lane) in (1..).zip(&sample.lanes) {
             if !lane.side.sends() && (lane.sent_packets, lane.sent_bytes) != (0, 0) {
                 return Some(format!("lane {number}, a {}, sent datagrams", lane.side));
@@ -132,8 +134,18 @@ impl Expected<'_> {
         let mut sides = if threads.is_alone() && alone == Alone::AsOne {
             vec![Side::Alone]
         } else {
-            let senders = vec![Side::Sender; threads.senders()];
-            [senders, vec![Side::Receiver; threads.receivers()]].concat()
+            let sides = |sender, receiver| {
+                let senders = vec![sender; threads.senders()];
+                [senders, vec![receiver; threads.receivers()]].concat()
+            };
+            if self.case.is_open_loop() {
+                let collectors = vec![Side::Receiver; threads.senders()];
+                [sides(Side::Sender, Side::Server), collectors].concat()
+            } else if self.case.asks() {
+                sides(Side::Client, Side::Server)
+            } else {
+                sides(Side::Sender, Side::Receiver)
+            }
         };
         let on_workers = [self.engines.sender, self.engines.receiver]
             .iter()
@@ -142,6 +154,23 @@ impl Expected<'_> {
             sides.extend(vec![Side::Worker; workers.count()]);
         }
         sides
+    }
+
+    fn wrong_round_trips(&self, sample: &Sample) -> Option<String> {
+        let found = match (&sample.round_trips, self.case.asks()) {
+            (None, false) => return None,
+            (Some(found), true) => found,
+            (Some(_), false) => return Some("round trips, although nobody asks".to_owned()),
+            (None, true) => return Some("no round trips, although clients ask".to_owned()),
+        };
+        if !found.times.is_valid() {
+            return Some("buckets of round trips that cannot be".to_owned());
+        }
+        // All that was ever received, as the two are not read in one instant.
+        let received = sample.books.at_end.received;
+        let timed = found.times.count().saturating_add(found.late);
+        (timed > received)
+            .then(|| format!("{timed} answers in round trips, but {received} datagrams received"))
     }
 
     fn wrong_times(&self, sample: &Sample) -> Option<String> {

@@ -1,6 +1,6 @@
 //! Whether the counts of a window can be: none is impossibly large, and none falls.
 
-use crate::data::{Counts, LaneSample, Sample, Verified};
+use crate::data::{Counts, LaneSample, RoundTrips, Sample, Verified};
 
 /// No counter of a window reaches this: 2^53 datagrams are a year at 100 Mpps, and spreadsheets and JSON
 /// readers count no further.
@@ -58,8 +58,15 @@ fn counts(sample: &Sample) -> impl Iterator<Item = u64> {
     let of_others = others.into_iter().flatten();
     let of_lanes = sample.lanes.iter().flat_map(of_lane);
     let of_datagrams = sample.verified.map(of_datagrams);
+    let of_round_trips = sample.round_trips.iter().flat_map(of_round_trips);
     let counts = of_lanes.chain(of_books).chain(of_run).chain(of_others);
+    let counts = counts.chain(of_round_trips);
     counts.chain(of_datagrams.into_iter().flatten())
+}
+
+fn of_round_trips(found: &RoundTrips) -> impl Iterator<Item = u64> {
+    let others = [found.sum_ns, found.timed_out, found.late];
+    found.times.counts().chain(others)
 }
 
 fn of_lane(lane: &LaneSample) -> [u64; 13] {

@@ -21,9 +21,9 @@ use crate::platform::host::Host;
 use crate::row::{EndedBy, Environment};
 
 /// Counts up when a reader of the old format would misread the new one.
-pub const FORMAT: u32 = 4;
+pub const FORMAT: u32 = 5;
 /// The oldest format that is still read. What came with 3: windows that are measured again, CPU time of other
-/// threads, the kernel's discards at the edges of a window; with 4: how long traffic takes to settle.
+/// threads, the kernel's discards at the edges of a window; with 4: how long traffic takes to settle; with 5: round trips.
 pub const OLDEST_FORMAT: u32 = 2;
 
 /// One line: what happened.

@@ -11,6 +11,7 @@ use crate::engine::{Meter, Remark, Tally};
 use crate::sys::cpu_speed::{self, CpuSpeed};
 use crate::sys::run_queue::RunQueueWait;
 use crate::sys::{clock, wakeup};
+use crate::workload::RoundTripMeter;
 use crate::workload::lane::{Control, LaneContext};
 
 /// So much CPU time empties any receive queue: 8 MiB of the smallest datagrams are 10,000, at 1 us each.
@@ -30,6 +31,8 @@ pub(super) struct Lane {
     /// What it had received when that was last looked at: see
     /// [`LaneThreads::wake_stalled`](super::threads::LaneThreads::wake_stalled).
     pub(super) last_look: Option<Tally>,
+    /// Of a client.
+    pub(super) round_trips: Option<Arc<RoundTripMeter>>,
     pub(super) thread: Option<JoinHandle<io::Result<ThreadOutcome>>>,
     /// How long it waits for a CPU. Known from the start barrier on, where the kernel counts it.
     pub(super) wait: Option<RunQueueWait>,
@@ -48,6 +51,7 @@ impl Lane {
             pace: None,
             remark,
             last_look: None,
+            round_trips: None,
             thread: None,
             wait: None,
         }
@@ -103,6 +107,12 @@ impl Lane {
             .map(|(now, then)| now.saturating_sub(then));
         let asleep = clock::thread_is_asleep(self.meter.tid.load(Ordering::Relaxed));
         asleep.unwrap_or(true) || ran.is_none_or(|ran_ns| ran_ns >= FAIR_CHANCE_NS)
+    }
+
+    /// Whether it is a server that has received more requests than it has answered.
+    pub(super) fn owes_answers(&self) -> bool {
+        let (sent, received) = (self.meter.sent.read(), self.meter.received.read());
+        self.side == Side::Server && sent.packets < received.packets
     }
 
     /// Waits until `seen`, or until the thread has ended, nudging it out of whatever it waits for.

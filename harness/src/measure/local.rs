@@ -2,11 +2,11 @@
 
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context, bail};
 
+use super::programs::{Making, Trackers};
 use super::readings::{Finished, Idle, Reading};
 use super::running::{Running, Start};
 use super::site::{Edge, Flow, Part, Site, SiteBrief};
@@ -14,7 +14,6 @@ use super::sockets::Sockets;
 use super::taps::Taps;
 use super::threads::LaneThreads;
 use crate::data::Counts;
-use crate::engine::verify::SequenceTracker;
 use crate::engines;
 use crate::platform::placement::Placement;
 use crate::sys::files::Root;
@@ -183,18 +182,26 @@ impl<'a> Opened<'a> {
             sockets,
         } = self;
         let engines = engines::of(&brief.case).map_err(anyhow::Error::msg)?;
-        let (_, receiver) = engines;
-        let taps = Taps::new(receiver, sockets.receivers())?;
+        let taps = Taps::new(sockets.receiving(engines))?;
         // Probes that were sent more than once.
         taps.take_unread();
         let buffers = sockets.buffers()?;
-        let payload_bytes = brief.case.payload.bytes();
-        let tracker = brief
-            .verifies
-            .then(|| Arc::new(SequenceTracker::new(payload_bytes)));
-        let programs = sockets
-            .programs(brief.part, flows, receiver, tracker.as_ref())
+        let (receivers, senders) = sockets
+            .into_sides(brief.part, flows)
             .context("cannot assemble the threads")?;
+        let trackers = if brief.verifies {
+            Trackers::of(&brief.case)
+        } else {
+            Trackers::default()
+        };
+        let making = Making {
+            case: &brief.case,
+            engines,
+            flows,
+            trackers: &trackers,
+        };
+        let programs = making.programs(receivers, senders);
+        let programs = programs.context("cannot assemble the threads")?;
         let placement = placement_of(brief.part, &brief.placement);
         let threads =
             LaneThreads::assemble(&brief.case, engines, brief.part, programs, &placement)?;
@@ -211,7 +218,7 @@ impl<'a> Opened<'a> {
             taps,
             buffers,
             placement,
-            tracker.filter(|_| brief.part.receives()),
+            (brief.part, trackers),
         ))
     }
 }

@@ -10,6 +10,7 @@ mod flows;
 mod lane;
 mod local;
 pub mod message;
+mod programs;
 pub mod readings;
 pub mod remote;
 mod running;
@@ -177,7 +178,7 @@ impl Trial<'_> {
         let closing = sites.each(|site| site.snapshot(Edge::Closing))?;
 
         sites.each(|site| site.stop())?;
-        drain(receiver, sites, interrupt)?;
+        drain(case, receiver, sites, interrupt)?;
         let finished = sites.each(|site| site.finish())?;
 
         let hosts = sites.parts().map(|(_, site)| site.host());

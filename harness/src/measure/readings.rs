@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::{Counts, Side, Verified};
+use crate::data::{Counts, RoundTrips, Side, Verified};
 use crate::sys::clock::Switches;
 use crate::sys::cpu_speed::CpuSpeed;
 use crate::sys::kernel::Discarded;
@@ -27,6 +27,9 @@ pub struct Reading {
     pub coordinator_cpu_ns: Option<u64>,
     /// One for each thread, senders first, workers last.
     pub lanes: Vec<LaneReading>,
+    /// Of all clients. `None`: there are none.
+    #[serde(default)]
+    pub round_trips: Option<RoundTrips>,
 }
 
 /// What one thread did so far.
@@ -62,6 +65,8 @@ pub struct Idle {
     pub are_queues_empty: bool,
     /// Since the counts moved last, each thread has slept or had CPU time to move something.
     pub had_their_chance: bool,
+    /// A server has received more requests than it has answered.
+    pub owes_answers: bool,
 }
 
 /// What a site knows when a trial is over.

@@ -1,19 +1,18 @@
 //! A site's part of a trial from the start barrier on.
 
-use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::bail;
 
 use super::lane::Lane;
+use super::programs::Trackers;
 use super::readings::{Finished, Idle, LaneEnd, Reading};
-use super::site::Edge;
+use super::site::{Edge, Part};
 use super::snapshot::Snapshot;
 use super::sockets::Buffers;
 use super::taps::Taps;
 use super::threads::LaneThreads;
 use crate::data::Counts;
-use crate::engine::verify::SequenceTracker;
 use crate::platform::placement::Placement;
 use crate::sys::kernel::{self, Discards};
 use crate::sys::sensors::Watch;
@@ -31,7 +30,8 @@ pub(super) struct Running<'a> {
     taps: Taps,
     buffers: Buffers,
     placement: Placement,
-    tracker: Option<Arc<SequenceTracker>>,
+    /// What is looked at here.
+    looked_at: (Part, Trackers),
     start: Start<'a>,
     /// Whether the kernel's discards had moved when the window opened.
     discards_move: bool,
@@ -46,14 +46,14 @@ impl<'a> Running<'a> {
         taps: Taps,
         buffers: Buffers,
         placement: Placement,
-        tracker: Option<Arc<SequenceTracker>>,
+        looked_at: (Part, Trackers),
     ) -> Self {
         Self {
             threads,
             taps,
             buffers,
             placement,
-            tracker,
+            looked_at,
             start,
             discards_move: false,
             last: None,
@@ -111,10 +111,12 @@ impl<'a> Running<'a> {
             // Datagrams may wait in the queues of CPUs for ksoftirqd.
             are_queues_empty: self.taps.are_empty() && kernel::backlog_is_empty() == Some(true),
             had_their_chance: lanes.all(|(lane, &cpu_ns)| lane.had_its_chance(cpu_ns)),
+            owes_answers: self.threads.lanes.iter().any(Lane::owes_answers),
         }
     }
 
     pub(super) fn finish(mut self) -> anyhow::Result<Finished> {
+        let (part, trackers) = &self.looked_at;
         self.threads.finish()?;
         self.start.watch.look();
         let unread = self.taps.take_unread();
@@ -126,7 +128,7 @@ impl<'a> Running<'a> {
             rcvbuf_bytes: self.buffers.rcvbuf_bytes,
             sndbuf_bytes: self.buffers.sndbuf_bytes,
             climate: self.start.watch.climate(),
-            verified: self.tracker.map(|tracker| tracker.verified()),
+            verified: trackers.verified(*part),
             lanes: self.threads.lanes.iter().map(lane_end).collect(),
         })
     }

@@ -4,7 +4,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::readings::{Finished, LaneEnd, LaneReading, Reading};
 use super::site::Edge;
-use crate::data::{Books, Case, Counts, Group, LaneSample, Sample, Side};
+use crate::data::{Books, Case, Counts, Group, LaneSample, RoundTrips, Sample, Side, Verified};
 use crate::engines::Engines;
 use crate::sys::clock::Switches;
 use crate::sys::host_id::HostId;
@@ -64,7 +64,8 @@ pub(super) fn of(
             .find_map(|finished| finished.sndbuf_bytes)
             .unwrap_or(0),
         climate: climates.reduce(SensorReadings::worse).unwrap_or_default(),
-        verified: finished().find_map(|finished| finished.verified),
+        round_trips: halves.iter().find_map(Half::round_trips),
+        verified: verified(halves),
     }
 }
 
@@ -108,12 +109,21 @@ fn discarded(halves: &[Half], of: impl Fn(&Half) -> Discarded) -> u64 {
     own.sum()
 }
 
+/// What was found in the datagrams, wherever they were looked at.
+fn verified(halves: &[Half]) -> Option<Verified> {
+    let found = halves.iter().filter_map(|half| half.finished.verified);
+    found.reduce(|mut all, one| {
+        all += one;
+        all
+    })
+}
+
 /// What each lane did in the window: senders first, workers last.
 fn lanes(halves: &[Half]) -> Vec<LaneSample> {
     let mut lanes: Vec<LaneSample> = halves.iter().flat_map(Half::lanes).collect();
     lanes.sort_by_key(|lane| match lane.side {
-        Side::Sender | Side::Alone => 0,
-        Side::Receiver => 1,
+        Side::Sender | Side::Alone | Side::Client => 0,
+        Side::Receiver | Side::Server => 1,
         Side::Worker => 2,
     });
     lanes
@@ -150,6 +160,12 @@ impl Half {
     fn coordinator_cpu_ns(&self) -> Option<u64> {
         let (open, close) = (&self.opening, &self.closing);
         grown(open.coordinator_cpu_ns, close.coordinator_cpu_ns)
+    }
+
+    /// Those that ended between the two edges.
+    fn round_trips(&self) -> Option<RoundTrips> {
+        let (open, close) = (&self.opening.round_trips, &self.closing.round_trips);
+        Some(close.as_ref()?.since(open.as_ref()?))
     }
 
     fn lanes(&self) -> impl Iterator<Item = LaneSample> {
@@ -228,6 +244,7 @@ mod tests {
                 cpu_ns: Some(at_s + 1),
                 coordinator_cpu_ns: Some(10 * at_s),
                 lanes: vec![lane],
+                round_trips: None,
             }
         };
         let (opening, closing, end) = (reading(2), reading(5), reading(6));

@@ -7,7 +7,7 @@ use super::lane::Lane;
 use super::readings::{LaneReading, Reading};
 use super::taps::Taps;
 use super::threads::LaneThreads;
-use crate::data::Counts;
+use crate::data::{Counts, RoundTrips};
 use crate::sys::clock::{self, Switches};
 use crate::sys::kernel::Discards;
 use crate::sys::run_queue::{self, CpuTaken};
@@ -28,6 +28,7 @@ pub(super) struct Snapshot {
     /// CPU time of the process, and of the coordinator, which reads it.
     cpu_ns: Option<(u64, u64)>,
     lanes: Vec<LaneReading>,
+    round_trips: Option<RoundTrips>,
 }
 
 impl Snapshot {
@@ -109,6 +110,7 @@ impl Snapshot {
             reading.cpu_ns = lane.cpu_ns();
             reading.waited_ns = lane.waited_ns();
         }
+        let round_trips = round_trips(threads);
         let cpu_ns = clock::process_cpu_ns().zip(clock::own_cpu_ns());
         Ok(Self {
             at,
@@ -123,6 +125,7 @@ impl Snapshot {
             failed_sends: threads.failed_sends(),
             cpu_ns,
             lanes,
+            round_trips,
         })
     }
 
@@ -137,6 +140,7 @@ impl Snapshot {
             cpu_ns: self.cpu_ns.map(|(all, own)| all.saturating_sub(own)),
             coordinator_cpu_ns: self.cpu_ns.map(|(_, own)| own),
             lanes: self.lanes,
+            round_trips: self.round_trips,
         }
     }
 
@@ -151,6 +155,18 @@ impl Snapshot {
             (reading.switches, reading.taken) = (switches, taken);
         }
     }
+}
+
+/// Those of all clients. A few microseconds each.
+fn round_trips(threads: &LaneThreads) -> Option<RoundTrips> {
+    let meters = threads
+        .lanes
+        .iter()
+        .filter_map(|lane| lane.round_trips.as_ref());
+    meters.map(|meter| meter.read()).reduce(|mut all, one| {
+        all.add(&one);
+        all
+    })
 }
 
 /// What is slow to read of each lane.
@@ -197,7 +213,7 @@ mod tests {
     fn discards_that_rest_are_not_read_while_the_window_is_open() {
         let case = case();
         let socket = UdpSocket::bind("127.0.0.1:0").expect("loopback works");
-        let taps = Taps::new(engines::reference(), &[socket]).expect("the kernel says its drops");
+        let taps = Taps::new([(engines::reference(), &socket)]).expect("the kernel says its drops");
         let placement = Placement::unpinned(case.threads);
         let engines = engines::of(&case).expect("std is in every build");
         let threads = LaneThreads::assemble(&case, engines, Part::Both, Vec::new(), &placement);

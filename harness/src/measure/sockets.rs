@@ -4,7 +4,6 @@
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
 use std::os::fd::AsFd;
-use std::sync::Arc;
 
 use anyhow::{Context, ensure};
 use nix::errno::Errno;
@@ -13,13 +12,9 @@ use socket2::SockRef;
 
 use super::bind;
 use super::site::{Flow, Part};
-use crate::data::{Batch, Case, Sharing, Spread, Wait};
-use crate::engine::null_link::{NullLink, NullQueue};
-use crate::engine::verify::{SequenceTracker, SequenceWriter};
-use crate::engine::{Direction, Link, PortOptions};
-use crate::engines::Entry;
+use crate::data::{Case, Sharing, Spread};
+use crate::engines::{Engines, Entry};
 use crate::sys::reuseport_bpf;
-use crate::workload::{Incoming, Outgoing, Program};
 
 /// How long one look for a probe may take, in milliseconds: between two, the script looks for Ctrl-C.
 const LOOK_MS: u16 = 100;
@@ -60,8 +55,15 @@ impl Sockets {
         addresses.context("a bound socket has an address")
     }
 
-    pub(super) fn receivers(&self) -> &[UdpSocket] {
-        &self.receivers
+    /// Those that receive, each with the engine that it receives with.
+    pub(super) fn receiving(
+        &self,
+        (sender, receiver): Engines,
+    ) -> impl Iterator<Item = (&'static Entry, &UdpSocket)> {
+        let clients = self.senders.iter().filter(|_| self.case.asks());
+        let clients = clients.map(move |client| (sender, &client.socket));
+        let receivers = self.receivers.iter().map(move |socket| (receiver, socket));
+        clients.chain(receivers)
     }
 
     pub(super) fn aim(&mut self, peer: SocketAddr) -> anyhow::Result<SocketAddr> {
@@ -145,75 +147,24 @@ impl Sockets {
         })
     }
 
-    /// The programs of the lanes of `part`, senders first, in the order of their flows, each with the ports that
-    /// it opens on these sockets.
-    pub(super) fn programs(
+    /// The receivers and the senders, these in the order of `flows`; none of them where they are not here.
+    ///
+    /// # Errors
+    /// When the flows are not those of the case, or of its senders.
+    pub(super) fn into_sides(
         mut self,
         part: Part,
         flows: &[Flow],
-        receiver: &Entry,
-        tracker: Option<&Arc<SequenceTracker>>,
-    ) -> anyhow::Result<Vec<Program>> {
-        let case = self.case;
+    ) -> anyhow::Result<(Vec<UdpSocket>, Vec<UdpSocket>)> {
         ensure!(
-            flows.len() == case.threads.senders(),
+            flows.len() == self.case.threads.senders(),
             "{} flows, not those of the case",
             flows.len()
         );
-        let payload_bytes = case.payload.bytes();
-        let options = |link, direction| PortOptions {
-            // Verification has to see datagrams that are too long, too.
-            buffer_bytes: payload_bytes + usize::from(tracker.is_some()),
-            batch: case.batch.map_or(1, Batch::count),
-            spins: direction == Direction::Receives
-                && case.wait == Some(Wait::Spin)
-                && receiver.about.can_spin,
-            own_payloads: tracker.is_some(),
-            ..PortOptions::of(vec![link], direction, payload_bytes)
-        };
-        let queues: Vec<Arc<NullQueue>> = flows.iter().map(|_| Arc::default()).collect();
-        let receivers = std::mem::take(&mut self.receivers).into_iter().enumerate();
-        let incoming = receivers.map(|(n, socket)| {
-            let here = flows.iter().zip(&queues);
-            let here = here.filter(|(flow, _)| flow.receiver == n);
-            let null = NullLink {
-                incoming: here.map(|(_, queue)| Arc::clone(queue)).collect(),
-                ..NullLink::default()
-            };
-            let peer = None;
-            Incoming {
-                options: options(Link { socket, peer, null }, Direction::Receives),
-                tracker: tracker.cloned(),
-            }
-        });
-        let incoming: Vec<Incoming> = incoming.collect();
-        let mut outgoing = Vec::with_capacity(flows.len());
-        for (n, (flow, queue)) in (0..).zip(flows.iter().zip(queues)) {
-            if let Some(tracker) = tracker {
-                tracker.expect_source(n, flow.source);
-            }
-            if !part.sends() {
-                continue;
-            }
-            let socket = self.take_sender(flow.source)?;
-            let peer = Some(flow.peer);
-            let null = NullLink {
-                out: queue,
-                ..NullLink::default()
-            };
-            outgoing.push(Outgoing {
-                options: options(Link { socket, peer, null }, Direction::Sends),
-                writer: tracker.map(|_| SequenceWriter::new(n, payload_bytes)),
-            });
-        }
-        Ok(if case.threads.is_alone() {
-            let pairs = outgoing.into_iter().zip(incoming);
-            pairs.map(|(out, into)| Program::Turns(out, into)).collect()
-        } else {
-            let floods = outgoing.into_iter().map(Program::Flood);
-            let sinks = incoming.into_iter().map(Program::Sink);
-            floods.chain(sinks).collect()
-        })
+        let receivers = std::mem::take(&mut self.receivers);
+        let here = if part.sends() { flows } else { &[] };
+        let senders = here.iter().map(|flow| self.take_sender(flow.source));
+        Ok((receivers, senders.collect::<anyhow::Result<_>>()?))
     }
 }
 

@@ -8,12 +8,17 @@ use anyhow::Context;
 use crate::engine::Tap;
 use crate::engines::Entry;
 
-/// One for each receiver.
+/// One for each socket that receives.
 pub(super) struct Taps(Vec<Box<dyn Tap>>);
 
 impl Taps {
-    pub(super) fn new(receiver: &Entry, sockets: &[UdpSocket]) -> anyhow::Result<Self> {
-        let taps = sockets.iter().map(receiver.tap);
+    /// Of sockets, each with the engine that receives over it.
+    pub(super) fn new<'a>(
+        sockets: impl IntoIterator<Item = (&'static Entry, &'a UdpSocket)>,
+    ) -> anyhow::Result<Self> {
+        let taps = sockets
+            .into_iter()
+            .map(|(entry, socket)| (entry.tap)(socket));
         let taps = taps.collect::<io::Result<_>>();
         Ok(Self(taps.context("cannot read the drops of a socket")?))
     }

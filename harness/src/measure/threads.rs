@@ -51,7 +51,8 @@ impl LaneThreads {
         };
         let workers = workers::start(case, engines, part, placement)?;
         threads.pool = workers.as_ref().map(|workers| Arc::clone(&workers.pool));
-        let mut cpus = placement.cpus();
+        // Those that collect answers, last, share a CPU with those that asked.
+        let mut cpus = placement.cpus().chain(placement.senders.iter().copied());
         for program in programs {
             threads.start(case, engines, program, cpus.next().flatten())?;
         }
@@ -75,11 +76,12 @@ impl LaneThreads {
         cpu: Option<usize>,
     ) -> anyhow::Result<()> {
         let (side, connection) = (program.side(), case.connection);
-        let entry = match (side.sends(), side.receives()) {
-            (true, true) => engines::together(sender, receiver).unwrap_or(sender),
-            (true, false) => sender,
+        let entry = match side {
+            Side::Alone => engines::together(sender, receiver).unwrap_or(sender),
+            _ if program.is_of_senders() => sender,
             _ => receiver,
         };
+        let round_trips = program.round_trips();
         let meter = Arc::new(Meter::default());
         let pool = self.pool.clone().filter(|_| entry.runs_on_workers(case));
         let is_pooled = pool.is_some();
@@ -106,6 +108,7 @@ impl LaneThreads {
             pace: None,
             remark: None,
             last_look: None,
+            round_trips,
             thread: Some(thread),
             wait: None,
         });
@@ -117,14 +120,12 @@ impl LaneThreads {
         self.ended.read().is_ok()
     }
 
-    /// Ends the wait of each lane that sends and receives in turn and in which nothing has moved since the last
-    /// look: it waits for a datagram that is lost.
+    /// Ends the wait of each lane that waits for what it sent itself, or for an answer, and in which nothing has
+    /// moved since the last look: it waits for a datagram that is lost.
     pub(super) fn wake_stalled(&mut self) {
-        for lane in self
-            .lanes
-            .iter_mut()
-            .filter(|lane| lane.side == Side::Alone)
-        {
+        let waits = |lane: &&mut Lane| lane.side == Side::Alone || lane.round_trips.is_some();
+        for lane in self.lanes.iter_mut().filter(waits) {
+            lane.meter.overdue.store(true, Ordering::Relaxed);
             let received = lane.meter.received.read();
             if lane.last_look == Some(received) {
                 lane.interrupt();
@@ -155,7 +156,7 @@ impl LaneThreads {
     /// Stops the senders and waits until their counts are final.
     pub(super) fn stop_sending(&self) {
         self.control.stop_sending();
-        for lane in self.lanes.iter().filter(|lane| lane.side.sends()) {
+        for lane in self.lanes.iter().filter(|lane| lane.side.initiates()) {
             lane.wait_until(|| lane.meter.done_sending.load(Ordering::Acquire));
         }
     }

@@ -6,7 +6,7 @@ use anyhow::anyhow;
 
 use super::site::Sites;
 use super::{GLANCE, NoSample, sample};
-use crate::data::Case;
+use crate::data::{Case, Counts};
 use crate::engines::Entry;
 use crate::sys::interrupt::Interrupt;
 
@@ -18,22 +18,23 @@ const QUIET: Duration = Duration::from_millis(500);
 /// The same where nothing is left in any queue, neither of a socket nor of a CPU: only a queueing discipline,
 /// or a CPU that is held up in the middle of a softirq, has a datagram then.
 const QUIET_WHEN_EMPTY: Duration = Duration::from_millis(50);
-/// A thread that sends and receives in turn, and in which nothing moved for so long, waits for a lost datagram.
+/// A thread that waits for its own datagrams or for answers, and in which nothing moved for so long, waits for one
+/// that is lost.
 const STALLED: Duration = Duration::from_millis(50);
 
 /// Lets time pass while the lanes run. If it is for long, looks at the sensors meanwhile, since the firmware
 /// forgets within 2 s that it throttled, and at the drops, since the kernel counts them with 32 bits. Windows
-/// of ordinary length are left alone, but for a thread that is alone and would wait for a lost datagram.
+/// of ordinary length are left alone, but for threads that would wait for a lost datagram.
 pub(super) fn pass(
     duration: Duration,
     case: &Case,
     sites: &mut Sites,
     interrupt: &Interrupt,
 ) -> Result<(), NoSample> {
-    let is_alone = case.threads.is_alone();
+    let may_stall = case.threads.is_alone() || case.asks();
     let now = Instant::now();
     let (end, mut look_at) = (now + duration, now + LOOK);
-    let most = if is_alone { STALLED } else { LOOK };
+    let most = if may_stall { STALLED } else { LOOK };
     loop {
         let left = end.saturating_duration_since(Instant::now());
         if interrupt.sleep_unless(left.min(most), &sites.ended())? {
@@ -43,7 +44,7 @@ pub(super) fn pass(
         if left <= most {
             return Ok(());
         }
-        if is_alone {
+        if may_stall {
             sites.each(|site| site.wake_stalled())?;
         }
         let now = Instant::now();
@@ -60,13 +61,14 @@ pub(super) fn pass(
 /// There the queues themselves are looked at, and those of the CPUs before them, as datagrams may wait there
 /// for ksoftirqd.
 pub(super) fn drain(
+    case: &Case,
     receiver: &Entry,
     sites: &mut Sites,
     interrupt: &Interrupt,
 ) -> Result<(), NoSample> {
     let mut last = sample::sum(sites.each(|site| site.counts())?);
     let mut moved_at = Instant::now();
-    while last.in_flight() > 0 {
+    while last.in_flight() > 0 || (case.asks() && is_owed(last, sites)?) {
         interrupt.sleep(GLANCE)?;
         let now = sample::sum(sites.each(|site| site.counts())?);
         let by_pieces = receiver.about.joins && now.dropped_socket > 0;
@@ -83,4 +85,12 @@ pub(super) fn drain(
         }
     }
     Ok(())
+}
+
+/// Whether a server has still to answer, or something has moved since the counts were `last`: a request that a server
+/// holds is not in flight.
+fn is_owed(last: Counts, sites: &mut Sites) -> anyhow::Result<bool> {
+    let idle = sites.each(|site| site.idle())?;
+    let now = sample::sum(sites.each(|site| site.counts())?);
+    Ok(now != last || idle.iter().any(|site| site.owes_answers))
 }

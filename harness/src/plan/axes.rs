@@ -54,6 +54,17 @@ fn for_each<I: Copy, V: Copy>(values: &[V], items: &[I], with: impl Fn(I, V) -> 
     pairs.map(|(item, value)| with(item, value)).collect()
 }
 
+/// Each item once, in the place where it came first.
+fn once_each<I: PartialEq>(items: impl Iterator<Item = I>) -> Vec<I> {
+    let mut once = Vec::new();
+    for item in items {
+        if !once.contains(&item) {
+            once.push(item);
+        }
+    }
+    once
+}
+
 macro_rules! define {
     (
         block { $($(#[$block_doc:meta])* $block:ident: $block_kind:ident $block_type:ty { $($of_block:tt)* })* }
@@ -83,7 +94,7 @@ macro_rules! define {
                     let values = values!($block_kind self.$block, column!(applies { $($of_block)* }));
                     keys = with_each(&keys, &values, |key, $block| BlockKey { $block, ..key });
                 )*
-                keys
+                once_each(keys.into_iter().map(BlockKey::pruned))
             }
 
             /// The cases of a pair of engines in a block; the connection varies fastest.
@@ -99,7 +110,7 @@ macro_rules! define {
                     let with = |case, sharing| Case { sharing: Some(sharing), ..case };
                     cases = for_each(&self.sharings, &cases, with);
                 }
-                cases
+                once_each(cases.into_iter().map(Case::pruned))
             }
         }
     };

@@ -53,6 +53,11 @@ fn axes(engines: &[&str], threads: &[u16], ip: Ip) -> Axes {
         rcvbuf: vec![Buffer::DEFAULT],
         sndbuf: Vec::new(),
         tos: Vec::new(),
+        workload: Vec::new(),
+        outstanding: Vec::new(),
+        rate: Vec::new(),
+        arrivals: Vec::new(),
+        service: Vec::new(),
         sharings: vec![Sharing::DEFAULT],
         reference: true,
     }

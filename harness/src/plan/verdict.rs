@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::Conditions;
-use crate::data::{Case, Group, Ip, Payload, Sharing, Spread, Workers};
+use crate::data::{Case, Group, Ip, LEAST_REQUEST_BYTES, Payload, Sharing, Spread, Workers};
 use crate::engines::{self, Engines, Entry};
 use crate::platform::placement::{Pin, Placement};
 
@@ -66,6 +66,11 @@ fn refusal(case: &Case, (sender, receiver): Engines, conditions: &Conditions) ->
             ));
         }
     }
+    if case.asks() {
+        if let Some(reason) = cannot_ask(case, (sender, receiver)) {
+            return Some(reason);
+        }
+    }
     if case.threads.is_alone() {
         let Some(both) = engines::together(sender, receiver) else {
             return Some(
@@ -91,6 +96,28 @@ fn refusal(case: &Case, (sender, receiver): Engines, conditions: &Conditions) ->
         return Some(reason);
     }
     conditions.host.refusal(case.ip).map(str::to_owned)
+}
+
+/// Why nobody can ask or answer in a case, if it is so.
+fn cannot_ask(case: &Case, (sender, receiver): Engines) -> Option<String> {
+    if case.threads.is_alone() {
+        return Some("a client and a server need a thread each: use --threads 2".to_owned());
+    }
+    if case.payload.bytes() < LEAST_REQUEST_BYTES {
+        return Some(format!(
+            "a request holds its number: use a payload of {LEAST_REQUEST_BYTES} B or more"
+        ));
+    }
+    if case.is_open_loop() && case.tokio_workers.is_some() {
+        return Some(
+            "who sends at a rate sleeps, and would hold up a worker: leave out --tokio-workers"
+                .to_owned(),
+        );
+    }
+    [sender, receiver].into_iter().find_map(|entry| {
+        let reason = entry.about.answers.err()?;
+        Some(format!("{entry} {reason}"))
+    })
 }
 
 /// A lane that goes on until `WouldBlock` gives way to no other one on its worker, and so starves it.
@@ -144,8 +171,13 @@ fn warnings(
         warnings.push(format!("{busy} threads share {cpus} CPU{plural}"));
     }
     if !threads.is_alone() && senders != receivers {
+        let (send, receive) = if case.asks() {
+            ("ask", "answer")
+        } else {
+            ("send", "receive")
+        };
         warnings.push(format!(
-            "an odd thread count: {senders} send, {receivers} receive"
+            "an odd thread count: {senders} {send}, {receivers} {receive}"
         ));
     }
     if senders % receivers != 0 && case.sharing.is_none_or(Sharing::is_even) {

@@ -138,7 +138,7 @@ fn over_time(windows: &[&Sample], value: impl Fn(&Sample) -> Option<f64>) -> Poi
 
 /// Datagrams per second.
 fn rate(window: &Sample) -> Option<f64> {
-    let received = window.lanes.iter().map(|lane| lane.received_packets as f64);
+    let received = window.lanes.iter().map(|lane| lane.result().0 as f64);
     (window.window_ns > 0).then(|| received.sum::<f64>() * 1e9 / window.window_ns as f64)
 }
 

@@ -20,7 +20,12 @@ const PARTS: [&str; 4] = [
     "until_pct",
 ];
 /// Estimates that have an interval.
-const ESTIMATES: [&str; 5] = [
+const ESTIMATES: [&str; 10] = [
+    "rtt_p50_us",
+    "rtt_p90_us",
+    "rtt_p99_us",
+    "rtt_p999_us",
+    "rtt_p9999_us",
     "received_pps",
     "received_mbps",
     "cpu_ns_per_packet",

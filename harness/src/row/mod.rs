@@ -13,6 +13,7 @@ mod machine;
 mod numbers;
 mod outcome;
 mod own;
+mod round_trips;
 mod rounding;
 mod shown;
 mod verdict;
@@ -26,12 +27,13 @@ pub use self::machine::Machine;
 use self::numbers::{Speeds, high, low, middle};
 pub(crate) use self::numbers::{cpu_ns_per_packet, received_pps};
 pub use self::outcome::{EndedBy, Outcome, Status};
+use self::round_trips::{Latencies, P50, P90, P99, P999, P9999};
 use self::rounding::decimals;
 pub(crate) use self::rounding::milliseconds;
 
 use crate::data::{
-    Batch, Buffer, Connection, Ip, Payload, Sharing, SharingKind, Spread, Threads, Tos, Wait,
-    Workers,
+    Arrivals, Batch, Buffer, Connection, Ip, Outstanding, Payload, Rate, ServiceTime, Sharing,
+    SharingKind, Spread, Threads, Tos, Wait, Workers, Workload,
 };
 
 /// One row. Units are in the names; what could not be measured is empty, never 0.
@@ -58,6 +60,12 @@ pub struct Row {
     pub rcvbuf_asked_bytes: Option<Buffer>,
     pub sndbuf_asked_bytes: Option<Buffer>,
     pub tos: Option<Tos>,
+    #[serde(default)]
+    pub workload: Workload,
+    pub outstanding: Option<Outstanding>,
+    pub rate_asked_rps: Option<Rate>,
+    pub arrivals: Option<Arrivals>,
+    pub service_time: Option<ServiceTime>,
     pub sharing: Option<SharingKind>,
     pub spread: Option<Spread>,
     pub pin: String,
@@ -72,6 +80,27 @@ pub struct Row {
     pub received_mbps_low: Option<f64>,
     pub received_mbps_high: Option<f64>,
     pub sent_pps: Option<f64>,
+    pub rtt_p50_us: Option<f64>,
+    pub rtt_p50_us_low: Option<f64>,
+    pub rtt_p50_us_high: Option<f64>,
+    pub rtt_p90_us: Option<f64>,
+    pub rtt_p90_us_low: Option<f64>,
+    pub rtt_p90_us_high: Option<f64>,
+    pub rtt_p99_us: Option<f64>,
+    pub rtt_p99_us_low: Option<f64>,
+    pub rtt_p99_us_high: Option<f64>,
+    pub rtt_p999_us: Option<f64>,
+    pub rtt_p999_us_low: Option<f64>,
+    pub rtt_p999_us_high: Option<f64>,
+    pub rtt_p9999_us: Option<f64>,
+    pub rtt_p9999_us_low: Option<f64>,
+    pub rtt_p9999_us_high: Option<f64>,
+    pub rtt_max_us: Option<f64>,
+    pub rtt_mean_us: Option<f64>,
+    pub rtt_sd_us: Option<f64>,
+    pub answered_requests: Option<u64>,
+    pub timed_out_requests: Option<u64>,
+    pub late_answers: Option<u64>,
     pub loss_pct: Option<f64>,
     pub sent_packets: Option<u64>,
     pub received_packets: Option<u64>,
@@ -172,6 +201,10 @@ impl Row {
             let found = own::sd_pct(samples, input.others, value).filter(|_| speaks);
             found.map(decimals::<3>)
         };
+        let all = Latencies::of(samples);
+        let is_overloaded = round_trips::overload(case, samples).is_some();
+        let latencies = Latencies::of(samples.iter().filter(|_| speaks && !is_overloaded));
+        let rtt = |share| latencies.quantile_us(share);
         let taken_pct = |what| lost::taken_pct(samples, what).map(decimals::<2>);
         let books = (!samples.is_empty()).then(|| numbers::total_books(samples));
         Self {
@@ -192,6 +225,12 @@ impl Row {
             rcvbuf_asked_bytes: Some(case.rcvbuf),
             sndbuf_asked_bytes: case.sndbuf,
             tos: case.tos,
+            workload: case.workload.unwrap_or_default(),
+            outstanding: (case.asks() && !case.is_open_loop())
+                .then(|| case.outstanding.unwrap_or(Outstanding::DEFAULT)),
+            rate_asked_rps: case.rate,
+            arrivals: case.rate.map(|_| case.arrivals.unwrap_or_default()),
+            service_time: case.service,
             sharing: case.sharing.map(Sharing::kind),
             spread: case.sharing.and_then(Sharing::spread),
             pin: input.pin.clone(),
@@ -206,6 +245,27 @@ impl Row {
             received_mbps_low: low::<3>(speeds.received_mbps),
             received_mbps_high: high::<3>(speeds.received_mbps),
             sent_pps: middle::<0>(speeds.sent_pps),
+            rtt_p50_us: middle::<3>(rtt(P50)),
+            rtt_p50_us_low: low::<3>(rtt(P50)),
+            rtt_p50_us_high: high::<3>(rtt(P50)),
+            rtt_p90_us: middle::<3>(rtt(P90)),
+            rtt_p90_us_low: low::<3>(rtt(P90)),
+            rtt_p90_us_high: high::<3>(rtt(P90)),
+            rtt_p99_us: middle::<3>(rtt(P99)),
+            rtt_p99_us_low: low::<3>(rtt(P99)),
+            rtt_p99_us_high: high::<3>(rtt(P99)),
+            rtt_p999_us: middle::<3>(rtt(P999)),
+            rtt_p999_us_low: low::<3>(rtt(P999)),
+            rtt_p999_us_high: high::<3>(rtt(P999)),
+            rtt_p9999_us: middle::<3>(rtt(P9999)),
+            rtt_p9999_us_low: low::<3>(rtt(P9999)),
+            rtt_p9999_us_high: high::<3>(rtt(P9999)),
+            rtt_max_us: latencies.longest_us(),
+            rtt_mean_us: latencies.mean_us(),
+            rtt_sd_us: latencies.sd_us(),
+            answered_requests: all.total(|window| window.times.count()),
+            timed_out_requests: all.total(|window| window.timed_out),
+            late_answers: all.total(|window| window.late),
             loss_pct: books.and_then(numbers::loss_pct),
             sent_packets: books.map(|books| books.sent),
             received_packets: books.map(|books| books.received),

@@ -107,7 +107,7 @@ pub(super) fn total_books(samples: &[Sample]) -> WindowBooks {
     total
 }
 
-fn window_seconds(sample: &Sample) -> f64 {
+pub(super) fn window_seconds(sample: &Sample) -> f64 {
     Duration::from_nanos(sample.window_ns).as_secs_f64()
 }
 
@@ -121,8 +121,29 @@ fn sum(sample: &Sample, count: fn(&LaneSample) -> u64) -> u64 {
     sample.lanes.iter().map(count).sum()
 }
 
+/// Datagrams received that are the result: of requests, the answers.
 pub(super) fn received(sample: &Sample) -> u64 {
-    sum(sample, |lane| lane.received_packets)
+    sum(sample, concluded)
+}
+
+fn concluded(lane: &LaneSample) -> u64 {
+    lane.result().0
+}
+
+fn initiated(lane: &LaneSample) -> u64 {
+    if lane.side.initiates() {
+        lane.sent_packets
+    } else {
+        0
+    }
+}
+
+fn served(lane: &LaneSample) -> u64 {
+    if lane.side == Side::Server {
+        lane.received_packets
+    } else {
+        0
+    }
 }
 
 #[expect(
@@ -136,13 +157,13 @@ pub(crate) fn received_pps(sample: &Sample) -> Option<f64> {
 
 #[expect(clippy::unnecessary_wraps, reason = "as for received_pps")]
 fn received_mbps(sample: &Sample) -> Option<f64> {
-    let bits = 8.0 * sum(sample, |lane| lane.received_bytes) as f64;
+    let bits = 8.0 * sum(sample, |lane| lane.result().1) as f64;
     Some(bits / 1e6 / window_seconds(sample))
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "as for received_pps")]
 fn sent_pps(sample: &Sample) -> Option<f64> {
-    Some(sum(sample, |lane| lane.sent_packets) as f64 / window_seconds(sample))
+    Some(sum(sample, initiated) as f64 / window_seconds(sample))
 }
 
 /// CPU time of the lanes that `counts` wants, per datagram that `packets` counts.
@@ -160,17 +181,20 @@ fn cpu_ns_per(
 fn sender_cpu_ns_per_packet(sample: &Sample) -> Option<f64> {
     cpu_ns_per(
         sample,
-        |lane| lane.side == Side::Sender,
-        |lane| lane.sent_packets,
+        |lane| matches!(lane.side, Side::Sender | Side::Client),
+        initiated,
     )
 }
 
 fn receiver_cpu_ns_per_packet(sample: &Sample) -> Option<f64> {
-    cpu_ns_per(
-        sample,
-        |lane| lane.side == Side::Receiver,
-        |lane| lane.received_packets,
-    )
+    // Of requests, those who serve them; who receives the answers is a client.
+    let serves = |lane: &LaneSample| lane.side == Side::Server;
+    let (side, packets): (_, fn(&LaneSample) -> u64) = if sample.lanes.iter().any(serves) {
+        (Side::Server, served)
+    } else {
+        (Side::Receiver, concluded)
+    };
+    cpu_ns_per(sample, |lane| lane.side == side, packets)
 }
 
 /// CPU time of all lanes per datagram received, in nanoseconds.
@@ -179,7 +203,7 @@ pub(crate) fn cpu_ns_per_packet(sample: &Sample) -> Option<f64> {
     // The time of a lane that workers run is in theirs.
     let counts =
         |lane: &LaneSample| !has_workers || lane.side == Side::Worker || lane.cpu_ns.is_some();
-    cpu_ns_per(sample, counts, |lane| lane.received_packets)
+    cpu_ns_per(sample, counts, concluded)
 }
 
 fn other_cpu_ns_per_packet(sample: &Sample) -> Option<f64> {
@@ -209,7 +233,7 @@ fn paired_ratios(pairs: &[(&Sample, &Sample)], value: fn(&Sample) -> Option<f64>
 /// The smallest share of the received datagrams that one receiver got over all windows, in percent.
 pub(super) fn receiver_share_min_pct(samples: &[Sample]) -> Option<f64> {
     let receivers = |sample: &Sample| -> Vec<u64> {
-        let lanes = sample.lanes.iter().filter(|lane| lane.side.receives());
+        let lanes = sample.lanes.iter().filter(|lane| lane.side.concludes());
         lanes.map(|lane| lane.received_packets).collect()
     };
     let mut totals = receivers(samples.first()?);

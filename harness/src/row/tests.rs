@@ -58,6 +58,7 @@ pub(crate) fn window(round: u32) -> Sample {
             cooling: Some(false),
             lowest_khz: Some(600_000),
         },
+        round_trips: None,
         verified: None,
     }
 }

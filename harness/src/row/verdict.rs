@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::contamination::Windows;
 use super::numbers::Speeds;
-use super::{Environment, Outcome, RowInput, Status, climate, milliseconds, numbers};
+use super::{Environment, Outcome, RowInput, Status, climate, milliseconds, numbers, round_trips};
 use crate::data::{LaneSample, Sample, Sharing, Side};
 use crate::stats;
 
@@ -87,8 +87,8 @@ pub(super) fn ended_by(outcome: &Outcome) -> &'static str {
 fn on_workers(input: &RowInput, side: Side) -> bool {
     let (case, engines) = (input.case, input.engines);
     match side {
-        Side::Sender | Side::Alone => case.runs_on_workers(engines.sender),
-        Side::Receiver => case.runs_on_workers(engines.receiver),
+        Side::Sender | Side::Alone | Side::Client => case.runs_on_workers(engines.sender),
+        Side::Receiver | Side::Server => case.runs_on_workers(engines.receiver),
         Side::Worker => true,
     }
 }
@@ -130,6 +130,7 @@ pub(super) fn warnings(
         warnings.push("the granted buffer sizes changed between windows".to_owned());
     }
     warnings.extend(unlike_a_longer_run(input));
+    warnings.extend(round_trips::overload(input.case, samples));
     warnings.extend(idle_lanes(input));
     warnings.extend(windows.warnings(speeds));
     let lanes = samples.iter().flat_map(|sample| &sample.lanes);

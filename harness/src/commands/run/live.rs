@@ -178,7 +178,7 @@ const SPARKS: usize = 16;
 
 /// `None`: a window that never was.
 fn received_pps(sample: &Sample) -> Option<f64> {
-    let received: u64 = sample.lanes.iter().map(|lane| lane.received_packets).sum();
+    let received: u64 = sample.lanes.iter().map(|lane| lane.result().0).sum();
     (sample.window_ns > 0).then(|| received as f64 * 1e9 / sample.window_ns as f64)
 }
 

@@ -44,9 +44,19 @@ fn number_format(column: &str) -> &'static str {
         "0"
     } else if column.contains("ratio_to_std") {
         "0.0000"
-    } else if column.contains("_mbps") || ends(&["_ns_per_packet"]) {
+    } else if column.contains("_mbps") || ends(&["_ns_per_packet"]) || column.starts_with("rtt_") {
         "#,##0.0"
-    } else if is_rate || ends(&["_packets", "_bytes", "_calls", "_entries"]) {
+    } else if is_rate
+        || ends(&[
+            "_packets",
+            "_bytes",
+            "_calls",
+            "_entries",
+            "_requests",
+            "_answers",
+            "_rps",
+        ])
+    {
         "#,##0"
     } else if ends(&["_pct"]) {
         "0.00"
@@ -68,6 +78,8 @@ mod tests {
             ("received_pps_low", "#,##0"),
             ("received_mbps", "#,##0.0"),
             ("cpu_ns_per_packet", "#,##0.0"),
+            ("rtt_p99_us_low", "#,##0.0"),
+            ("timed_out_requests", "#,##0"),
             ("unaccounted_packets", "#,##0"),
             ("cpu_ratio_to_std_low", "0.0000"),
             ("ratio_sd_pct", "0.00"),

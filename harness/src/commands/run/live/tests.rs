@@ -62,6 +62,7 @@ fn window(case: &Case, received_packets: u64) -> Sample {
             cooling: None,
             lowest_khz: None,
         },
+        round_trips: None,
         verified: None,
     }
 }

@@ -1,0 +1,227 @@
+//! Times, counted by how long they were: log-linear, as HDR histograms are.
+//!
+//! Times below [`LINEAR`] ns have a bucket each; above, each power of two is divided into as many buckets. So a
+//! bucket is never wider than 1/128 of its time, whatever the time is, and histograms are added without loss.
+
+use serde::{Deserialize, Serialize};
+
+/// Buckets of each power of two, and times that have a bucket of their own, in nanoseconds.
+const LINEAR: u64 = 1 << LINEAR_BITS;
+const LINEAR_BITS: u32 = 7;
+/// Times of 2^40 ns, 18 minutes, and above are in the last bucket.
+const LONGEST_BITS: u32 = 40;
+
+/// How many buckets there are.
+pub const BUCKETS: usize = ((LONGEST_BITS - LINEAR_BITS + 1) as usize) << LINEAR_BITS;
+
+/// The bucket of a time in nanoseconds.
+#[inline]
+pub fn bucket_of(ns: u64) -> usize {
+    let ns = ns.min((1 << LONGEST_BITS) - 1);
+    let bits = (ns | (LINEAR - 1)).ilog2();
+    let octave = bits + 1 - LINEAR_BITS;
+    // The bits below the first LINEAR_BITS of the time, without the highest of them, which the octave says.
+    let within = (ns >> (octave.saturating_sub(1))) & (LINEAR - 1);
+    #[expect(clippy::cast_possible_truncation, reason = "below BUCKETS")]
+    let bucket = (u64::from(octave) * LINEAR + within) as usize;
+    bucket
+}
+
+/// The times of a bucket, in nanoseconds: the first, and the first that is not its any more.
+fn range_of(bucket: usize) -> (u64, u64) {
+    let (octave, within) = (bucket as u64 / LINEAR, bucket as u64 % LINEAR);
+    if octave == 0 {
+        (within, within + 1)
+    } else {
+        let width = 1 << (octave - 1);
+        let first = (LINEAR + within) * width;
+        (first, first + width)
+    }
+}
+
+/// How many times fell into each bucket.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Histogram {
+    /// Buckets in which there are any, in their order, and how many.
+    counts: Vec<(u16, u64)>,
+}
+
+impl Histogram {
+    /// Of the counts of all buckets, from the first on.
+    pub fn of_counts(counts: impl IntoIterator<Item = u64>) -> Self {
+        let counts = (0..).zip(counts);
+        Self {
+            counts: counts.filter(|&(_, count)| count > 0).collect(),
+        }
+    }
+
+    /// How many times there are.
+    pub fn count(&self) -> u64 {
+        self.counts().fold(0, u64::saturating_add)
+    }
+
+    /// How many there are in each bucket that has any.
+    pub fn counts(&self) -> impl Iterator<Item = u64> {
+        self.counts.iter().map(|&(_, count)| count)
+    }
+
+    /// Those of both.
+    pub fn add(&mut self, other: &Self) {
+        *self = self.with(other, u64::saturating_add);
+    }
+
+    /// Those that are not in `earlier`, a histogram of the same source.
+    pub fn since(&self, earlier: &Self) -> Self {
+        self.with(earlier, u64::saturating_sub)
+    }
+
+    fn with(&self, other: &Self, combine: fn(u64, u64) -> u64) -> Self {
+        let (mut ours, mut theirs) = (
+            self.counts.iter().peekable(),
+            other.counts.iter().peekable(),
+        );
+        let mut counts = Vec::with_capacity(ours.len().max(theirs.len()));
+        loop {
+            let next = [ours.peek(), theirs.peek()];
+            let Some(bucket) = next.into_iter().flatten().map(|(bucket, _)| *bucket).min() else {
+                return Self { counts };
+            };
+            let take = |from: &mut std::iter::Peekable<std::slice::Iter<(u16, u64)>>| {
+                from.next_if(|(of, _)| *of == bucket)
+                    .map_or(0, |&(_, count)| count)
+            };
+            let count = combine(take(&mut ours), take(&mut theirs));
+            if count > 0 {
+                counts.push((bucket, count));
+            }
+        }
+    }
+
+    /// The time that a share of all times does not exceed, in nanoseconds: `0.5` is the median, `1.0` the longest.
+    /// The middle of its bucket, so right to within 0.4 %. `None`: there are none.
+    pub fn quantile(&self, share: f64) -> Option<f64> {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "below the count"
+        )]
+        let rank = (share.clamp(0.0, 1.0) * self.count() as f64)
+            .ceil()
+            .max(1.0) as u64;
+        let mut below = 0;
+        let found = self.counts.iter().find(|(_, count)| {
+            below += count;
+            below >= rank
+        });
+        found.map(|&(bucket, _)| middle_of(bucket))
+    }
+
+    /// Standard deviation, in nanoseconds, about their mean. `None`: there are fewer than two.
+    pub fn standard_deviation(&self, mean: f64) -> Option<f64> {
+        let count = self.count();
+        let squares = self.counts.iter().map(|&(bucket, count)| {
+            let off = middle_of(bucket) - mean;
+            count as f64 * off * off
+        });
+        (count > 1).then(|| (squares.sum::<f64>() / (count - 1) as f64).sqrt())
+    }
+
+    /// Whether its buckets are there, each once and in their order, and none of them is empty.
+    pub fn is_valid(&self) -> bool {
+        let exist = self
+            .counts
+            .iter()
+            .all(|&(bucket, count)| usize::from(bucket) < BUCKETS && count > 0);
+        exist && self.counts.windows(2).all(|two| two[0].0 < two[1].0)
+    }
+}
+
+fn middle_of(bucket: u16) -> f64 {
+    let (first, end) = range_of(usize::from(bucket));
+    f64::midpoint(first as f64, (end - 1) as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(times: &[u64]) -> Histogram {
+        let mut counts = vec![0; BUCKETS];
+        for &ns in times {
+            counts[bucket_of(ns)] += 1;
+        }
+        Histogram::of_counts(counts)
+    }
+
+    #[test]
+    fn every_time_has_a_bucket_and_every_bucket_its_times() {
+        let mut next = 0;
+        for bucket in 0..BUCKETS {
+            let (first, end) = range_of(bucket);
+            assert_eq!(
+                first, next,
+                "bucket {bucket} begins where the one before ends"
+            );
+            assert_eq!((bucket_of(first), bucket_of(end - 1)), (bucket, bucket));
+            assert!(
+                (end - first) * LINEAR <= first.max(LINEAR),
+                "bucket {bucket} is narrow"
+            );
+            next = end;
+        }
+        assert_eq!(next, 1 << LONGEST_BITS);
+        assert_eq!(bucket_of(u64::MAX), BUCKETS - 1);
+    }
+
+    #[test]
+    fn quantiles_are_those_of_the_times() {
+        let times: Vec<u64> = (1..=1000).map(|n| n * 1000).collect();
+        let histogram = of(&times);
+        for (share, ns) in [
+            (0.0, 1e3),
+            (0.5, 5e5),
+            (0.99, 9.9e5),
+            (0.999, 9.99e5),
+            (1.0, 1e6),
+        ] {
+            let found = histogram.quantile(share).expect("there are times");
+            assert!(
+                (found / ns - 1.0).abs() < 0.004,
+                "{share}: {found}, not {ns}"
+            );
+        }
+        assert_eq!(Histogram::default().quantile(0.5), None);
+        let spread = histogram
+            .standard_deviation(500_500.0)
+            .expect("there are two");
+        assert!((spread / 288_819.4 - 1.0).abs() < 0.004, "{spread}");
+    }
+
+    #[test]
+    fn histograms_are_added_and_taken_apart_without_loss() {
+        let (early, late) = (of(&[5, 900, 77_000]), of(&[5, 5, 901, 1 << 50]));
+        let mut both = early.clone();
+        both.add(&late);
+        assert_eq!(both.count(), 7);
+        assert_eq!(both.since(&early), late);
+        assert_eq!(both.since(&both), Histogram::default());
+    }
+
+    #[test]
+    fn a_histogram_is_what_can_be_one() {
+        let valid = |counts: &[(u16, u64)]| {
+            let counts = counts.to_vec();
+            Histogram { counts }.is_valid()
+        };
+        assert!(valid(&[]) && valid(&[(0, 1), (4351, 2)]));
+        for counts in [
+            &[(4352, 1)][..],
+            &[(1, 0)],
+            &[(2, 1), (1, 1)],
+            &[(1, 1), (1, 1)],
+        ] {
+            assert!(!valid(counts), "{counts:?}");
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! What the threads of a case do, and the parameters that only some workloads have.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use super::bounded::{bounded, by_name};
+
+/// What the threads of a case do.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    clap::ValueEnum,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Workload {
+    /// Senders send as fast as they can, receivers take what comes.
+    #[default]
+    Flood,
+    /// Clients ask, servers answer: how soon?
+    Ask,
+}
+
+by_name!(Workload);
+
+/// What a request must hold at least, in bytes: the numbers of its client and its own.
+pub const LEAST_REQUEST_BYTES: usize = 8;
+
+bounded! {
+    /// Requests that a client has under way at a time: 1 to [`Outstanding::MAX`].
+    Outstanding(u16, "u16"), 1, Self::MAX, "use a number of requests from {} to {}"
+}
+
+impl Outstanding {
+    /// As many as fit the smallest receive buffers that systems have by default.
+    pub const MAX: u16 = 1024;
+    /// Each request waits for the answer to the one before.
+    pub const DEFAULT: Self = Self(1);
+
+    /// How many.
+    pub fn count(self) -> usize {
+        usize::from(self.0)
+    }
+}
+
+/// Requests per second, of all clients together: 1 to [`Rate::MAX`]. Typed as a number, or in thousands or millions:
+/// `20k`, `1.5M`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "u32", into = "u32")]
+pub struct Rate(u32);
+
+impl Rate {
+    /// More than any kernel answers.
+    pub const MAX: u32 = 100_000_000;
+
+    /// How many.
+    pub fn per_second(self) -> f64 {
+        f64::from(self.0)
+    }
+
+    fn fix() -> String {
+        format!(
+            "use a number of requests per second from 1 to {}, such as 20000 or 20k",
+            Self::MAX
+        )
+    }
+}
+
+impl TryFrom<u32> for Rate {
+    type Error = String;
+
+    fn try_from(number: u32) -> Result<Self, String> {
+        let is_valid = (1..=Self::MAX).contains(&number);
+        is_valid.then_some(Self(number)).ok_or_else(Self::fix)
+    }
+}
+
+impl From<Rate> for u32 {
+    fn from(rate: Rate) -> Self {
+        rate.0
+    }
+}
+
+impl FromStr for Rate {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (digits, times) = match text.split_at_checked(text.len().saturating_sub(1)) {
+            Some((digits, "k")) => (digits, 1e3),
+            Some((digits, "M")) => (digits, 1e6),
+            _ => (text, 1.0),
+        };
+        let is_plain = digits
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || byte == b'.');
+        let number = digits.parse::<f64>().ok().filter(|_| is_plain);
+        let rate = number.map(|number| number * times);
+        let rate = rate.filter(|rate| rate.fract() == 0.0 && *rate <= f64::from(Self::MAX));
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "it is whole, and in range"
+        )]
+        let rate = rate.map(|rate| rate as u32);
+        Self::try_from(rate.ok_or_else(Self::fix)?)
+    }
+}
+
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, f)
+    }
+}
+
+/// How requests that are sent at a rate are spread over time.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    clap::ValueEnum,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Arrivals {
+    /// Each client sends one after the other at equal distances.
+    #[default]
+    Even,
+    /// At random: distances are exponentially distributed.
+    Poisson,
+}
+
+by_name!(Arrivals);
+
+/// What a server does before it answers, for each request: `50us` of computing, or `sleep:1ms`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "Cow<'_, str>", into = "String")]
+pub struct ServiceTime {
+    /// How long, in nanoseconds.
+    pub ns: u64,
+    /// Whether it sleeps, as one that waits for a disk or a database, and does not compute.
+    pub sleeps: bool,
+}
+
+impl ServiceTime {
+    const UNITS: [(&'static str, u64); 4] = [
+        ("ns", 1),
+        ("us", 1000),
+        ("ms", 1_000_000),
+        ("s", 1_000_000_000),
+    ];
+    const MOST_NS: u64 = 10_000_000_000;
+}
+
+impl FromStr for ServiceTime {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (sleeps, time) = match text.strip_prefix("sleep:") {
+            Some(time) => (true, time),
+            None => (false, text),
+        };
+        let ns = Self::UNITS.iter().find_map(|(unit, times)| {
+            let digits = time.strip_suffix(unit)?;
+            let is_plain = digits.bytes().all(|byte| byte.is_ascii_digit());
+            let number = digits.parse::<u64>().ok().filter(|_| is_plain)?;
+            number.checked_mul(*times)
+        });
+        let ns = ns.filter(|ns| (1..=Self::MOST_NS).contains(ns));
+        let fix =
+            "use a time from 1ns to 10s, such as 50us, or sleep:1ms for one without computing";
+        Ok(Self {
+            ns: ns.ok_or(fix)?,
+            sleeps,
+        })
+    }
+}
+
+impl fmt::Display for ServiceTime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut units = Self::UNITS.iter().rev();
+        let (unit, times) = units
+            .find(|(_, times)| self.ns % times == 0)
+            .expect("any time is a number of nanoseconds");
+        let sleep = if self.sleeps { "sleep:" } else { "" };
+        write!(f, "{sleep}{}{unit}", self.ns / times)
+    }
+}
+
+impl TryFrom<Cow<'_, str>> for ServiceTime {
+    type Error = String;
+
+    fn try_from(text: Cow<'_, str>) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl From<ServiceTime> for String {
+    fn from(time: ServiceTime) -> Self {
+        time.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_are_understood_as_people_type_them() {
+        for (text, rate) in [
+            ("1", 1),
+            ("20k", 20_000),
+            ("1.5M", 1_500_000),
+            ("100000000", 100_000_000),
+        ] {
+            assert_eq!(text.parse(), Ok(Rate(rate)), "{text}");
+        }
+        for text in [
+            "", "0", "k", "-1", "1e3", "1.0001k", "0.5", "101M", "20K", "inf", "\u{e9}",
+        ] {
+            text.parse::<Rate>().expect_err(text);
+        }
+    }
+
+    #[test]
+    fn service_times_are_understood_and_written_as_people_type_them() {
+        for text in ["1ns", "1500ns", "50us", "sleep:1ms", "10s", "sleep:1us"] {
+            let time = text.parse::<ServiceTime>().expect(text);
+            assert_eq!(time.to_string(), text);
+        }
+        let same = |one: &str, other: &str| one.parse::<ServiceTime>() == other.parse();
+        assert!(same("1000us", "1ms") && !same("sleep:1ms", "1ms"));
+        for text in [
+            "",
+            "0us",
+            "5",
+            "us",
+            "11s",
+            "-1us",
+            "1.5us",
+            "sleep:",
+            "+1us",
+            "sleep 1ms",
+        ] {
+            text.parse::<ServiceTime>().expect_err(text);
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! Requests and answers: one loop for whoever sends and receives them.
+//!
+//! What a thread does next is decided by its [`Role`], and not by the type of the loop, which so is compiled once for
+//! each engine: what happens on the way of a request takes far longer than to decide.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use super::ask::{Client, Server};
+use super::paced::{Collector, Pacer};
+use super::round_trips::RoundTripMeter;
+use crate::data::{Connection, Side};
+use crate::engine::payload::{Check, Fill, Origin};
+use crate::engine::{Port, Tally};
+use crate::workload::lane::LaneContext;
+
+/// What one thread does with requests.
+#[derive(Debug)]
+pub enum Role {
+    /// Sends them and times the answers.
+    Client(Client),
+    /// Sends them when they are due: one of the two threads of a client that asks at a rate.
+    Pacer(Pacer),
+    /// Times the answers to those: the other one.
+    Collector(Collector),
+    /// Answers them, over a socket that need not be connected where the clients' are.
+    Server(Server, Connection),
+}
+
+/// What a thread does next.
+enum Turn {
+    Send(usize),
+    Receive,
+    /// Looks at its stop flag.
+    Look,
+    End,
+}
+
+/// Does what `role` says until the stop. Those that receive stop only when the queues are empty or stay as they are.
+pub(crate) async fn drive(
+    port: &mut impl Port,
+    role: &mut Role,
+    lane: &LaneContext,
+) -> io::Result<()> {
+    let mut sent = Tally::default();
+    let mut received = Tally::default();
+    if let Role::Pacer(pacer) = role {
+        pacer.begin();
+    }
+    loop {
+        match role.turn(lane) {
+            Turn::Send(link) => match port.transmit(link, role).await {
+                Ok(burst) => {
+                    role.sent(burst.packets);
+                    lane.meter.sent.publish(sent.add(burst));
+                }
+                Err(error) => {
+                    role.not_sent(&error);
+                    lane.tolerate(error)?;
+                }
+            },
+            Turn::Receive => match port.receive(role).await {
+                Ok(burst) => lane.meter.received.publish(received.add(burst)),
+                Err(error) => lane.tolerate(error)?,
+            },
+            Turn::Look => {}
+            Turn::End => return Ok(()),
+        }
+    }
+}
+
+impl Role {
+    /// The side of the workload that it is on.
+    pub(super) fn side(&self) -> Side {
+        match self {
+            Self::Client(_) => Side::Client,
+            Self::Pacer(_) => Side::Sender,
+            Self::Collector(_) => Side::Receiver,
+            Self::Server(..) => Side::Server,
+        }
+    }
+
+    /// Where the round trips of a client are counted.
+    pub(super) fn round_trips(&self) -> Option<Arc<RoundTripMeter>> {
+        match self {
+            Self::Client(client) => Some(client.meter()),
+            Self::Collector(collector) => Some(collector.meter()),
+            Self::Pacer(_) | Self::Server(..) => None,
+        }
+    }
+
+    fn turn(&mut self, lane: &LaneContext) -> Turn {
+        match self {
+            Self::Pacer(_) if lane.sending_stopped() => {
+                lane.done_sending();
+                Turn::End
+            }
+            Self::Pacer(pacer) if pacer.is_due() => Turn::Send(0),
+            Self::Pacer(_) => Turn::Look,
+            _ if lane.receiving_stopped() => Turn::End,
+            Self::Client(client) => {
+                if lane.take_overdue() {
+                    client.give_up();
+                }
+                if lane.sending_stopped() {
+                    lane.done_sending();
+                } else if client.prepare() {
+                    return Turn::Send(0);
+                }
+                Turn::Receive
+            }
+            Self::Collector(collector) => {
+                if lane.take_overdue() {
+                    collector.give_up();
+                }
+                Turn::Receive
+            }
+            Self::Server(server, _) => server.next().map_or(Turn::Receive, |link| {
+                server.serve();
+                Turn::Send(link)
+            }),
+        }
+    }
+
+    /// What became of an answer that the system refused: unless it may take it the next time, it is dropped.
+    fn not_sent(&mut self, error: &io::Error) {
+        let again = [io::ErrorKind::Interrupted, io::ErrorKind::WouldBlock];
+        if let Self::Server(server, _) = self {
+            if !again.contains(&error.kind()) {
+                server.sent(1);
+            }
+        }
+    }
+}
+
+impl Fill for Role {
+    fn fill(&self, memory: &mut [u8]) {
+        match self {
+            Self::Client(client) => client.fill(memory),
+            Self::Pacer(pacer) => pacer.fill(memory),
+            Self::Server(server, _) => server.fill(memory),
+            Self::Collector(_) => {}
+        }
+    }
+
+    fn sent(&mut self, packets: u64) {
+        match self {
+            Self::Client(client) => client.sent(packets),
+            Self::Pacer(pacer) => pacer.sent(packets),
+            Self::Server(server, _) => server.sent(packets),
+            Self::Collector(_) => {}
+        }
+    }
+
+    fn destination(&self) -> Option<SocketAddr> {
+        match self {
+            Self::Server(server, _) => server.destination(),
+            _ => None,
+        }
+    }
+}
+
+impl Check for Role {
+    const LOOKS: bool = true;
+
+    fn check(&mut self, datagram: &[u8], origin: Origin) {
+        match self {
+            Self::Client(client) => client.check(datagram, origin),
+            Self::Collector(collector) => collector.check(datagram, origin),
+            Self::Server(server, _) => server.check(datagram, origin),
+            Self::Pacer(_) => {}
+        }
+    }
+}

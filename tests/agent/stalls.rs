@@ -1,0 +1,77 @@
+//! What a client sees of a server that stands still.
+
+use std::thread;
+use std::time::Duration;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use udpbench::data::RoundTrips;
+use udpbench::measure::Local;
+use udpbench::measure::site::Sites;
+use udpbench::sys::files::Root;
+
+use crate::{Run, agent, case, end, run};
+
+const STALL: Duration = Duration::from_millis(100);
+
+/// The stall is in all requests that were due while it lasted, from all of it down to nothing.
+#[test]
+fn in_an_open_loop_a_server_that_is_stopped_delays_all_requests_meanwhile() {
+    let found = stalled("std:std/2t/100B/connected/v4/ask/rate2000");
+    let stall_ns = STALL.as_nanos() as f64;
+    let times = &found.times;
+    let quantile = |share| times.quantile(share).expect("some were answered");
+    assert!(quantile(1.0) >= 0.95 * stall_ns, "{times:?}");
+    // 2,000 per second: 200 in 100 ms, of 2,000 in the window. A busy machine delays more.
+    let longer_than = |part: f64| {
+        let count = times.count();
+        let rank = |n: u64| (n as f64 - 0.5) / count as f64;
+        (1..=count)
+            .filter(|n| quantile(rank(*n)) >= part * stall_ns)
+            .count()
+    };
+    let (half, most) = (longer_than(0.5), longer_than(0.9));
+    assert!(
+        (80..=400).contains(&half) && (10..=200).contains(&most),
+        "{half} and {most} of {times:?}"
+    );
+}
+
+/// The client waits: it sees the stall once, however many requests others would have sent meanwhile.
+#[test]
+fn in_a_closed_loop_a_server_that_is_stopped_costs_one_long_round_trip() {
+    let found = stalled("std:std/2t/100B/connected/v4/ask");
+    let longest_ns = found.times.quantile(1.0).expect("some were answered");
+    let stall_ns = STALL.as_nanos() as f64;
+    assert!(longest_ns >= 0.95 * stall_ns, "{longest_ns}");
+    // On a busy machine others may be long, too, but not as long, nor many.
+    let count = found.times.count();
+    let long = (1..=count).rev();
+    let share = |rank: u64| (rank as f64 - 0.5) / count as f64;
+    let is_long = |rank: &u64| found.times.quantile(share(*rank)) >= Some(0.9 * stall_ns);
+    assert!(long.take_while(is_long).count() <= 3, "{:?}", found.times);
+}
+
+/// The round trips of a window of a second, in which the server is stopped for a while.
+fn stalled(key: &str) -> RoundTrips {
+    let (child, mut servers) = agent();
+    let pid = Pid::from_raw(child.id().try_into().expect("a process id"));
+    let stall = thread::spawn(move || {
+        thread::sleep(3 * STALL);
+        kill(pid, Signal::SIGSTOP).expect("it is ours");
+        thread::sleep(STALL);
+        kill(pid, Signal::SIGCONT).expect("it is ours");
+    });
+    let root = Root::default();
+    let mut sites = Sites::Two {
+        receivers: &mut servers,
+        senders: &mut Local::new(&root),
+    };
+    let case = case(key);
+    let sample = run(&case, Run::Window, 10 * STALL, &mut sites).expect("it is measured");
+    stall.join().expect("no panic");
+    end(child, servers);
+    let found = sample.round_trips.clone().expect("somebody asked");
+    assert_eq!((found.timed_out, sample.fault()), (0, None));
+    found
+}

@@ -1,0 +1,207 @@
+//! `--workload ask`: clients ask, servers answer, and round trips are timed.
+
+mod common;
+
+use std::collections::BTreeSet;
+
+use udpbench::row::{Row, Status};
+
+use common::{Place, rows, stderr, stdout};
+
+const SHORT: &str = "--no-reference --soak 0s --warmup 5ms --rounds 5";
+
+/// The rows of so long a sweep.
+fn ask(place: &Place, duration: &str, options: &str) -> Vec<Row> {
+    let sweep = format!("--workload ask {SHORT} --duration {duration}");
+    let output = place.run(&format!("{sweep} {options} -o out.csv"));
+    assert!(output.status.success(), "{}", stderr(&output));
+    rows(&place.path("out.csv"))
+}
+
+#[test]
+fn every_engine_that_can_asks_and_answers() {
+    let place = Place::new();
+    let rows = ask(
+        &place,
+        "100ms",
+        "--engine all --threads 2,3 --payload 300 --ip v4 --verify",
+    );
+    let mut answered = BTreeSet::new();
+    for row in &rows {
+        let case = &row.case;
+        if row.status == Status::Skipped {
+            assert_eq!(row.answered_requests, None, "{case}");
+            continue;
+        }
+        assert_eq!(
+            (row.status, row.reason.as_str()),
+            (Status::Ok, ""),
+            "{case}"
+        );
+        answered.insert(row.receiver.as_str());
+        assert_eq!(row.unaccounted_packets, Some(0), "{case}");
+        assert!(
+            row.answered_requests > Some(0),
+            "{case}: nothing was answered"
+        );
+        let times = [row.rtt_p50_us, row.rtt_mean_us, row.rtt_max_us];
+        assert!(times.iter().all(|us| *us > Some(0.0)), "{case}: {times:?}");
+        assert!(row.rtt_p50_us <= row.rtt_max_us, "{case}: {times:?}");
+        assert!(row.verified_packets > Some(0), "{case}");
+    }
+    let usual = [
+        "std",
+        "socket2",
+        "nix",
+        "poll",
+        "epoll-drain",
+        "mio-level",
+        "mio-exhaustive",
+    ];
+    for engine in usual {
+        assert!(answered.contains(engine), "{engine}: {answered:?}");
+    }
+    let again = place.run("summarize out.jsonl --format csv -o again.csv");
+    assert!(again.status.success(), "{}", stderr(&again));
+    assert_eq!(common::rows(&place.path("again.csv")), rows);
+}
+
+#[test]
+fn what_can_neither_ask_nor_answer_says_why() {
+    let place = Place::new();
+    let rows = ask(
+        &place,
+        "100ms",
+        "--engine std,gso-gro,null --threads 1,2 --payload 7,300 --ip v4 --connection connected",
+    );
+    let reason = |case: &str| {
+        let row = rows.iter().find(|row| row.case.starts_with(case));
+        row.unwrap_or_else(|| panic!("no {case}")).reason.as_str()
+    };
+    let reasons = [
+        (
+            "std:std/1t/300B",
+            "a client and a server need a thread each: use --threads 2",
+        ),
+        (
+            "std:std/2t/7B",
+            "a request holds its number: use a payload of 8 B or more",
+        ),
+        ("std:std/2t/300B", ""),
+        ("null:null/2t/300B", "null moves no datagrams"),
+    ];
+    for (case, expected) in reasons {
+        assert_eq!(reason(case), expected, "{case}");
+    }
+    assert!(reason("gso:gro/2t/300B").starts_with("gso gains by trains of datagrams"));
+}
+
+#[test]
+fn requests_under_way_are_as_many_as_asked_for_and_parameters_of_floods_go_away() {
+    let place = Place::new();
+    let options = "--engine std,mmsg --threads 2 --payload 100 --ip v4 --connection connected";
+    let rows = ask(
+        &place,
+        "100ms",
+        &format!("{options} --outstanding 1,8 --batch 1,32"),
+    );
+    let cases: BTreeSet<&str> = rows.iter().map(|row| row.case.as_str()).collect();
+    let expected = [
+        "mmsg:mmsg/2t/100B/connected/v4/ask",
+        "mmsg:mmsg/2t/100B/connected/v4/ask/outstanding8",
+        "std:std/2t/100B/connected/v4/ask",
+        "std:std/2t/100B/connected/v4/ask/outstanding8",
+    ];
+    assert_eq!(Vec::from_iter(cases), expected);
+    let flood = place.run(&format!(
+        "{SHORT} --duration 100ms {options} --outstanding 8 -o flood.csv"
+    ));
+    assert!(flood.status.success(), "{}", stderr(&flood));
+    let flood = common::rows(&place.path("flood.csv"));
+    assert!(
+        flood
+            .iter()
+            .all(|row| row.outstanding.is_none() && row.rtt_p50_us.is_none())
+    );
+}
+
+#[test]
+fn requests_that_are_lost_are_given_up_and_the_books_close() {
+    let place = Place::new();
+    // More is under way than the server's queue holds.
+    let options = "--engine std --threads 2 --payload 8000 --ip v4 --connection connected \
+                   --outstanding 1024 --rcvbuf 20000";
+    let rows = ask(&place, "2s", options);
+    let row = rows.first().expect("a row");
+    assert_eq!(
+        (row.status, row.unaccounted_packets),
+        (Status::Ok, Some(0)),
+        "{row:?}"
+    );
+    assert!(
+        row.dropped_socket_packets > Some(0),
+        "the queue is too short: {row:?}"
+    );
+    assert!(
+        row.timed_out_requests > Some(0),
+        "what was dropped is given up: {row:?}"
+    );
+}
+
+#[test]
+fn requests_at_a_rate_are_sent_at_it_and_more_than_can_be_answered_has_no_round_trips() {
+    let place = Place::new();
+    let options = "--engine std --threads 2 --payload 100 --ip v4 --connection connected \
+                   --rate 1k,50M --arrivals even,poisson";
+    let rows = ask(&place, "1500ms", options);
+    assert_eq!(rows.len(), 4);
+    for row in &rows {
+        let case = &row.case;
+        assert_eq!(
+            (row.status, row.unaccounted_packets),
+            (Status::Ok, Some(0)),
+            "{case}"
+        );
+        let rate = f64::from(u32::from(row.rate_asked_rps.expect("a rate")));
+        let is_overloaded = rate > 1e6;
+        let warned = row
+            .warnings
+            .iter()
+            .any(|text| text.starts_with("above capacity"));
+        assert_eq!(warned, is_overloaded, "{case}: {:?}", row.warnings);
+        assert_eq!(row.rtt_p50_us.is_none(), is_overloaded, "{case}");
+        let answered = row.received_pps.expect("a rate");
+        // At random: 300 in a window, so six standard deviations are a third.
+        assert!(
+            is_overloaded || (answered / rate - 1.0).abs() < 0.34,
+            "{case}: {answered}"
+        );
+    }
+}
+
+#[test]
+fn a_server_with_work_to_do_answers_so_much_later() {
+    let place = Place::new();
+    let options = "--engine std --threads 2 --payload 100 --ip v4 --connection connected \
+                   --service 2ms,sleep:3ms";
+    let rows = ask(&place, "100ms", options);
+    assert_eq!(rows.len(), 2);
+    for row in &rows {
+        let service = row.service_time.expect("it has one");
+        let least_us = service.ns as f64 / 1000.0;
+        assert!(row.rtt_p50_us >= Some(least_us), "{service}: {row:?}");
+    }
+}
+
+#[test]
+fn the_table_shows_round_trips() {
+    let place = Place::new();
+    let output = place.run(&format!(
+        "--workload flood,ask {SHORT} --duration 100ms --engine std --threads 2 --payload 100 --ip v4 -o out.csv"
+    ));
+    let text = stdout(&output);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let (flood, ask) = text.split_once("p50 us").expect("a second table");
+    assert!(flood.contains("Mb/s") && !ask.contains("tx ns"), "{text}");
+    assert!(ask.contains("workload ask"), "{text}");
+}
