@@ -228,8 +228,8 @@ def samples(raw):
     return [line["window"] for line in happened if "window" in line]
 
 
-def number(pattern, text):
-    found = re.search(pattern, text)
+def number(pattern, text, flags=0):
+    found = re.search(pattern, text, flags)
     if not found:
         raise ValueError(f"no {pattern}")
     return float(found[1])
