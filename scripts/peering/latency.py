@@ -91,10 +91,10 @@ class Neper(Peer):
     calls = "epoll; send, recv"
 
     def server(self, at):
-        return ["udp_rr", "-l", at.seconds]
+        return ["udp_rr", "-4", "-l", at.seconds, "-Q", at.payload, "-R", at.payload]
 
     def client(self, at):
-        command = ["udp_rr", "-c", "-H", "127.0.0.1", "-l", at.seconds, "-p", "50,99"]
+        command = ["udp_rr", "-4", "-c", "-H", "127.0.0.1", "-l", at.seconds, "-p", "50,99"]
         return [*command, "-Q", at.payload, "-R", at.payload]
 
     def found(self, said):
@@ -118,7 +118,8 @@ class Engine:
         command = [at.udpbench, "--workload", "ask", "--threads", 2, "--engine", self.engine, *self.waits]
         command += ["--connection", self.connection, "--ip", "v4", "--payload", at.payload]
         command += ["--pin", f"{at.client_cpu}:{at.server_cpu}", "--soak", "0s", "--no-reference"]
-        command += ["--rounds", 1, "--duration", f"{at.seconds}s", "--board", "generic", "--output", "-"]
+        # Fewer rounds it does not measure; they are this long together.
+        command += ["--rounds", 5, "--duration", f"{at.seconds}s", "--board", "generic", "--output", "-"]
         with Program(command, at.all_cpus) as udpbench:
             said = udpbench.output()
         [row] = csv.DictReader(io.StringIO(said))
