@@ -17,12 +17,12 @@ const STALL: Duration = Duration::from_millis(100);
 /// The stall is in all requests that were due while it lasted, from all of it down to nothing.
 #[test]
 fn in_an_open_loop_a_server_that_is_stopped_delays_all_requests_meanwhile() {
-    let found = stalled("std:std/2t/100B/connected/v4/ask/rate2000");
+    let found = stalled("std:std/2t/100B/connected/v4/ask/rate500");
     let stall_ns = STALL.as_nanos() as f64;
     let times = &found.times;
     let quantile = |share| times.quantile(share).expect("some were answered");
     assert!(quantile(1.0) >= 0.95 * stall_ns, "{times:?}");
-    // 2,000 per second: 200 in 100 ms, of 2,000 in the window. A busy machine delays more.
+    // 500 per second: 50 in 100 ms, of 500 in the window. A busy machine delays more.
     let longer_than = |part: f64| {
         let count = times.count();
         let rank = |n: u64| (n as f64 - 0.5) / count as f64;
@@ -32,7 +32,7 @@ fn in_an_open_loop_a_server_that_is_stopped_delays_all_requests_meanwhile() {
     };
     let (half, most) = (longer_than(0.5), longer_than(0.9));
     assert!(
-        (80..=400).contains(&half) && (10..=200).contains(&most),
+        (20..=200).contains(&half) && (2..=100).contains(&most),
         "{half} and {most} of {times:?}"
     );
 }
