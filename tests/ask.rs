@@ -151,7 +151,7 @@ fn requests_that_are_lost_are_given_up_and_the_books_close() {
 #[test]
 fn requests_at_a_rate_are_sent_at_it_and_more_than_can_be_answered_has_no_round_trips() {
     let place = Place::new();
-    let options = "--engine std --threads 2 --payload 100 --ip v4 --connection connected \
+    let options = "--engine nix --threads 2 --payload 100 --ip v4 --connection connected \
                    --rate 1k,50M --arrivals even,poisson";
     let rows = ask(&place, "1500ms", options);
     assert_eq!(rows.len(), 4);
@@ -175,6 +175,15 @@ fn requests_at_a_rate_are_sent_at_it_and_more_than_can_be_answered_has_no_round_
         assert!(
             is_overloaded || (answered / rate - 1.0).abs() < 0.34,
             "{case}: {answered}"
+        );
+    }
+    // What was asked for is no result.
+    for command in ["rank out.csv", "compare out.csv out.csv"] {
+        let output = place.run(command);
+        let said = stdout(&output) + &stderr(&output);
+        assert!(
+            said.contains("requests at a given rate"),
+            "{command}: {said}"
         );
     }
 }

@@ -90,6 +90,9 @@ fn obstacle(row: &Row) -> Option<String> {
     if row.status != Status::Ok {
         return Some(row.status.to_string());
     }
+    if row.rate_asked_rps.is_some() {
+        return Some("requests at a given rate: look at rtt_p50_us and rtt_p99_us".to_owned());
+    }
     for name in [&row.sender, &row.receiver] {
         match name.parse().ok().and_then(Traits::known) {
             Some(engine) if !engine.moves_datagrams => {
