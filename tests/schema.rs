@@ -29,8 +29,8 @@ static LINES: LazyLock<Vec<Value>> = LazyLock::new(|| {
         ),
         format!("--engine std --threads 2 --pin 0:0 --root {FIXTURES}/pine64-plus -o pinned.csv"),
         "--engine mio-exhaustive,null --threads 1 -o skipped.csv".to_owned(),
-        "--workload ask --engine std --threads 2 --outstanding 4 --rate 5k --arrivals poisson --service \
-         sleep:10us -o asked.csv"
+        "--workload ask --engine std --threads 2 --rate 5k --arrivals poisson --service sleep:10us -o \
+         asked.csv"
             .to_owned(),
         "--workload ask --engine std --threads 2 --outstanding 4 -o waited.csv".to_owned(),
     ] {

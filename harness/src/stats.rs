@@ -3,7 +3,7 @@
 pub mod false_discovery;
 pub mod signed_rank;
 
-use std::f64::consts::{FRAC_PI_2, FRAC_PI_3};
+use std::f64::consts::FRAC_PI_3;
 
 use statrs::statistics::{Data, Distribution};
 
@@ -78,13 +78,6 @@ pub fn log_deviation(values: &[f64]) -> Option<f64> {
 /// Stat. 34 (1963) 598-611).
 pub fn error_of_estimate(deviation: f64, n: f64) -> f64 {
     FRAC_PI_3.sqrt() * deviation / n.sqrt()
-}
-
-/// The standard error of the median of `n` values whose standard deviation is `deviation`: sqrt(pi / 2) times
-/// that of their mean (Kendall & Stuart, *The Advanced Theory of Statistics*, volume 1, section 10.10). That is
-/// of many normally scattered values; of a handful it is less, so this errs on the wide side.
-pub fn error_of_median(deviation: f64, n: f64) -> f64 {
-    FRAC_PI_2.sqrt() * deviation / n.sqrt()
 }
 
 #[cfg(test)]

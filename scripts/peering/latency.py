@@ -9,6 +9,7 @@ import io
 import re
 import shutil
 import signal
+from pathlib import Path
 from typing import NamedTuple
 
 from peering.namespace import Broken, Program, await_that, is_bound
@@ -25,6 +26,7 @@ class Conditions(NamedTuple):
     # How long it asks.
     seconds: int
     udpbench: str
+    scratch: Path
 
 
 class Found(NamedTuple):
@@ -46,9 +48,10 @@ class Peer:
         return shutil.which(self.program) is not None
 
     def run(self, at):
-        with Program(self.server(at), {at.server_cpu}) as server:
+        """Where it runs, neper leaves a log of each run."""
+        with Program(self.server(at), {at.server_cpu}, at.scratch) as server:
             await_that(lambda: is_bound(self.port), [server])
-            with Program(self.client(at), {at.client_cpu}) as client:
+            with Program(self.client(at), {at.client_cpu}, at.scratch) as client:
                 said = client.output()
         try:
             return self.found(said)

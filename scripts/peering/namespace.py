@@ -73,11 +73,11 @@ def set_up():
 class Program:
     """A process on given CPUs. Leaving its `with` block kills it if it still runs."""
 
-    def __init__(self, command, cpus):
+    def __init__(self, command, cpus, directory=None):
         self.command = [str(word) for word in command]
         pipe = subprocess.PIPE
         self.process = subprocess.Popen(
-            self.command, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, text=True,
+            self.command, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, text=True, cwd=directory,
             preexec_fn=lambda: apart(cpus),
         )  # fmt: skip
 

@@ -22,7 +22,7 @@ fn in_an_open_loop_a_server_that_is_stopped_delays_all_requests_meanwhile() {
     let times = &found.times;
     let quantile = |share| times.quantile(share).expect("some were answered");
     assert!(quantile(1.0) >= 0.95 * stall_ns, "{times:?}");
-    // 500 per second: 50 in 100 ms, of 500 in the window. A busy machine delays more.
+    // 500 per second: 50 in 100 ms, of 1,000 in the window. A busy machine delays more.
     let longer_than = |part: f64| {
         let count = times.count();
         let rank = |n: u64| (n as f64 - 0.5) / count as f64;
@@ -52,12 +52,13 @@ fn in_a_closed_loop_a_server_that_is_stopped_costs_one_long_round_trip() {
     assert!(long.take_while(is_long).count() <= 3, "{:?}", found.times);
 }
 
-/// The round trips of a window of a second, in which the server is stopped for a while.
+/// The round trips of a window of two seconds, in which the server is stopped for a while.
 fn stalled(key: &str) -> RoundTrips {
     let (child, mut servers) = agent();
     let pid = Pid::from_raw(child.id().try_into().expect("a process id"));
     let stall = thread::spawn(move || {
-        thread::sleep(3 * STALL);
+        // Within the window, also where it takes a while to begin.
+        thread::sleep(10 * STALL);
         kill(pid, Signal::SIGSTOP).expect("it is ours");
         thread::sleep(STALL);
         kill(pid, Signal::SIGCONT).expect("it is ours");
@@ -68,10 +69,10 @@ fn stalled(key: &str) -> RoundTrips {
         senders: &mut Local::new(&root),
     };
     let case = case(key);
-    let sample = run(&case, Run::Window, 10 * STALL, &mut sites).expect("it is measured");
+    let sample = run(&case, Run::Window, 20 * STALL, &mut sites).expect("it is measured");
     stall.join().expect("no panic");
     end(child, servers);
     let found = sample.round_trips.clone().expect("somebody asked");
-    assert_eq!((found.timed_out, sample.fault()), (0, None));
+    assert_eq!((found.unanswered, sample.fault()), (0, None));
     found
 }

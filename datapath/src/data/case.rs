@@ -100,8 +100,8 @@ impl Case {
         self.asks() && self.rate.is_some()
     }
 
-    /// Requests that each client of a closed loop has under way at a time.
-    pub fn under_way(&self) -> usize {
+    /// Requests that each client of a closed loop has outstanding at a time.
+    pub fn outstanding_requests(&self) -> usize {
         self.outstanding.unwrap_or(Outstanding::DEFAULT).count()
     }
 }

@@ -63,7 +63,7 @@ macro_rules! parameters {
                     default |_board, _extent| vec![], applies |value| value != $crate::data::Workload::Flood
                 }
 
-                /// For --workload ask: requests that each client has under way at a time, 1 to 1024 [default: 1]
+                /// For --workload ask: requests that each client has outstanding at a time, 1 to 1024 [default: 1]
                 outstanding: some $crate::data::Outstanding {
                     flag "--outstanding", key "outstanding{}", usual [],
                     default |_board, _extent| vec![], applies |value| value != $crate::data::Outstanding::DEFAULT

@@ -4,16 +4,16 @@ use serde::{Deserialize, Serialize};
 
 use super::Histogram;
 
-/// The round trips of all clients that ended within a window, and those that did not end in time.
+/// The round trips of the requests that clients sent in a window, or that were due in it, whenever they ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RoundTrips {
     /// From before a request was sent until its answer was there, in nanoseconds.
     pub times: Histogram,
     /// The sum of these times, in nanoseconds.
     pub sum_ns: u64,
-    /// Requests that were given up, as no answer came in time.
-    pub timed_out: u64,
-    /// Answers that came after that.
+    /// Requests without an answer, or without one in time.
+    pub unanswered: u64,
+    /// What came in the whole run that nobody waited for any more: answers after that time, and what is no answer.
     pub late: u64,
 }
 
@@ -28,17 +28,7 @@ impl RoundTrips {
     pub fn add(&mut self, other: &Self) {
         self.times.add(&other.times);
         self.sum_ns += other.sum_ns;
-        self.timed_out += other.timed_out;
+        self.unanswered += other.unanswered;
         self.late += other.late;
-    }
-
-    /// Those that came after `earlier`, a reading of the same client.
-    pub fn since(&self, earlier: &Self) -> Self {
-        Self {
-            times: self.times.since(&earlier.times),
-            sum_ns: self.sum_ns.saturating_sub(earlier.sum_ns),
-            timed_out: self.timed_out.saturating_sub(earlier.timed_out),
-            late: self.late.saturating_sub(earlier.late),
-        }
     }
 }

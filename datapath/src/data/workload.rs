@@ -38,7 +38,7 @@ by_name!(Workload);
 pub const LEAST_REQUEST_BYTES: usize = 8;
 
 bounded! {
-    /// Requests that a client has under way at a time: 1 to [`Outstanding::MAX`].
+    /// Requests that a client has outstanding at a time: 1 to [`Outstanding::MAX`].
     Outstanding(u16, "u16"), 1, Self::MAX, "use a number of requests from {} to {}"
 }
 
@@ -96,23 +96,17 @@ impl FromStr for Rate {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let (digits, times) = match text.split_at_checked(text.len().saturating_sub(1)) {
-            Some((digits, "k")) => (digits, 1e3),
-            Some((digits, "M")) => (digits, 1e6),
-            _ => (text, 1.0),
+        let (number, zeros) = match text.split_at_checked(text.len().saturating_sub(1)) {
+            Some((number, "k")) => (number, 3),
+            Some((number, "M")) => (number, 6),
+            _ => (text, 0),
         };
-        let is_plain = digits
-            .bytes()
-            .all(|byte| byte.is_ascii_digit() || byte == b'.');
-        let number = digits.parse::<f64>().ok().filter(|_| is_plain);
-        let rate = number.map(|number| number * times);
-        let rate = rate.filter(|rate| rate.fract() == 0.0 && *rate <= f64::from(Self::MAX));
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "it is whole, and in range"
-        )]
-        let rate = rate.map(|rate| rate as u32);
+        let (whole, decimals) = number.split_once('.').unwrap_or((number, ""));
+        let is_number = !whole.is_empty() && !number.ends_with('.') && decimals.len() <= zeros;
+        // As many decimals as the suffix has zeros: 1.5k is 1500.
+        let digits = format!("{whole}{decimals:0<zeros$}");
+        let is_number = is_number && digits.bytes().all(|byte| byte.is_ascii_digit());
+        let rate = digits.parse::<u32>().ok().filter(|_| is_number);
         Self::try_from(rate.ok_or_else(Self::fix)?)
     }
 }
@@ -160,13 +154,9 @@ pub struct ServiceTime {
 }
 
 impl ServiceTime {
-    const UNITS: [(&'static str, u64); 4] = [
-        ("ns", 1),
-        ("us", 1000),
-        ("ms", 1_000_000),
-        ("s", 1_000_000_000),
-    ];
-    const MOST_NS: u64 = 10_000_000_000;
+    const UNITS: [(&'static str, u64); 3] = [("ns", 1), ("us", 1000), ("ms", 1_000_000)];
+    /// A request that takes longer is given up: [`crate::workload::ask::TIMEOUT_NS`].
+    const MOST_NS: u64 = 200_000_000;
 }
 
 impl FromStr for ServiceTime {
@@ -185,7 +175,7 @@ impl FromStr for ServiceTime {
         });
         let ns = ns.filter(|ns| (1..=Self::MOST_NS).contains(ns));
         let fix =
-            "use a time from 1ns to 10s, such as 50us, or sleep:1ms for one without computing";
+            "use a time from 1ns to 200ms, such as 50us, or sleep:1ms for one without computing";
         Ok(Self {
             ns: ns.ok_or(fix)?,
             sleeps,
@@ -228,12 +218,16 @@ mod tests {
             ("1", 1),
             ("20k", 20_000),
             ("1.5M", 1_500_000),
+            ("16.1k", 16_100),
+            ("1.001k", 1001),
+            ("8.2M", 8_200_000),
             ("100000000", 100_000_000),
         ] {
             assert_eq!(text.parse(), Ok(Rate(rate)), "{text}");
         }
         for text in [
-            "", "0", "k", "-1", "1e3", "1.0001k", "0.5", "101M", "20K", "inf", "\u{e9}",
+            "", "0", "k", "-1", "1e3", "1.0001k", "0.5", "1.", ".5k", "1.5", "1..5k", "+1", "101M",
+            "20K", "inf", "\u{e9}",
         ] {
             text.parse::<Rate>().expect_err(text);
         }
@@ -241,7 +235,7 @@ mod tests {
 
     #[test]
     fn service_times_are_understood_and_written_as_people_type_them() {
-        for text in ["1ns", "1500ns", "50us", "sleep:1ms", "10s", "sleep:1us"] {
+        for text in ["1ns", "1500ns", "50us", "sleep:1ms", "200ms", "sleep:1us"] {
             let time = text.parse::<ServiceTime>().expect(text);
             assert_eq!(time.to_string(), text);
         }

@@ -31,6 +31,8 @@ pub struct About {
     pub many_links: bool,
     /// Whether its receiver can do without waiting (`--wait spin`): see [`PortOptions::spins`](super::PortOptions::spins).
     pub can_spin: bool,
+    /// Whether it never waits.
+    pub always_spins: bool,
     /// Which selections include it.
     pub selection: Selection,
     /// Whether one thread can send and receive in turn with it, or the reason why not.
@@ -59,6 +61,7 @@ impl About {
         joined_per_call: 1,
         many_links: false,
         can_spin: false,
+        always_spins: false,
         selection: Selection::ByName,
         one_thread: Ok(()),
         answers: Ok(()),

@@ -14,9 +14,9 @@ use crate::engines::linux::batch::ReceiveBatch;
 use crate::engines::linux::coalesced::CoalescedReceive;
 use crate::engines::linux::gso;
 
-/// UDP_SEGMENT: as many datagrams per call as fit 65507 B and the kernel takes.
 const ONE_IS_NOTHING: &str = "gains by trains of datagrams, and a request is one: use std or mmsg";
 
+/// UDP_SEGMENT: as many datagrams per call as fit 65507 B and the kernel takes.
 pub(super) struct Gso;
 
 impl Engine for Gso {

@@ -17,6 +17,7 @@ impl Engine for Spin {
         summary: "non-blocking std in a busy loop: no sleep and no wake-up, but a whole CPU",
         group: Group::Blocking,
         many_links: true,
+        always_spins: true,
         ..About::PLAIN
     };
     type Port<A: Addressing> = SpinPort<A>;

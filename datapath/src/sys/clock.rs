@@ -38,7 +38,7 @@ pub fn sleep_until(ns: u64) -> bool {
 
 /// Has the calling thread woken when it asked for it, and not up to 50 us later, by which the kernel saves wake-ups
 /// (PR_SET_TIMERSLACK, prctl(2)).
-pub fn be_punctual() {
+pub fn minimise_timer_slack() {
     // What a kernel does not have costs accuracy, which shows in the results.
     let _ = set_timerslack(1);
 }

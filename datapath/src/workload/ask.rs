@@ -36,10 +36,10 @@ pub struct Client {
     requests: Box<[Request]>,
     /// Places without a request.
     free: Vec<u64>,
-    /// Requests sent so far, over the places.
-    turn: u64,
-    /// What goes next.
-    next: Request,
+    /// Requests sent so far.
+    sent: u64,
+    /// What goes next. It stays until it has gone: time that the system takes to have room for it counts.
+    next: Option<Request>,
     meter: Arc<RoundTripMeter>,
     tracker: Option<Arc<SequenceTracker>>,
 }
@@ -47,24 +47,26 @@ pub struct Client {
 #[derive(Clone, Copy, Debug, Default)]
 struct Request {
     number: u64,
+    /// How many were sent before it.
+    after: u64,
     asked_ns: u64,
     waits: bool,
 }
 
 impl Client {
-    /// With `under_way` requests at a time. With a `tracker`, whole answers are looked at.
+    /// With so many requests outstanding. With a `tracker`, whole answers are looked at.
     pub fn new(
         lane: u16,
-        under_way: usize,
+        outstanding: usize,
         meter: Arc<RoundTripMeter>,
         tracker: Option<Arc<SequenceTracker>>,
     ) -> Self {
         Self {
             lane,
-            requests: vec![Request::default(); under_way].into(),
-            free: (0..under_way as u64).rev().collect(),
-            turn: 0,
-            next: Request::default(),
+            requests: vec![Request::default(); outstanding].into(),
+            free: (0..outstanding as u64).rev().collect(),
+            sent: 0,
+            next: None,
             meter,
             tracker,
         }
@@ -75,18 +77,19 @@ impl Client {
         Arc::clone(&self.meter)
     }
 
-    /// Prepares the next request. `false`: as many as may be are under way.
+    /// Prepares the next request. `false`: as many as may be are outstanding.
     #[inline]
     pub(super) fn prepare(&mut self) -> bool {
-        let Some(place) = self.free.last() else {
-            return false;
-        };
-        self.next = Request {
-            number: self.turn * self.requests.len() as u64 + place,
+        if self.next.is_some() {
+            return true;
+        }
+        self.next = self.free.last().map(|place| Request {
+            number: self.sent * self.requests.len() as u64 + place,
+            after: self.sent,
             asked_ns: clock::monotonic_ns(),
             waits: true,
-        };
-        true
+        });
+        self.next.is_some()
     }
 
     #[inline]
@@ -112,7 +115,6 @@ impl Client {
             if request.waits && now.saturating_sub(request.asked_ns) >= TIMEOUT_NS {
                 request.waits = false;
                 self.free.push(place);
-                self.meter.timed_out();
             }
         }
     }
@@ -121,18 +123,22 @@ impl Client {
 impl Fill for Client {
     #[inline]
     fn fill(&self, memory: &mut [u8]) {
+        let Some(next) = self.next else { return };
         if self.tracker.is_some() {
-            verify::write(memory, self.lane, self.next.number);
+            verify::write(memory, self.lane, next.number);
         } else {
-            verify::write_head(memory, self.lane, self.next.number);
+            verify::write_head(memory, self.lane, next.number);
         }
     }
 
     #[inline]
     fn sent(&mut self, _packets: u64) {
-        self.requests[self.place_of(self.next.number)] = self.next;
-        self.free.pop();
-        self.turn += 1;
+        if let Some(next) = self.next.take() {
+            self.requests[self.place_of(next.number)] = next;
+            self.free.pop();
+            self.sent += 1;
+            self.meter.sent();
+        }
     }
 }
 
@@ -152,7 +158,8 @@ impl Check for Client {
         };
         let request = &mut self.requests[place];
         request.waits = false;
-        self.meter.record(now.saturating_sub(request.asked_ns));
+        let took_ns = now.saturating_sub(request.asked_ns);
+        self.meter.answered(request.after, took_ns);
         self.free.push(place as u64);
     }
 }
@@ -164,6 +171,8 @@ pub struct Server {
     service: Option<ServiceTime>,
     /// Whether the next answer is ready to go.
     is_served: bool,
+    /// When it saw that clients have stopped.
+    stopped_ns: Option<u64>,
     tracker: Option<Arc<SequenceTracker>>,
 }
 
@@ -182,17 +191,27 @@ impl Server {
             asked: VecDeque::with_capacity(64),
             service,
             is_served: false,
+            stopped_ns: None,
             tracker,
         }
     }
 
-    /// Does what the next request asks for, once.
+    /// Does what the next request asks for, once. Of a queue that is left when clients have stopped, it serves what
+    /// they may still wait for, and answers the rest at once.
     #[inline]
-    pub(super) fn serve(&mut self) {
+    pub(super) fn serve(&mut self, clients_stopped: bool) {
         if let Some(service) = self.service.filter(|_| !self.is_served) {
             self.is_served = true;
-            spend(service);
+            if !clients_stopped || self.may_be_waited_for() {
+                spend(service);
+            }
         }
+    }
+
+    #[cold]
+    fn may_be_waited_for(&mut self) -> bool {
+        let now = clock::monotonic_ns();
+        now.saturating_sub(*self.stopped_ns.get_or_insert(now)) < TIMEOUT_NS
     }
 
     /// The link over which the next answer goes. `None`: all is answered.
@@ -254,8 +273,11 @@ impl Fill for Server {
 mod tests {
     use super::*;
 
-    fn client(under_way: usize) -> Client {
-        Client::new(7, under_way, Arc::default(), None)
+    /// In a window that never ends.
+    fn client(outstanding: usize) -> Client {
+        let client = Client::new(7, outstanding, Arc::default(), None);
+        client.meter.open_window();
+        client
     }
 
     /// Sends the next request, and returns it.
@@ -267,22 +289,22 @@ mod tests {
         memory
     }
 
-    /// Answers timed, requests given up, answers too late.
+    /// Answers timed, requests without one, answers too late.
     fn found(client: &Client) -> (u64, u64, u64) {
-        let found = client.meter.read();
-        (found.times.count(), found.timed_out, found.late)
+        let found = client.meter.round_trips();
+        (found.times.count(), found.unanswered, found.late)
     }
 
     #[test]
     fn an_answer_ends_the_wait_of_its_own_request() {
         let mut client = client(2);
         let (first, second) = (asks(&mut client), asks(&mut client));
-        assert!(!client.prepare(), "two are under way");
+        assert!(!client.prepare(), "two are outstanding");
         client.check(&second, Origin::PEER);
         client.check(&second, Origin::PEER);
         assert_eq!(
             found(&client),
-            (1, 0, 1),
+            (1, 1, 1),
             "the second time, nobody waits for it"
         );
         let third = asks(&mut client);
@@ -300,7 +322,7 @@ mod tests {
         let mut client = client(1);
         let request = asks(&mut client);
         client.give_up();
-        assert_eq!(found(&client), (0, 0, 0), "not yet");
+        assert!(!client.prepare(), "not yet");
         client.requests[0].asked_ns -= TIMEOUT_NS;
         client.give_up();
         assert_eq!(found(&client), (0, 1, 0));
@@ -309,6 +331,34 @@ mod tests {
         let next = asks(&mut client);
         client.check(&next, Origin::PEER);
         assert_eq!(found(&client), (1, 1, 1));
+    }
+
+    #[test]
+    fn a_request_that_has_to_wait_for_room_keeps_its_time() {
+        let mut client = client(1);
+        assert!(client.prepare());
+        let asked = client.next.map(|next| next.asked_ns);
+        assert!(
+            client.prepare(),
+            "the system refused it, and it is tried again"
+        );
+        assert_eq!(client.next.map(|next| next.asked_ns), asked);
+    }
+
+    #[test]
+    fn when_clients_have_stopped_a_server_does_not_work_for_ever() {
+        let service = ServiceTime {
+            ns: TIMEOUT_NS,
+            sleeps: true,
+        };
+        let mut server = Server::new(Some(service), None);
+        let begin = clock::monotonic_ns();
+        for _ in 0..100 {
+            server.serve(true);
+            server.sent(1);
+        }
+        let took = clock::monotonic_ns() - begin;
+        assert!((TIMEOUT_NS..20 * TIMEOUT_NS).contains(&took), "{took} ns");
     }
 
     #[test]

@@ -14,72 +14,72 @@ use crate::engine::payload::{Check, Fill, Origin};
 use crate::engine::verify::{self, SequenceCheck, SequenceTracker};
 use crate::sys::clock;
 
-/// The requests of a client that are under way, between its two threads.
+/// The requests of a client that are outstanding, between its two threads.
 #[derive(Debug)]
-pub struct UnderWay {
+pub struct Requests {
     /// That of request n is in place n modulo so many.
-    requests: Box<[Request]>,
-    /// The number of the next request.
-    next: AtomicU64,
-    /// Requests whose places were needed for others while they were under way.
-    ousted: AtomicU64,
+    places: Box<[Request]>,
 }
 
 #[derive(Debug)]
 struct Request {
-    /// [`UnderWay::NOBODY`]: it was answered, or given up.
+    /// [`Requests::NOBODY`]: it was answered, or given up.
     number: AtomicU64,
     due_ns: AtomicU64,
 }
 
-impl Default for UnderWay {
-    fn default() -> Self {
+impl Requests {
+    const NOBODY: u64 = u64::MAX;
+    /// From 1,024 to a million, 16 MiB.
+    const PLACES: std::ops::RangeInclusive<u64> = 1 << 10..=1 << 20;
+
+    /// Places for all that may be answered in time, at so many nanoseconds between two of them; but for a rate above
+    /// four millions, whose requests then have less time.
+    pub fn every(gap_ns: f64) -> Self {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "saturates"
+        )]
+        let wanted = (2.0 * TIMEOUT_NS as f64 / gap_ns) as u64;
+        let count = wanted.clamp(*Self::PLACES.start(), *Self::PLACES.end());
         let empty = |_| Request {
             number: AtomicU64::new(Self::NOBODY),
             due_ns: AtomicU64::default(),
         };
         Self {
-            requests: (0..Self::PLACES).map(empty).collect(),
-            next: AtomicU64::default(),
-            ousted: AtomicU64::default(),
+            places: (0..count).map(empty).collect(),
         }
     }
-}
-
-impl UnderWay {
-    /// Whatever is asked before so many requests ago is given up: at 100,000 per second, after 160 ms.
-    const PLACES: u64 = 1 << 14;
-    const NOBODY: u64 = u64::MAX;
 
     fn place(&self, number: u64) -> &Request {
-        &self.requests[(number % Self::PLACES) as usize]
+        #[expect(clippy::cast_possible_truncation, reason = "below a usize")]
+        let place = (number % self.places.len() as u64) as usize;
+        &self.places[place]
     }
 
-    /// Enters a request that is about to be sent.
+    /// Enters a request that is about to be sent. Whichever had its place is given up, and nobody may take its time for
+    /// that of this one.
     fn enter(&self, number: u64, due_ns: u64) {
         let place = self.place(number);
-        place.due_ns.store(due_ns, Ordering::Relaxed);
-        let before = place.number.swap(number, Ordering::AcqRel);
-        if before != Self::NOBODY && before != number {
-            self.ousted.fetch_add(1, Ordering::Relaxed);
-        }
-        self.next.store(number + 1, Ordering::Release);
+        place.number.store(Self::NOBODY, Ordering::Relaxed);
+        place.due_ns.store(due_ns, Ordering::Release);
+        place.number.store(number, Ordering::Release);
     }
 
-    /// When a request was due, if it is under way. It is not any more then.
-    fn take(&self, number: u64) -> Option<u64> {
+    /// When a request was due, if it is outstanding and not overdue. It is not outstanding any more then.
+    fn take(&self, number: u64, now_ns: u64) -> Option<u64> {
         let place = self.place(number);
         if place.number.load(Ordering::Acquire) != number {
             return None;
         }
-        let due_ns = place.due_ns.load(Ordering::Relaxed);
-        let taken = place.number.compare_exchange(
-            number,
-            Self::NOBODY,
-            Ordering::Relaxed,
-            Ordering::Relaxed,
-        );
-        taken.ok().map(|_| due_ns)
+        let due_ns = place.due_ns.load(Ordering::Acquire);
+        let (order, nobody) = (Ordering::Relaxed, Self::NOBODY);
+        place
+            .number
+            .compare_exchange(number, nobody, order, order)
+            .ok()?;
+        (now_ns.saturating_sub(due_ns) < TIMEOUT_NS).then_some(due_ns)
     }
 }
 
@@ -95,48 +95,48 @@ pub struct Pacer {
     /// What of a nanosecond has not been waited for yet.
     rest_ns: f64,
     /// Of arrivals at random.
-    dice: Option<fastrand::Rng>,
-    under_way: Arc<UnderWay>,
+    rng: Option<fastrand::Rng>,
+    requests: Arc<Requests>,
+    meter: Arc<RoundTripMeter>,
     verifies: bool,
 }
 
 impl Pacer {
-    /// With so many nanoseconds between two requests, in the mean.
+    /// With so many nanoseconds between two requests, in the mean; at random, each run by itself.
     pub fn new(
         lane: u16,
         gap_ns: f64,
         arrivals: Arrivals,
-        under_way: Arc<UnderWay>,
+        (requests, meter): (Arc<Requests>, Arc<RoundTripMeter>),
         verifies: bool,
     ) -> Self {
-        let dice = match arrivals {
-            Arrivals::Even => None,
-            Arrivals::Poisson => Some(fastrand::Rng::with_seed(u64::from(lane) + 1)),
-        };
         Self {
             lane,
             number: 0,
             due_ns: 0,
             gap_ns,
             rest_ns: 0.0,
-            dice,
-            under_way,
+            rng: (arrivals == Arrivals::Poisson).then(fastrand::Rng::new),
+            requests,
+            meter,
             verifies,
         }
     }
 
-    /// Begins, in the thread that sends. The first request is due somewhere within the first gap, so that clients do
-    /// not ask all at once.
+    /// Begins. The first request is due somewhere within the first gap, so that clients do not ask all at once: the
+    /// golden ratio spreads any number of them evenly (Knuth, *The Art of Computer Programming*, volume 3, 6.4).
     pub(super) fn begin(&mut self) {
-        clock::be_punctual();
         self.due_ns = clock::monotonic_ns();
-        let golden = (f64::from(self.lane) * 0.618_034).fract();
-        self.wait(golden * self.gap_ns);
+        let part = (f64::from(self.lane) * 0.618_034).fract();
+        self.wait(part * self.gap_ns);
     }
 
-    /// Waits until the next request is due. `false`: a signal came before.
+    /// Waits until the next request is due. `false`: it is time to look whether to stop.
     pub(super) fn is_due(&self) -> bool {
-        clock::sleep_until(self.due_ns)
+        const LOOK_NS: u64 = 50_000_000;
+        let now = clock::monotonic_ns();
+        let until = self.due_ns.min(now + LOOK_NS);
+        clock::sleep_until(until) && until == self.due_ns
     }
 
     fn wait(&mut self, gap_ns: f64) {
@@ -152,10 +152,10 @@ impl Pacer {
     }
 
     fn next_gap_ns(&mut self) -> f64 {
-        match &mut self.dice {
+        match &mut self.rng {
             None => self.gap_ns,
             // Exponentially distributed, by inversion; never the logarithm of 0.
-            Some(dice) => -self.gap_ns * (1.0 - dice.f64()).ln(),
+            Some(rng) => -self.gap_ns * (1.0 - rng.f64()).ln(),
         }
     }
 }
@@ -164,7 +164,7 @@ impl Fill for Pacer {
     #[inline]
     fn fill(&self, memory: &mut [u8]) {
         // An answer may be there before the call that sends has returned.
-        self.under_way.enter(self.number, self.due_ns);
+        self.requests.enter(self.number, self.due_ns);
         if self.verifies {
             verify::write(memory, self.lane, self.number);
         } else {
@@ -175,6 +175,7 @@ impl Fill for Pacer {
     #[inline]
     fn sent(&mut self, _packets: u64) {
         self.number += 1;
+        self.meter.sent();
         let gap_ns = self.next_gap_ns();
         self.wait(gap_ns);
     }
@@ -184,28 +185,21 @@ impl Fill for Pacer {
 #[derive(Debug)]
 pub struct Collector {
     lane: u16,
-    under_way: Arc<UnderWay>,
-    /// The oldest request that may be under way.
-    oldest: u64,
-    /// See [`UnderWay::ousted`]: those that are counted.
-    ousted: u64,
+    requests: Arc<Requests>,
     meter: Arc<RoundTripMeter>,
     tracker: Option<Arc<SequenceTracker>>,
 }
 
 impl Collector {
-    /// Of the requests `under_way`. With a `tracker`, whole answers are looked at.
+    /// Of these requests. With a `tracker`, whole answers are looked at.
     pub fn new(
         lane: u16,
-        under_way: Arc<UnderWay>,
-        meter: Arc<RoundTripMeter>,
+        (requests, meter): (Arc<Requests>, Arc<RoundTripMeter>),
         tracker: Option<Arc<SequenceTracker>>,
     ) -> Self {
         Self {
             lane,
-            under_way,
-            oldest: 0,
-            ousted: 0,
+            requests,
             meter,
             tracker,
         }
@@ -214,28 +208,6 @@ impl Collector {
     /// Where its round trips are counted.
     pub fn meter(&self) -> Arc<RoundTripMeter> {
         Arc::clone(&self.meter)
-    }
-
-    /// Gives up what has waited for too long, or whose place was needed.
-    #[cold]
-    pub(super) fn give_up(&mut self) {
-        let ousted = self.under_way.ousted.load(Ordering::Relaxed);
-        (self.ousted..ousted).for_each(|_| self.meter.timed_out());
-        self.ousted = ousted;
-        let now = clock::monotonic_ns();
-        let next = self.under_way.next.load(Ordering::Acquire);
-        while self.oldest < next {
-            let place = self.under_way.place(self.oldest);
-            if place.number.load(Ordering::Acquire) == self.oldest {
-                if now.saturating_sub(place.due_ns.load(Ordering::Relaxed)) < TIMEOUT_NS {
-                    return;
-                }
-                if self.under_way.take(self.oldest).is_some() {
-                    self.meter.timed_out();
-                }
-            }
-            self.oldest += 1;
-        }
     }
 }
 
@@ -249,8 +221,9 @@ impl Check for Collector {
             SequenceCheck(Arc::clone(tracker)).check(datagram, origin);
         }
         let ours = verify::read_head(datagram).filter(|(lane, _)| *lane == self.lane);
-        match ours.and_then(|(_, number)| self.under_way.take(number)) {
-            Some(due_ns) => self.meter.record(now.saturating_sub(due_ns)),
+        let asked = ours.and_then(|(_, number)| Some((number, self.requests.take(number, now)?)));
+        match asked {
+            Some((number, due_ns)) => self.meter.answered(number, now.saturating_sub(due_ns)),
             None => self.meter.late(),
         }
     }
@@ -261,10 +234,15 @@ mod tests {
     use super::*;
     use crate::engine::verify::HEAD_BYTES;
 
+    /// In a window that never ends.
     fn client(gap_ns: f64, arrivals: Arrivals) -> (Pacer, Collector) {
-        let under_way = Arc::<UnderWay>::default();
-        let pacer = Pacer::new(3, gap_ns, arrivals, Arc::clone(&under_way), false);
-        (pacer, Collector::new(3, under_way, Arc::default(), None))
+        let shared = (
+            Arc::new(Requests::every(gap_ns)),
+            Arc::<RoundTripMeter>::default(),
+        );
+        shared.1.open_window();
+        let pacer = Pacer::new(3, gap_ns, arrivals, shared.clone(), false);
+        (pacer, Collector::new(3, shared, None))
     }
 
     fn sends(pacer: &mut Pacer) -> [u8; HEAD_BYTES] {
@@ -283,9 +261,24 @@ mod tests {
                 sends(pacer);
             }
         }
-        assert!((even.due_ns as f64 - 33_340_000.0).abs() <= 1.0, "{even:?}");
+        assert!(
+            (even.due_ns as f64 - 33_340_000.0).abs() <= 1.0,
+            "{}",
+            even.due_ns
+        );
         let off = poisson.due_ns as f64 / 33_340_000.0 - 1.0;
         assert!(off.abs() < 0.02, "six standard deviations: {off}");
+    }
+
+    #[test]
+    fn at_random_no_two_runs_are_alike() {
+        let due = |()| {
+            let (mut pacer, _) = client(1e6, Arrivals::Poisson);
+            sends(&mut pacer);
+            pacer.due_ns
+        };
+        let [one, other] = [(); 2].map(due);
+        assert_ne!(one, other);
     }
 
     #[test]
@@ -295,39 +288,40 @@ mod tests {
         let request = sends(&mut pacer);
         collector.check(&request, Origin::PEER);
         collector.check(&request, Origin::PEER);
-        let found = collector.meter.read();
-        assert_eq!((found.times.count(), found.late), (1, 1));
+        let found = collector.meter.round_trips();
+        assert_eq!(
+            (found.times.count(), found.unanswered, found.late),
+            (1, 0, 1)
+        );
         assert!(found.sum_ns >= 5_000_000, "{}", found.sum_ns);
     }
 
     #[test]
-    fn what_is_not_answered_is_given_up_once() {
-        let (mut pacer, mut collector) = client(0.0, Arrivals::Even);
-        let old = clock::monotonic_ns() - TIMEOUT_NS;
-        pacer.due_ns = old;
-        let [first, second] = [(); 2].map(|()| sends(&mut pacer));
-        pacer.due_ns = clock::monotonic_ns();
-        let third = sends(&mut pacer);
-        collector.check(&second, Origin::PEER);
-        collector.give_up();
-        collector.give_up();
-        collector.check(&first, Origin::PEER);
-        collector.check(&third, Origin::PEER);
-        let found = collector.meter.read();
+    fn an_answer_that_comes_too_late_is_none() {
+        let (mut pacer, mut collector) = client(1000.0, Arrivals::Even);
+        pacer.due_ns = clock::monotonic_ns() - TIMEOUT_NS;
+        let request = sends(&mut pacer);
+        collector.check(&request, Origin::PEER);
+        let found = collector.meter.round_trips();
         assert_eq!(
-            (found.times.count(), found.timed_out, found.late),
-            (2, 1, 1)
+            (found.times.count(), found.unanswered, found.late),
+            (0, 1, 1)
         );
     }
 
     #[test]
     fn where_there_are_too_many_the_oldest_are_given_up() {
-        let (mut pacer, mut collector) = client(0.0, Arrivals::Even);
-        pacer.due_ns = clock::monotonic_ns();
-        for _ in 0..UnderWay::PLACES + 10 {
-            sends(&mut pacer);
+        let (mut pacer, mut collector) = client(1e12, Arrivals::Even);
+        let far_off = clock::monotonic_ns() + 3_600_000_000_000;
+        let mut requests = Vec::new();
+        for _ in 0..Requests::PLACES.start() + 10 {
+            pacer.due_ns = far_off;
+            requests.push(sends(&mut pacer));
         }
-        collector.give_up();
-        assert_eq!(collector.meter.read().timed_out, 10);
+        for request in &requests {
+            collector.check(request, Origin::PEER);
+        }
+        let found = collector.meter.round_trips();
+        assert_eq!((found.unanswered, found.late), (10, 10));
     }
 }

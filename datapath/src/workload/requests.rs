@@ -13,6 +13,7 @@ use super::round_trips::RoundTripMeter;
 use crate::data::{Connection, Side};
 use crate::engine::payload::{Check, Fill, Origin};
 use crate::engine::{Port, Tally};
+use crate::sys::clock;
 use crate::workload::lane::LaneContext;
 
 /// What one thread does with requests.
@@ -32,8 +33,7 @@ pub enum Role {
 enum Turn {
     Send(usize),
     Receive,
-    /// Looks at its stop flag.
-    Look,
+    CheckStop,
     End,
 }
 
@@ -45,6 +45,7 @@ pub(crate) async fn drive(
 ) -> io::Result<()> {
     let mut sent = Tally::default();
     let mut received = Tally::default();
+    clock::minimise_timer_slack();
     if let Role::Pacer(pacer) = role {
         pacer.begin();
     }
@@ -64,7 +65,7 @@ pub(crate) async fn drive(
                 Ok(burst) => lane.meter.received.publish(received.add(burst)),
                 Err(error) => lane.tolerate(error)?,
             },
-            Turn::Look => {}
+            Turn::CheckStop => {}
             Turn::End => return Ok(()),
         }
     }
@@ -97,7 +98,7 @@ impl Role {
                 Turn::End
             }
             Self::Pacer(pacer) if pacer.is_due() => Turn::Send(0),
-            Self::Pacer(_) => Turn::Look,
+            Self::Pacer(_) => Turn::CheckStop,
             _ if lane.receiving_stopped() => Turn::End,
             Self::Client(client) => {
                 if lane.take_overdue() {
@@ -110,14 +111,9 @@ impl Role {
                 }
                 Turn::Receive
             }
-            Self::Collector(collector) => {
-                if lane.take_overdue() {
-                    collector.give_up();
-                }
-                Turn::Receive
-            }
+            Self::Collector(_) => Turn::Receive,
             Self::Server(server, _) => server.next().map_or(Turn::Receive, |link| {
-                server.serve();
+                server.serve(lane.sending_stopped());
                 Turn::Send(link)
             }),
         }

@@ -27,7 +27,7 @@ pub(super) struct Difference {
     pub(super) freedom: f64,
 }
 
-/// The median of one row, and what its rounds say about it.
+/// The estimate of one row, and what its rounds say about it.
 struct Middle {
     value: f64,
     /// Of the logarithm of the value.
@@ -141,7 +141,7 @@ impl Middle {
         if !(deviation_pct.is_finite() && deviation_pct >= 0.0) {
             return Err(format!("{deviation_pct} is not a scatter"));
         }
-        let of_rounds = stats::error_of_median(deviation_pct / 100.0, count);
+        let of_rounds = stats::error_of_estimate(deviation_pct / 100.0, count);
         let of_rounding = step / value / 12_f64.sqrt();
         Ok(Self {
             value,
@@ -157,12 +157,12 @@ mod tests {
     use crate::compare::tests::row;
 
     #[test]
-    fn the_error_is_that_of_two_medians() {
+    fn the_error_is_that_of_two_estimates() {
         let (base, new) = (row("mio-level", 0.9), row("mio-level", 1.0));
         let found = Difference::between(&base, &new, By::Speed).expect("comparable");
         assert!((found.log - (1.0_f64 / 0.9).ln()).abs() < 1e-12);
-        // Six rounds that scatter by 3 % in both: 1.2533 x 3 % / sqrt(6) x sqrt(2).
-        assert!((found.error - 0.021_708).abs() < 1e-5, "{}", found.error);
+        // Six rounds that scatter by 3 % in both: 1.0233 x 3 % / sqrt(6) x sqrt(2).
+        assert!((found.error - 0.017_725).abs() < 1e-5, "{}", found.error);
         assert!((found.freedom - 10.0).abs() < 0.01, "{}", found.freedom);
         assert_eq!(found.measure, Measure::Ratio);
     }

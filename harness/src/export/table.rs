@@ -92,23 +92,23 @@ received. vs std: datagrams received, relative to std on connected sockets in th
 
 static ASK: Layout = Layout {
     columns: &[
-        "engine", "conn", "p50 us", "+-%", "p90 us", "p99 us", "max us", "late", "kreq/s",
+        "engine", "conn", "p50 us", "+-%", "p90 us", "p99 us", "max us", "lost", "kreq/s",
         "cpu ns", "vs std", "+-%",
     ],
     legend: "
-p50 us: round trip of a request and its answer, middle of the windows' medians; +-%: half of its
-95 % interval. late: requests without an answer within 250 ms. cpu ns: of all threads per answer. vs
-std: answers per second, relative to std on connected sockets in the same round, +-%.
+p50 us: round trip, from a request to its answer, that half of them do not exceed; +-%: half of its
+95 % interval. lost: requests without an answer within 250 ms. cpu ns: of all threads per answer.
+vs std: answers per second, relative to std on connected sockets in the same round, +-%.
 ",
     cells: |row| {
         let kreq_s = row.received_pps.map(|pps| pps / 1000.0);
-        let late = row.timed_out_requests;
+        let lost = row.unanswered_requests;
         let numbers = [
             half_width_pct(row.rtt_p50_us, row.rtt_p50_us_low, row.rtt_p50_us_high),
             number(row.rtt_p90_us, 1),
             number(row.rtt_p99_us, 1),
             number(row.rtt_max_us, 0),
-            late.map_or_else(String::new, |late| late.to_string()),
+            lost.map_or_else(String::new, |lost| lost.to_string()),
             number(kreq_s, 1),
         ];
         row_of(row, row.rtt_p50_us, numbers)
@@ -297,7 +297,7 @@ mod tests {
                 rtt_p90_us: huge,
                 rtt_p99_us: huge,
                 rtt_max_us: huge,
-                timed_out_requests: Some(99_999),
+                unanswered_requests: Some(99_999),
                 ..flood.clone()
             };
             for line in draw(&[flood, ask]).lines() {

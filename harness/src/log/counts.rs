@@ -65,7 +65,7 @@ fn counts(sample: &Sample) -> impl Iterator<Item = u64> {
 }
 
 fn of_round_trips(found: &RoundTrips) -> impl Iterator<Item = u64> {
-    let others = [found.sum_ns, found.timed_out, found.late];
+    let others = [found.sum_ns, found.unanswered, found.late];
     found.times.counts().chain(others)
 }
 

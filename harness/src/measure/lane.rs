@@ -109,10 +109,11 @@ impl Lane {
         asleep.unwrap_or(true) || ran.is_none_or(|ran_ns| ran_ns >= FAIR_CHANCE_NS)
     }
 
-    /// Whether it is a server that has received more requests than it has answered.
+    /// Whether it is a server that has received more requests than it has answered, or was refused to answer.
     pub(super) fn owes_answers(&self) -> bool {
+        let refused = self.meter.errors.load(Ordering::Relaxed);
         let (sent, received) = (self.meter.sent.read(), self.meter.received.read());
-        self.side == Side::Server && sent.packets < received.packets
+        self.side == Side::Server && sent.packets + refused < received.packets
     }
 
     /// Waits until `seen`, or until the thread has ended, nudging it out of whatever it waits for.

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use anyhow::{Context, bail};
 
-use super::programs::{Making, Trackers};
+use super::programs::{ProgramBuilder, Trackers};
 use super::readings::{Finished, Idle, Reading};
 use super::running::{Running, Start};
 use super::site::{Edge, Flow, Part, Site, SiteBrief};
@@ -194,13 +194,13 @@ impl<'a> Opened<'a> {
         } else {
             Trackers::default()
         };
-        let making = Making {
+        let builder = ProgramBuilder {
             case: &brief.case,
             engines,
             flows,
             trackers: &trackers,
         };
-        let programs = making.programs(receivers, senders);
+        let programs = builder.programs(receivers, senders);
         let programs = programs.context("cannot assemble the threads")?;
         let placement = placement_of(brief.part, &brief.placement);
         let threads =

@@ -11,7 +11,7 @@ use crate::engine::verify::{SequenceTracker, SequenceWriter};
 use crate::engine::{Direction, Link, PortOptions};
 use crate::engines::{Engines, Entry};
 use crate::workload::ask::{Client, Server};
-use crate::workload::paced::{Collector, Pacer, UnderWay};
+use crate::workload::paced::{Collector, Pacer, Requests};
 use crate::workload::{Incoming, Outgoing, Program, Role};
 
 /// What datagrams are entered in while an engine is verified.
@@ -45,15 +45,15 @@ impl Trackers {
     }
 }
 
-/// What the programs of a case are made of.
-pub(super) struct Making<'a> {
+/// What the programs of a case follow from.
+pub(super) struct ProgramBuilder<'a> {
     pub(super) case: &'a Case,
     pub(super) engines: Engines,
     pub(super) flows: &'a [Flow],
     pub(super) trackers: &'a Trackers,
 }
 
-impl Making<'_> {
+impl ProgramBuilder<'_> {
     /// Those of the threads here, senders first.
     ///
     /// # Errors
@@ -69,13 +69,13 @@ impl Making<'_> {
             }
         }
         if self.case.asks() {
-            self.of_ask(receivers, senders)
+            self.ask_programs(receivers, senders)
         } else {
-            Ok(self.of_flood(receivers, senders))
+            Ok(self.flood_programs(receivers, senders))
         }
     }
 
-    fn of_flood(&self, receivers: Vec<UdpSocket>, senders: Vec<UdpSocket>) -> Vec<Program> {
+    fn flood_programs(&self, receivers: Vec<UdpSocket>, senders: Vec<UdpSocket>) -> Vec<Program> {
         let (sender, receiver) = self.engines;
         let queues: Vec<Arc<NullQueue>> = self.flows.iter().map(|_| Arc::default()).collect();
         let incoming = receivers.into_iter().enumerate().map(|(n, socket)| {
@@ -116,7 +116,7 @@ impl Making<'_> {
         }
     }
 
-    fn of_ask(
+    fn ask_programs(
         &self,
         receivers: Vec<UdpSocket>,
         senders: Vec<UdpSocket>,
@@ -154,7 +154,7 @@ impl Making<'_> {
     /// A client that asks again when it has its answer.
     fn waiting(&self, n: u16, link: Link) -> Program {
         let answers = self.trackers.answers.clone();
-        let client = Client::new(n, self.case.under_way(), Arc::default(), answers);
+        let client = Client::new(n, self.case.outstanding_requests(), Arc::default(), answers);
         let options = self.options(link, Direction::Both, self.engines.0);
         Program::Requests(options, Role::Client(client))
     }
@@ -165,10 +165,9 @@ impl Making<'_> {
         let clients = self.case.threads.senders() as f64;
         let gap_ns = 1e9 * clients / rate.per_second();
         let arrivals = self.case.arrivals.unwrap_or_default();
-        let under_way = Arc::<UnderWay>::default();
-        let copy = Arc::clone(&under_way);
-        let pacer = Pacer::new(n, gap_ns, arrivals, copy, answers.is_some());
-        let collector = Collector::new(n, under_way, Arc::default(), answers);
+        let shared = (Arc::new(Requests::every(gap_ns)), Arc::default());
+        let pacer = Pacer::new(n, gap_ns, arrivals, shared.clone(), answers.is_some());
+        let collector = Collector::new(n, shared, answers);
         let out = self.options(out, Direction::Sends, engine);
         let into = self.options(into, Direction::Receives, engine);
         (

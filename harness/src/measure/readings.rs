@@ -27,9 +27,6 @@ pub struct Reading {
     pub coordinator_cpu_ns: Option<u64>,
     /// One for each thread, senders first, workers last.
     pub lanes: Vec<LaneReading>,
-    /// Of all clients. `None`: there are none.
-    #[serde(default)]
-    pub round_trips: Option<RoundTrips>,
 }
 
 /// What one thread did so far.
@@ -86,6 +83,8 @@ pub struct Finished {
     pub sndbuf_bytes: Option<u64>,
     /// What the sensors said meanwhile.
     pub climate: SensorReadings,
+    /// Of all clients. `None`: there are none.
+    pub round_trips: Option<RoundTrips>,
     /// What was found in the datagrams, where they were looked at.
     pub verified: Option<Verified>,
     /// One for each thread, as in [`Reading::lanes`].

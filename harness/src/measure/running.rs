@@ -12,10 +12,11 @@ use super::snapshot::Snapshot;
 use super::sockets::Buffers;
 use super::taps::Taps;
 use super::threads::LaneThreads;
-use crate::data::Counts;
+use crate::data::{Counts, RoundTrips};
 use crate::platform::placement::Placement;
 use crate::sys::kernel::{self, Discards};
 use crate::sys::sensors::Watch;
+use crate::workload::RoundTripMeter;
 
 /// What was read first, before there was any socket.
 pub(super) struct Start<'a> {
@@ -76,6 +77,12 @@ impl<'a> Running<'a> {
             Edge::Closing => Snapshot::closing(threads, taps, self.discards_move)?,
         };
         self.discards_move = snapshot.discards_move;
+        for meter in self.threads.round_trips() {
+            match edge {
+                Edge::Opening => meter.open_window(),
+                Edge::Closing => meter.close_window(),
+            }
+        }
         Ok(snapshot.since(self.start.at, &self.start.discards))
     }
 
@@ -128,9 +135,23 @@ impl<'a> Running<'a> {
             rcvbuf_bytes: self.buffers.rcvbuf_bytes,
             sndbuf_bytes: self.buffers.sndbuf_bytes,
             climate: self.start.watch.climate(),
+            round_trips: self.round_trips(),
             verified: trackers.verified(*part),
             lanes: self.threads.lanes.iter().map(lane_end).collect(),
         })
+    }
+}
+
+impl Running<'_> {
+    /// Those of all clients.
+    fn round_trips(&self) -> Option<RoundTrips> {
+        let meters = self.threads.round_trips();
+        meters
+            .map(RoundTripMeter::round_trips)
+            .reduce(|mut all, one| {
+                all.add(&one);
+                all
+            })
     }
 }
 

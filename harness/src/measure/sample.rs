@@ -4,7 +4,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::readings::{Finished, LaneEnd, LaneReading, Reading};
 use super::site::Edge;
-use crate::data::{Books, Case, Counts, Group, LaneSample, RoundTrips, Sample, Side, Verified};
+use crate::data::{Books, Case, Counts, Group, LaneSample, Sample, Side, Verified};
 use crate::engines::Engines;
 use crate::sys::clock::Switches;
 use crate::sys::host_id::HostId;
@@ -19,7 +19,8 @@ pub(super) struct Half {
     pub(super) finished: Finished,
 }
 
-/// The sample of all halves, the receivers' first. The window is as long as it was by the receivers' clock.
+/// The sample of all halves, the receivers' first. The window is as long as it was by the clock of those who take
+/// the result: receivers, or clients.
 pub(super) fn of(
     case: &Case,
     (sender, receiver): Engines,
@@ -27,10 +28,15 @@ pub(super) fn of(
     halves: &[Half],
 ) -> Sample {
     let sent_in_pieces = sender.about.group == Group::Offload;
-    let window_ns = halves.first().map_or(0, |receivers| {
+    let conclude = if case.asks() {
+        halves.last()
+    } else {
+        halves.first()
+    };
+    let window_ns = conclude.map_or(0, |half| {
         let Half {
             opening, closing, ..
-        } = receivers;
+        } = half;
         closing.at_ns.saturating_sub(opening.at_ns)
     });
     let finished = || halves.iter().map(|half| &half.finished);
@@ -64,7 +70,7 @@ pub(super) fn of(
             .find_map(|finished| finished.sndbuf_bytes)
             .unwrap_or(0),
         climate: climates.reduce(SensorReadings::worse).unwrap_or_default(),
-        round_trips: halves.iter().find_map(Half::round_trips),
+        round_trips: finished().find_map(|finished| finished.round_trips.clone()),
         verified: verified(halves),
     }
 }
@@ -162,12 +168,6 @@ impl Half {
         grown(open.coordinator_cpu_ns, close.coordinator_cpu_ns)
     }
 
-    /// Those that ended between the two edges.
-    fn round_trips(&self) -> Option<RoundTrips> {
-        let (open, close) = (&self.opening.round_trips, &self.closing.round_trips);
-        Some(close.as_ref()?.since(open.as_ref()?))
-    }
-
     fn lanes(&self) -> impl Iterator<Item = LaneSample> {
         self.edges().map(|(lane, (open, close))| {
             let counted =
@@ -244,7 +244,6 @@ mod tests {
                 cpu_ns: Some(at_s + 1),
                 coordinator_cpu_ns: Some(10 * at_s),
                 lanes: vec![lane],
-                round_trips: None,
             }
         };
         let (opening, closing, end) = (reading(2), reading(5), reading(6));
@@ -260,6 +259,7 @@ mod tests {
                 rcvbuf_bytes: side.receives().then_some(4096),
                 sndbuf_bytes: side.sends().then_some(8192),
                 climate: SensorReadings::default(),
+                round_trips: None,
                 verified: None,
                 lanes: vec![LaneEnd {
                     side,

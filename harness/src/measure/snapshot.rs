@@ -7,7 +7,7 @@ use super::lane::Lane;
 use super::readings::{LaneReading, Reading};
 use super::taps::Taps;
 use super::threads::LaneThreads;
-use crate::data::{Counts, RoundTrips};
+use crate::data::Counts;
 use crate::sys::clock::{self, Switches};
 use crate::sys::kernel::Discards;
 use crate::sys::run_queue::{self, CpuTaken};
@@ -28,7 +28,6 @@ pub(super) struct Snapshot {
     /// CPU time of the process, and of the coordinator, which reads it.
     cpu_ns: Option<(u64, u64)>,
     lanes: Vec<LaneReading>,
-    round_trips: Option<RoundTrips>,
 }
 
 impl Snapshot {
@@ -110,7 +109,6 @@ impl Snapshot {
             reading.cpu_ns = lane.cpu_ns();
             reading.waited_ns = lane.waited_ns();
         }
-        let round_trips = round_trips(threads);
         let cpu_ns = clock::process_cpu_ns().zip(clock::own_cpu_ns());
         Ok(Self {
             at,
@@ -125,7 +123,6 @@ impl Snapshot {
             failed_sends: threads.failed_sends(),
             cpu_ns,
             lanes,
-            round_trips,
         })
     }
 
@@ -140,7 +137,6 @@ impl Snapshot {
             cpu_ns: self.cpu_ns.map(|(all, own)| all.saturating_sub(own)),
             coordinator_cpu_ns: self.cpu_ns.map(|(_, own)| own),
             lanes: self.lanes,
-            round_trips: self.round_trips,
         }
     }
 
@@ -155,18 +151,6 @@ impl Snapshot {
             (reading.switches, reading.taken) = (switches, taken);
         }
     }
-}
-
-/// Those of all clients. A few microseconds each.
-fn round_trips(threads: &LaneThreads) -> Option<RoundTrips> {
-    let meters = threads
-        .lanes
-        .iter()
-        .filter_map(|lane| lane.round_trips.as_ref());
-    meters.map(|meter| meter.read()).reduce(|mut all, one| {
-        all.add(&one);
-        all
-    })
 }
 
 /// What is slow to read of each lane.

@@ -16,7 +16,7 @@ use crate::engines::{self, Engines};
 use crate::platform::placement::Placement;
 use crate::sys::wakeup;
 use crate::workload::lane::{Control, LaneContext};
-use crate::workload::{CALLED_OFF, Program};
+use crate::workload::{CALLED_OFF, Program, RoundTripMeter};
 
 /// The lanes of one run. Dropping it stops and joins them, whatever they are doing.
 pub(super) struct LaneThreads {
@@ -132,6 +132,13 @@ impl LaneThreads {
             }
             lane.last_look = Some(received);
         }
+    }
+
+    /// Where the clients count their round trips.
+    pub(super) fn round_trips(&self) -> impl Iterator<Item = &RoundTripMeter> {
+        self.lanes
+            .iter()
+            .filter_map(|lane| lane.round_trips.as_deref())
     }
 
     /// Lets the lanes go.

@@ -18,9 +18,10 @@ const QUIET: Duration = Duration::from_millis(500);
 /// The same where nothing is left in any queue, neither of a socket nor of a CPU: only a queueing discipline,
 /// or a CPU that is held up in the middle of a softirq, has a datagram then.
 const QUIET_WHEN_EMPTY: Duration = Duration::from_millis(50);
-/// A thread that waits for its own datagrams or for answers, and in which nothing moved for so long, waits for one
-/// that is lost.
+/// A thread that sends and receives in turn, and in which nothing moved for so long, waits for a lost datagram.
 const STALLED: Duration = Duration::from_millis(50);
+/// How often clients are to look for requests that are overdue. Each time may delay an answer.
+const OVERDUE: Duration = Duration::from_millis(250);
 
 /// Lets time pass while the lanes run. If it is for long, looks at the sensors meanwhile, since the firmware
 /// forgets within 2 s that it throttled, and at the drops, since the kernel counts them with 32 bits. Windows
@@ -32,9 +33,10 @@ pub(super) fn pass(
     interrupt: &Interrupt,
 ) -> Result<(), NoSample> {
     let may_stall = case.threads.is_alone() || case.asks();
+    let stalled = if case.asks() { OVERDUE } else { STALLED };
     let now = Instant::now();
     let (end, mut look_at) = (now + duration, now + LOOK);
-    let most = if may_stall { STALLED } else { LOOK };
+    let most = if may_stall { stalled } else { LOOK };
     loop {
         let left = end.saturating_duration_since(Instant::now());
         if interrupt.sleep_unless(left.min(most), &sites.ended())? {

@@ -2,7 +2,7 @@
 
 use crate::cli::{EngineArg, ParameterArgs, RunArgs};
 use crate::data::parameters::{Extent, column, parameters};
-use crate::data::{Sharing, SharingKind, Spread};
+use crate::data::{Sharing, SharingKind, Spread, Workload};
 use crate::engines::{self, Entry};
 use crate::error::UsageError;
 use crate::plan::Axes;
@@ -19,6 +19,7 @@ macro_rules! define {
         /// A value that is in a list twice, or that cannot be where it was put.
         pub(super) fn of(args: &RunArgs, defaults: &Defaults) -> Result<Axes, UsageError> {
             let given = &args.parameters;
+            of_requests(given)?;
             let extent = if args.measuring.quick { Extent::Quick } else { Extent::Full };
             Ok(Axes {
                 engines: engine_pairs(given)?,
@@ -31,6 +32,43 @@ macro_rules! define {
     };
 }
 parameters!(define);
+
+/// Options of requests do nothing where nobody asks.
+fn of_requests(given: &ParameterArgs) -> Result<(), UsageError> {
+    let asks = |workloads: &Vec<Workload>| workloads.contains(&Workload::Ask);
+    let is_asked = given.workload.as_ref().is_some_and(asks);
+    let first = |values: Option<String>| values.filter(|_| !is_asked);
+    let flags = [
+        ("--outstanding", first(text_of(given.outstanding.as_ref()))),
+        ("--rate", first(text_of(given.rate.as_ref()))),
+        ("--arrivals", first(text_of(given.arrivals.as_ref()))),
+        ("--service", first(text_of(given.service.as_ref()))),
+    ];
+    let idle = flags
+        .into_iter()
+        .find_map(|(flag, value)| Some((flag, value?)));
+    if let Some((flag, value)) = idle {
+        return Err(UsageError::flag(
+            flag,
+            &value,
+            "add --workload ask, or leave it out",
+        ));
+    }
+    if let Some(value) = text_of(given.arrivals.as_ref()).filter(|_| given.rate.is_none()) {
+        let fix = "add --rate, the requests per second, or leave it out";
+        return Err(UsageError::flag("--arrivals", &value, fix));
+    }
+    if let Some(value) = text_of(given.outstanding.as_ref()).filter(|_| given.rate.is_some()) {
+        let fix = "leave it out, or --rate: who sends at a rate does not wait for answers";
+        return Err(UsageError::flag("--outstanding", &value, fix));
+    }
+    Ok(())
+}
+
+/// The first of the values.
+fn text_of<T: ToString>(values: Option<&Vec<T>>) -> Option<String> {
+    values?.first().map(ToString::to_string)
+}
 
 fn default<T>(
     board: &Defaults,

@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::Conditions;
-use crate::data::{Case, Group, Ip, LEAST_REQUEST_BYTES, Payload, Sharing, Spread, Workers};
+use crate::data::{Case, Group, Ip, LEAST_REQUEST_BYTES, Payload, Sharing, Spread, Wait, Workers};
 use crate::engines::{self, Engines, Entry};
 use crate::platform::placement::{Pin, Placement};
+use crate::workload::ask::TIMEOUT_NS;
 
 /// Whether a case runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -108,11 +109,25 @@ fn cannot_ask(case: &Case, (sender, receiver): Engines) -> Option<String> {
             "a request holds its number: use a payload of {LEAST_REQUEST_BYTES} B or more"
         ));
     }
-    if case.is_open_loop() && case.tokio_workers.is_some() {
-        return Some(
-            "who sends at a rate sleeps, and would hold up a worker: leave out --tokio-workers"
-                .to_owned(),
-        );
+    if case.tokio_workers.is_some() && (case.is_open_loop() || case.service.is_some()) {
+        let why = "--rate and --service sleep or work, and would hold up a worker: leave out --tokio-workers";
+        return Some(why.to_owned());
+    }
+    let spins = case.wait == Some(Wait::Spin) || sender.about.always_spins;
+    if case.is_open_loop() && spins {
+        let why = "with --rate, a client that spins would take the CPU from the thread that sends";
+        return Some(why.to_owned());
+    }
+    if let Some(service) = case.service.filter(|_| !case.is_open_loop()) {
+        let clients = case.threads.senders().div_ceil(case.threads.receivers());
+        let queue_ns = service.ns * (clients * case.outstanding_requests()) as u64;
+        if queue_ns >= TIMEOUT_NS {
+            return Some(format!(
+                "requests would wait for {} ms, and are given up after {}: use a shorter --service or fewer requests",
+                queue_ns / 1_000_000,
+                TIMEOUT_NS / 1_000_000
+            ));
+        }
     }
     [sender, receiver].into_iter().find_map(|entry| {
         let reason = entry.about.answers.err()?;
@@ -165,7 +180,9 @@ fn warnings(
     let (senders, receivers) = (threads.senders(), threads.receivers());
     let mut warnings = Vec::new();
     let workers = case.tokio_workers.map_or(0, Workers::count);
-    let busy = threads.count() - lanes_on_workers(case, (sender, receiver)) + workers;
+    // A client that asks at a rate is two threads.
+    let collectors = if case.is_open_loop() { senders } else { 0 };
+    let busy = threads.count() + collectors - lanes_on_workers(case, (sender, receiver)) + workers;
     if busy > cpus {
         let plural = if cpus == 1 { "" } else { "s" };
         warnings.push(format!("{busy} threads share {cpus} CPU{plural}"));

@@ -61,14 +61,14 @@ impl Reading {
         self.error.is_some() || self.own.is_some()
     }
 
-    /// The median of `count` values whose logarithms have this standard deviation, in percent.
+    /// The estimate of `count` values whose logarithms have this standard deviation, in percent.
     pub(super) fn scattered(self, deviation_pct: f64, count: usize) -> Self {
         if !deviation_pct.is_finite() || deviation_pct < 0.0 || count < 2 {
             return self;
         }
         let count = count as f64;
         self.with(
-            stats::error_of_median(deviation_pct / 100.0, count),
+            stats::error_of_estimate(deviation_pct / 100.0, count),
             count - 1.0,
         )
     }

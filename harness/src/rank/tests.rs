@@ -168,7 +168,7 @@ fn without_a_reference_the_speed_itself_is_ranked() {
     assert_eq!(speed(standing), [("mmsg", Some(1)), ("nix", Some(2))]);
     let text = board.recommendation(By::Speed);
     assert!(
-        text.contains("it received 200.0 (197.4 to 202.6) thousand datagrams"),
+        text.contains("it received 200.0 (197.9 to 202.2) thousand datagrams"),
         "{text}"
     );
 }

@@ -70,7 +70,7 @@ impl Row {
             self.ratio_to_std,
             self.ratio_to_std_low,
             self.ratio_to_std_high,
-        )
+        ) && is_narrow(self.rtt_p50_us, self.rtt_p50_us_low, self.rtt_p50_us_high)
     }
 
     /// Whether it is the row that the others of its block are held against.

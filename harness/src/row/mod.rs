@@ -27,7 +27,7 @@ pub use self::machine::Machine;
 use self::numbers::{Speeds, high, low, middle};
 pub(crate) use self::numbers::{cpu_ns_per_packet, received_pps};
 pub use self::outcome::{EndedBy, Outcome, Status};
-use self::round_trips::{Latencies, P50, P90, P99, P999, P9999};
+use self::round_trips::Latencies;
 use self::rounding::decimals;
 pub(crate) use self::rounding::milliseconds;
 
@@ -99,7 +99,7 @@ pub struct Row {
     pub rtt_mean_us: Option<f64>,
     pub rtt_sd_us: Option<f64>,
     pub answered_requests: Option<u64>,
-    pub timed_out_requests: Option<u64>,
+    pub unanswered_requests: Option<u64>,
     pub late_answers: Option<u64>,
     pub loss_pct: Option<f64>,
     pub sent_packets: Option<u64>,
@@ -201,10 +201,12 @@ impl Row {
             let found = own::sd_pct(samples, input.others, value).filter(|_| speaks);
             found.map(decimals::<3>)
         };
+        // What was asked for is no result.
+        let ratio = speeds.ratio.filter(|_| !case.is_open_loop());
         let all = Latencies::of(samples);
         let is_overloaded = round_trips::overload(case, samples).is_some();
         let latencies = Latencies::of(samples.iter().filter(|_| speaks && !is_overloaded));
-        let rtt = |share| latencies.quantile_us(share);
+        let [p50, p90, p99, p999, p9999] = latencies.quantiles_us;
         let taken_pct = |what| lost::taken_pct(samples, what).map(decimals::<2>);
         let books = (!samples.is_empty()).then(|| numbers::total_books(samples));
         Self {
@@ -245,27 +247,27 @@ impl Row {
             received_mbps_low: low::<3>(speeds.received_mbps),
             received_mbps_high: high::<3>(speeds.received_mbps),
             sent_pps: middle::<0>(speeds.sent_pps),
-            rtt_p50_us: middle::<3>(rtt(P50)),
-            rtt_p50_us_low: low::<3>(rtt(P50)),
-            rtt_p50_us_high: high::<3>(rtt(P50)),
-            rtt_p90_us: middle::<3>(rtt(P90)),
-            rtt_p90_us_low: low::<3>(rtt(P90)),
-            rtt_p90_us_high: high::<3>(rtt(P90)),
-            rtt_p99_us: middle::<3>(rtt(P99)),
-            rtt_p99_us_low: low::<3>(rtt(P99)),
-            rtt_p99_us_high: high::<3>(rtt(P99)),
-            rtt_p999_us: middle::<3>(rtt(P999)),
-            rtt_p999_us_low: low::<3>(rtt(P999)),
-            rtt_p999_us_high: high::<3>(rtt(P999)),
-            rtt_p9999_us: middle::<3>(rtt(P9999)),
-            rtt_p9999_us_low: low::<3>(rtt(P9999)),
-            rtt_p9999_us_high: high::<3>(rtt(P9999)),
+            rtt_p50_us: middle::<3>(p50),
+            rtt_p50_us_low: low::<3>(p50),
+            rtt_p50_us_high: high::<3>(p50),
+            rtt_p90_us: middle::<3>(p90),
+            rtt_p90_us_low: low::<3>(p90),
+            rtt_p90_us_high: high::<3>(p90),
+            rtt_p99_us: middle::<3>(p99),
+            rtt_p99_us_low: low::<3>(p99),
+            rtt_p99_us_high: high::<3>(p99),
+            rtt_p999_us: middle::<3>(p999),
+            rtt_p999_us_low: low::<3>(p999),
+            rtt_p999_us_high: high::<3>(p999),
+            rtt_p9999_us: middle::<3>(p9999),
+            rtt_p9999_us_low: low::<3>(p9999),
+            rtt_p9999_us_high: high::<3>(p9999),
             rtt_max_us: latencies.longest_us(),
             rtt_mean_us: latencies.mean_us(),
             rtt_sd_us: latencies.sd_us(),
-            answered_requests: all.total(|window| window.times.count()),
-            timed_out_requests: all.total(|window| window.timed_out),
-            late_answers: all.total(|window| window.late),
+            answered_requests: all.total(|all| all.times.count()),
+            unanswered_requests: all.total(|all| all.unanswered),
+            late_answers: all.total(|all| all.late),
             loss_pct: books.and_then(numbers::loss_pct),
             sent_packets: books.map(|books| books.sent),
             received_packets: books.map(|books| books.received),
@@ -286,9 +288,9 @@ impl Row {
             cpu_ns_per_packet_low: low::<1>(speeds.cpu_ns_per_packet),
             cpu_ns_per_packet_high: high::<1>(speeds.cpu_ns_per_packet),
             other_cpu_ns_per_packet: middle::<1>(speeds.other_cpu_ns_per_packet),
-            ratio_to_std: middle::<4>(speeds.ratio),
-            ratio_to_std_low: low::<4>(speeds.ratio),
-            ratio_to_std_high: high::<4>(speeds.ratio),
+            ratio_to_std: middle::<4>(ratio),
+            ratio_to_std_low: low::<4>(ratio),
+            ratio_to_std_high: high::<4>(ratio),
             cpu_ratio_to_std: middle::<4>(speeds.cpu_ratio),
             cpu_ratio_to_std_low: low::<4>(speeds.cpu_ratio),
             cpu_ratio_to_std_high: high::<4>(speeds.cpu_ratio),

@@ -178,18 +178,23 @@ fn cpu_ns_per(
     (lanes().count() > 0 && packets > 0).then(|| cpu_ns as f64 / packets as f64)
 }
 
+/// Of requests, all that clients spend.
 fn sender_cpu_ns_per_packet(sample: &Sample) -> Option<f64> {
-    cpu_ns_per(
-        sample,
-        |lane| matches!(lane.side, Side::Sender | Side::Client),
-        initiated,
-    )
+    let sends = |lane: &LaneSample| match lane.side {
+        Side::Sender | Side::Client => true,
+        Side::Receiver => has_servers(sample),
+        Side::Alone | Side::Server | Side::Worker => false,
+    };
+    cpu_ns_per(sample, sends, initiated)
+}
+
+fn has_servers(sample: &Sample) -> bool {
+    sample.lanes.iter().any(|lane| lane.side == Side::Server)
 }
 
 fn receiver_cpu_ns_per_packet(sample: &Sample) -> Option<f64> {
     // Of requests, those who serve them; who receives the answers is a client.
-    let serves = |lane: &LaneSample| lane.side == Side::Server;
-    let (side, packets): (_, fn(&LaneSample) -> u64) = if sample.lanes.iter().any(serves) {
+    let (side, packets): (_, fn(&LaneSample) -> u64) = if has_servers(sample) {
         (Side::Server, served)
     } else {
         (Side::Receiver, concluded)

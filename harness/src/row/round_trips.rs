@@ -1,16 +1,16 @@
-//! How soon requests were answered: histograms in, estimates out.
+//! How soon requests were answered: histograms in, quantiles out.
 
 use super::numbers;
 use super::rounding::decimals;
-use crate::data::{Case, RoundTrips, Sample};
-use crate::stats::{self, Estimate};
+use crate::data::{Arrivals, Case, Histogram, RoundTrips, Sample};
+use crate::stats::{CONFIDENCE, Estimate};
 
 /// The quantiles of rows.
-pub(super) const P50: f64 = 0.5;
-pub(super) const P90: f64 = 0.9;
-pub(super) const P99: f64 = 0.99;
-pub(super) const P999: f64 = 0.999;
-pub(super) const P9999: f64 = 0.9999;
+pub(super) const SHARES: [f64; 5] = [0.5, 0.9, 0.99, 0.999, 0.9999];
+/// So many requests have to take longer than a quantile, for it to be said.
+const LONGER: f64 = 10.0;
+/// How often windows are drawn again.
+const DRAWN: usize = 200;
 
 /// Why the round trips of a case say nothing, if they do not: more was asked than could be answered, and the longer
 /// that lasts, the longer they are.
@@ -19,8 +19,13 @@ pub(super) fn overload(case: &Case, samples: &[Sample]) -> Option<String> {
     let seconds: f64 = samples.iter().map(numbers::window_seconds).sum();
     let answered: u64 = samples.iter().map(numbers::received).sum();
     let asked = rate.per_second() * seconds;
-    // 2 %, or what arrivals at random may do: four standard deviations.
-    let slack = (4.0 / asked.sqrt()).max(0.02);
+    let by_chance = match case.arrivals.unwrap_or_default() {
+        // What is under way at the edges of a window.
+        Arrivals::Even => 2.0 * samples.len() as f64 * case.threads.senders() as f64 / asked,
+        // Four standard deviations.
+        Arrivals::Poisson => 4.0 / asked.sqrt(),
+    };
+    let slack = by_chance.max(0.02);
     (asked > 0.0 && (answered as f64) < asked * (1.0 - slack)).then(|| {
         let answered = answered as f64 / seconds;
         format!("above capacity: of {rate} requests per second {answered:.0} were answered, so no round trips")
@@ -28,59 +33,115 @@ pub(super) fn overload(case: &Case, samples: &[Sample]) -> Option<String> {
 }
 
 /// The round trips of the windows of a case.
-pub(super) struct Latencies<'a>(Vec<&'a RoundTrips>);
+pub(super) struct Latencies {
+    /// Of all of them.
+    together: RoundTrips,
+    /// In microseconds, by [`SHARES`]. `None`: too few take longer, or it is among those without an answer.
+    pub(super) quantiles_us: [Option<Estimate>; SHARES.len()],
+    is_asked: bool,
+}
 
-impl<'a> Latencies<'a> {
-    pub(super) fn of(samples: impl IntoIterator<Item = &'a Sample>) -> Self {
+impl Latencies {
+    pub(super) fn of<'a>(samples: impl IntoIterator<Item = &'a Sample>) -> Self {
         let windows = samples.into_iter();
-        Self(
-            windows
-                .filter_map(|sample| sample.round_trips.as_ref())
-                .collect(),
-        )
+        let windows = windows.filter_map(|sample| sample.round_trips.as_ref());
+        Self::of_windows(&windows.collect::<Vec<_>>())
     }
 
-    /// The round trip that a share of all does not exceed, in microseconds: estimated from that of each window.
-    /// `None` unless each window has some that exceed it.
-    pub(super) fn quantile_us(&self, share: f64) -> Option<Estimate> {
-        let exceed = |window: &&RoundTrips| (1.0 - share) * window.times.count() as f64 >= 0.999;
-        let windows = self.0.iter();
-        let quantiles = windows.map(|window| Some(microseconds(window.times.quantile(share)?)));
-        let quantiles: Vec<f64> = quantiles.collect::<Option<_>>()?;
-        if !self.0.iter().all(exceed) {
-            return None;
+    fn of_windows(windows: &[&RoundTrips]) -> Self {
+        let together = sum(windows);
+        let drawn = drawn(windows);
+        let quantile = |share| {
+            let beyond = (1.0 - share) * asked(&together) as f64;
+            let middle = quantile_us(&together, share).filter(|_| beyond >= LONGER - 1e-6)?;
+            Some(interval(
+                middle,
+                drawn.iter().map(|all| quantile_us(all, share)),
+            ))
+        };
+        Self {
+            quantiles_us: SHARES.map(quantile),
+            is_asked: !windows.is_empty(),
+            together,
         }
-        stats::estimate(&quantiles)
     }
 
-    /// The mean of all, in microseconds.
+    /// The mean, in microseconds.
     pub(super) fn mean_us(&self) -> Option<f64> {
-        Some(microseconds(self.together().mean_ns()?))
+        Some(microseconds(self.together.mean_ns()?))
     }
 
-    /// Standard deviation of all, in microseconds.
+    /// Standard deviation, in microseconds.
     pub(super) fn sd_us(&self) -> Option<f64> {
-        let all = self.together();
-        all.times
-            .standard_deviation(all.mean_ns()?)
-            .map(microseconds)
+        let mean_ns = self.together.mean_ns()?;
+        let deviation_ns = self.together.times.standard_deviation(mean_ns);
+        deviation_ns.map(microseconds)
     }
 
-    /// The longest of all, in microseconds.
+    /// The longest, in microseconds.
     pub(super) fn longest_us(&self) -> Option<f64> {
-        self.together().times.quantile(1.0).map(microseconds)
+        self.together.times.quantile(1.0).map(microseconds)
     }
 
     /// A sum over all windows. `None`: nobody asked.
     pub(super) fn total(&self, count: fn(&RoundTrips) -> u64) -> Option<u64> {
-        let counts = self.0.iter().map(|window| count(window));
-        (!self.0.is_empty()).then(|| counts.sum())
+        self.is_asked.then(|| count(&self.together))
     }
+}
 
-    fn together(&self) -> RoundTrips {
-        let mut all = RoundTrips::default();
-        self.0.iter().for_each(|window| all.add(window));
-        all
+fn sum(windows: &[&RoundTrips]) -> RoundTrips {
+    let mut all = RoundTrips::default();
+    for window in windows {
+        all.add(window);
+    }
+    all
+}
+
+fn asked(round_trips: &RoundTrips) -> u64 {
+    round_trips.times.count() + round_trips.unanswered
+}
+
+/// A request without an answer took longer than all that have one.
+fn quantile_us(round_trips: &RoundTrips, share: f64) -> Option<f64> {
+    let RoundTrips {
+        times, unanswered, ..
+    } = round_trips;
+    Histogram::quantile_among(times, share, *unanswered).map(microseconds)
+}
+
+/// As many windows as there are, drawn from them at random, again and again: how other windows of the same kind would
+/// have come out (Efron & Tibshirani, *An Introduction to the Bootstrap*, chapter 13). Always the same for the same
+/// windows.
+fn drawn(windows: &[&RoundTrips]) -> Vec<RoundTrips> {
+    if windows.len() < 2 {
+        return Vec::new();
+    }
+    let mut rng = fastrand::Rng::with_seed(windows.len() as u64);
+    let mut draw = || -> RoundTrips {
+        let again = windows.iter().map(|_| windows[rng.usize(..windows.len())]);
+        sum(&again.collect::<Vec<_>>())
+    };
+    (0..DRAWN).map(|_| draw()).collect()
+}
+
+/// The interval that leaves out as many of the lowest and of the highest as is to be wrong. One that is not there is
+/// higher than any.
+fn interval(middle: f64, drawn: impl Iterator<Item = Option<f64>>) -> Estimate {
+    let mut drawn: Vec<f64> = drawn.map(|us| us.unwrap_or(f64::INFINITY)).collect();
+    drawn.sort_by(f64::total_cmp);
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "5 of 200"
+    )]
+    let beyond = ((1.0 - CONFIDENCE) / 2.0 * drawn.len() as f64) as usize;
+    let bound = |us: Option<&f64>| us.copied().filter(|us| us.is_finite());
+    let low = bound(drawn.get(beyond));
+    let high = bound(drawn.iter().rev().nth(beyond));
+    Estimate {
+        middle,
+        low: low.map(|low| low.min(middle)),
+        high: high.map(|high| high.max(middle)),
     }
 }
 
@@ -91,10 +152,10 @@ fn microseconds(ns: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::{BUCKETS, Histogram, bucket_of};
+    use crate::data::{BUCKETS, bucket_of};
 
     /// A window in which the round trips took so many microseconds.
-    fn window(times_us: impl IntoIterator<Item = u64>) -> RoundTrips {
+    fn window(times_us: impl IntoIterator<Item = u64>, unanswered: u64) -> RoundTrips {
         let mut counts = vec![0; BUCKETS];
         let mut sum_ns = 0;
         for us in times_us {
@@ -104,39 +165,71 @@ mod tests {
         RoundTrips {
             times: Histogram::of_counts(counts),
             sum_ns,
-            timed_out: 1,
+            unanswered,
             late: 0,
         }
     }
 
+    fn of(windows: &[RoundTrips]) -> Latencies {
+        Latencies::of_windows(&windows.iter().collect::<Vec<_>>())
+    }
+
     #[test]
-    fn a_quantile_is_said_only_where_something_exceeds_it() {
-        let windows: Vec<RoundTrips> = (0..6).map(|n| window(1 + n..=1000 + n)).collect();
-        let latencies = Latencies(windows.iter().collect());
-        for (share, us) in [(P50, 502.5), (P90, 902.5), (P99, 992.5), (P999, 1001.5)] {
-            let found = latencies.quantile_us(share).expect("enough of them");
-            assert!(
-                (found.middle / us - 1.0).abs() < 0.005,
-                "{share}: {found:?}"
-            );
-            assert!(found.low < Some(found.middle) && Some(found.middle) < found.high);
+    fn a_quantile_is_that_of_all_and_said_only_where_enough_take_longer() {
+        let latencies = of(&[0, 100, 200, 300, 400, 500].map(|n| window(1 + n..=2000 + n, 0)));
+        for (found, us) in latencies
+            .quantiles_us
+            .iter()
+            .zip([1250.5, 2060.0, 2390.0, 2488.0])
+        {
+            let found = found.expect("12 of 12,000 take longer");
+            assert!((found.middle / us - 1.0).abs() < 0.005, "{us}: {found:?}");
+            assert!(found.low < Some(found.middle) && Some(found.middle) <= found.high);
         }
-        assert!(latencies.quantile_us(P9999).is_none());
+        assert!(latencies.quantiles_us[4].is_none(), "1 of 12,000");
         let longest = latencies.longest_us().expect("there are some");
-        assert!((longest / 1005.0 - 1.0).abs() < 0.005, "{longest}");
-        assert_eq!(latencies.mean_us(), Some(503.0));
-        assert_eq!(latencies.total(|window| window.timed_out), Some(6));
+        assert!((longest / 2500.0 - 1.0).abs() < 0.005, "{longest}");
+        assert_eq!(latencies.mean_us(), Some(1250.5));
+    }
+
+    #[test]
+    fn a_stall_in_one_window_is_in_the_quantiles_of_all() {
+        let calm = || window((0..1000).map(|_| 50), 0);
+        let stalled = window((0..1000).map(|n| if n < 900 { 100_000 } else { 50 }), 0);
+        let mut windows: Vec<RoundTrips> = (0..14).map(|_| calm()).collect();
+        windows.push(stalled);
+        let [p50, p90, p99, ..] = of(&windows).quantiles_us;
+        assert!(p50.is_some_and(|p50| p50.middle < 51.0 && p50.high < Some(51.0)));
+        assert!(p90.is_some_and(|p90| p90.middle < 51.0));
+        // 6 % of all.
+        let p99 = p99.expect("150 take longer");
+        assert!(p99.middle > 99_000.0 && p99.low < Some(51.0), "{p99:?}");
+    }
+
+    #[test]
+    fn requests_without_an_answer_are_the_longest() {
+        let windows = [1, 2].map(|_| window(1..=980, 20));
+        let [p50, p90, p99, ..] = of(&windows).quantiles_us;
+        assert!(p50.is_some() && p90.is_some());
+        assert!(p99.is_none(), "2 % have no answer");
+        assert_eq!(of(&windows).total(|all| all.unanswered), Some(40));
     }
 
     #[test]
     fn where_nobody_asked_nothing_is_said() {
-        let latencies = Latencies(Vec::new());
-        assert!(latencies.quantile_us(P50).is_none());
+        let latencies = of(&[]);
+        assert!(latencies.quantiles_us.iter().all(Option::is_none));
         let nothing = (
             latencies.mean_us(),
             latencies.longest_us(),
             latencies.total(|_| 1),
         );
         assert_eq!(nothing, (None, None, None));
+        let alone = of(&[window(1..=100, 0)]).quantiles_us[0].expect("there are enough");
+        assert_eq!(
+            (alone.low, alone.high),
+            (None, None),
+            "one window has no interval"
+        );
     }
 }

@@ -210,7 +210,7 @@ fn idle_lanes(input: &RowInput) -> Vec<String> {
         (idle > 0 && idle < moved.len()).then_some((idle, moved.len()))
     };
     let mut warnings = Vec::new();
-    if let Some((idle, all)) = idle(Side::sends, |lane| lane.sent_packets) {
+    if let Some((idle, all)) = idle(Side::initiates, |lane| lane.sent_packets) {
         warnings.push(format!(
             "{idle} of {all} senders sent nothing in any window"
         ));

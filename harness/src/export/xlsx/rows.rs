@@ -79,7 +79,7 @@ mod tests {
             ("received_mbps", "#,##0.0"),
             ("cpu_ns_per_packet", "#,##0.0"),
             ("rtt_p99_us_low", "#,##0.0"),
-            ("timed_out_requests", "#,##0"),
+            ("unanswered_requests", "#,##0"),
             ("unaccounted_packets", "#,##0"),
             ("cpu_ratio_to_std_low", "0.0000"),
             ("ratio_sd_pct", "0.00"),

@@ -122,7 +122,7 @@ impl SendBatch {
     }
 
     /// Has all of them go to `to`, unless they go to where the socket is connected.
-    #[cold]
+    #[inline(never)]
     fn aim(&mut self, to: SocketAddr) {
         let Some(peer) = &mut self.peer else { return };
         let to = SockAddr::from(to);
