@@ -23,7 +23,7 @@ fn every_engine_that_can_asks_and_answers() {
     let place = Place::new();
     let rows = ask(
         &place,
-        "500ms",
+        "200ms",
         "--engine all --threads 2,3 --payload 300 --ip v4 --verify",
     );
     let mut answered = BTreeSet::new();
