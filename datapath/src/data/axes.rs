@@ -2,9 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use serde::{Deserialize, Serialize};
-
-use super::bounded::{bounded, by_name};
+use super::bounded::{bounded, choice};
 
 bounded! {
     /// How many threads: one sends and receives in turn; more are divided between senders and receivers,
@@ -91,64 +89,36 @@ impl Workers {
     }
 }
 
-/// Whether `connect(2)` was called. A receiver is connected only where exactly one sender reaches it.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    Default,
-    PartialEq,
-    Eq,
-    Hash,
-    PartialOrd,
-    Ord,
-    Serialize,
-    Deserialize,
-    clap::ValueEnum,
-)]
-#[serde(rename_all = "lowercase")]
-pub enum Connection {
-    /// `send`/`recv` on connected sockets.
-    #[default]
-    Connected,
-    /// `send_to`/`recv_from`, with an address in every call.
-    Unconnected,
+choice! {
+    /// Whether `connect(2)` was called. A receiver is connected only where exactly one sender reaches it.
+    #[derive(Default)]
+    Connection {
+        /// `send`/`recv` on connected sockets.
+        #[default]
+        Connected,
+        /// `send_to`/`recv_from`, with an address in every call.
+        Unconnected,
+    }
 }
 
-by_name!(Connection);
-
-/// How receivers wait, of the engines whose calls can do both.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
-#[serde(rename_all = "lowercase")]
-pub enum Wait {
-    /// They sleep until something comes.
-    Block,
-    /// They call again and again: no sleep and no wake-up, but a whole CPU.
-    Spin,
+choice! {
+    /// How receivers wait, of the engines whose calls can do both.
+    Wait {
+        /// They sleep until something comes.
+        Block,
+        /// They call again and again: no sleep and no wake-up, but a whole CPU.
+        Spin,
+    }
 }
 
-by_name!(Wait);
-
-/// Which loopback address the datagrams go to.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    Hash,
-    PartialOrd,
-    Ord,
-    Serialize,
-    Deserialize,
-    clap::ValueEnum,
-)]
-#[serde(rename_all = "lowercase")]
-pub enum Ip {
-    /// 127.0.0.1
-    V4,
-    /// `::1`
-    V6,
+choice! {
+    /// Which loopback address the datagrams go to.
+    Ip {
+        /// 127.0.0.1
+        V4,
+        /// `::1`
+        V6,
+    }
 }
 
 impl Ip {
@@ -160,8 +130,6 @@ impl Ip {
         }
     }
 }
-
-by_name!(Ip);
 
 #[cfg(test)]
 mod tests {

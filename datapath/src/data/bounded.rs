@@ -56,9 +56,17 @@ macro_rules! bounded {
     };
 }
 
-/// A choice is parsed and shown by the name that it has on the command line.
-macro_rules! by_name {
-    ($name:ident) => {
+/// A choice: parsed, shown and stored by the names that its variants have on the command line.
+macro_rules! choice {
+    ($(#[$meta:meta])* $name:ident { $($(#[$of_variant:meta])* $variant:ident,)+ }) => {
+        $(#[$meta])*
+        #[derive(
+            Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+            clap::ValueEnum,
+        )]
+        #[serde(rename_all = "lowercase")]
+        pub enum $name { $($(#[$of_variant])* $variant,)+ }
+
         impl std::str::FromStr for $name {
             type Err = String;
 
@@ -80,4 +88,23 @@ macro_rules! by_name {
     };
 }
 
-pub(super) use {bounded, by_name};
+/// Stored as the text by which it is parsed and shown.
+macro_rules! stored_as_text {
+    ($name:ident) => {
+        impl TryFrom<std::borrow::Cow<'_, str>> for $name {
+            type Error = String;
+
+            fn try_from(text: std::borrow::Cow<'_, str>) -> Result<Self, String> {
+                text.parse()
+            }
+        }
+
+        impl From<$name> for String {
+            fn from(value: $name) -> Self {
+                value.to_string()
+            }
+        }
+    };
+}
+
+pub(super) use {bounded, choice, stored_as_text};

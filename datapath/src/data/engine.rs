@@ -6,6 +6,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use super::bounded::stored_as_text;
+
 /// The name of an engine on the command line and in files: 1 to 24 lowercase letters, digits and hyphens. The
 /// engine itself may be one that this build does not have.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -67,19 +69,7 @@ impl FromStr for EngineName {
     }
 }
 
-impl TryFrom<Cow<'_, str>> for EngineName {
-    type Error = String;
-
-    fn try_from(text: Cow<'_, str>) -> Result<Self, String> {
-        text.parse()
-    }
-}
-
-impl From<EngineName> for String {
-    fn from(name: EngineName) -> Self {
-        name.as_str().to_owned()
-    }
-}
+stored_as_text!(EngineName);
 
 impl fmt::Display for EngineName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

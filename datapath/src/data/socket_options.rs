@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::bounded::{bounded, by_name};
+use super::bounded::{bounded, choice};
 
 bounded! {
     /// What is asked for as SO_RCVBUF or SO_SNDBUF, in bytes: 1 to [`Buffer::MAX`]. The kernel grants twice
@@ -88,37 +88,32 @@ impl fmt::Display for Sharing {
     }
 }
 
-/// A [`Sharing`] without its [`Spread`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
-#[serde(rename_all = "lowercase")]
-pub enum SharingKind {
-    /// See [`Sharing::Reuseport`].
-    Reuseport,
-    /// See [`Sharing::Reuseaddr`].
-    Reuseaddr,
-    /// See [`Sharing::Separate`].
-    Separate,
+choice! {
+    /// A [`Sharing`] without its [`Spread`].
+    SharingKind {
+        /// See [`Sharing::Reuseport`].
+        Reuseport,
+        /// See [`Sharing::Reuseaddr`].
+        Reuseaddr,
+        /// See [`Sharing::Separate`].
+        Separate,
+    }
 }
 
-by_name!(SharingKind);
-
-/// How flows are spread over receivers that share a port by SO_REUSEPORT.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, clap::ValueEnum,
-)]
-#[serde(rename_all = "lowercase")]
-pub enum Spread {
-    /// By the kernel's hash, but with source ports by which every receiver gets the same number of flows
-    /// (within one, where that cannot be), verified with probe datagrams before the start.
-    #[default]
-    Even,
-    /// By the kernel's hash, as it comes.
-    Hash,
-    /// By a program in the kernel that knows each flow's receiver (SO_ATTACH_REUSEPORT_CBPF).
-    Bpf,
+choice! {
+    /// How flows are spread over receivers that share a port by SO_REUSEPORT.
+    #[derive(Default)]
+    Spread {
+        /// By the kernel's hash, but with source ports by which every receiver gets the same number of flows
+        /// (within one, where that cannot be), verified with probe datagrams before the start.
+        #[default]
+        Even,
+        /// By the kernel's hash, as it comes.
+        Hash,
+        /// By a program in the kernel that knows each flow's receiver (SO_ATTACH_REUSEPORT_CBPF).
+        Bpf,
+    }
 }
-
-by_name!(Spread);
 
 /// The byte that says how a datagram is to be treated: TOS in IPv4, traffic class in IPv6. A DSCP (RFC 2474) is in
 /// the upper 6 bits, ECN (RFC 3168) in the lower 2.

@@ -6,33 +6,19 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::bounded::{bounded, by_name};
+use super::bounded::{bounded, choice, stored_as_text};
 
-/// What the threads of a case do.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    Default,
-    PartialEq,
-    Eq,
-    Hash,
-    PartialOrd,
-    Ord,
-    Serialize,
-    Deserialize,
-    clap::ValueEnum,
-)]
-#[serde(rename_all = "lowercase")]
-pub enum Workload {
-    /// Senders send as fast as they can, receivers take what comes.
-    #[default]
-    Flood,
-    /// Clients ask, servers answer: how soon?
-    Ask,
+choice! {
+    /// What the threads of a case do.
+    #[derive(Default)]
+    Workload {
+        /// Senders send as fast as they can, receivers take what comes.
+        #[default]
+        Flood,
+        /// Clients ask, servers answer: how soon?
+        Ask,
+    }
 }
-
-by_name!(Workload);
 
 /// What a request must hold at least, in bytes: the numbers of its client and its own.
 pub const LEAST_REQUEST_BYTES: usize = 8;
@@ -43,7 +29,8 @@ bounded! {
 }
 
 impl Outstanding {
-    /// As many as fit the smallest receive buffers that systems have by default.
+    /// Four times what a receive buffer of the kernel's default size holds: 212,992 B, of which a small datagram takes
+    /// 832.
     pub const MAX: u16 = 1024;
     /// Each request waits for the answer to the one before.
     pub const DEFAULT: Self = Self(1);
@@ -117,31 +104,17 @@ impl fmt::Display for Rate {
     }
 }
 
-/// How requests that are sent at a rate are spread over time.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    Default,
-    PartialEq,
-    Eq,
-    Hash,
-    PartialOrd,
-    Ord,
-    Serialize,
-    Deserialize,
-    clap::ValueEnum,
-)]
-#[serde(rename_all = "lowercase")]
-pub enum Arrivals {
-    /// Each client sends one after the other at equal distances.
-    #[default]
-    Even,
-    /// At random: distances are exponentially distributed.
-    Poisson,
+choice! {
+    /// How requests that are sent at a rate are spread over time.
+    #[derive(Default)]
+    Arrivals {
+        /// Each client sends one after the other at equal distances.
+        #[default]
+        Even,
+        /// At random: distances are exponentially distributed.
+        Poisson,
+    }
 }
-
-by_name!(Arrivals);
 
 /// What a server does before it answers, for each request: `50us` of computing, or `sleep:1ms`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -155,7 +128,7 @@ pub struct ServiceTime {
 
 impl ServiceTime {
     const UNITS: [(&'static str, u64); 3] = [("ns", 1), ("us", 1000), ("ms", 1_000_000)];
-    /// A request that takes longer is given up: [`crate::workload::ask::TIMEOUT_NS`].
+    /// A request that takes longer is given up: [`crate::workload::TIMEOUT_NS`].
     const MOST_NS: u64 = 200_000_000;
 }
 
@@ -194,19 +167,7 @@ impl fmt::Display for ServiceTime {
     }
 }
 
-impl TryFrom<Cow<'_, str>> for ServiceTime {
-    type Error = String;
-
-    fn try_from(text: Cow<'_, str>) -> Result<Self, String> {
-        text.parse()
-    }
-}
-
-impl From<ServiceTime> for String {
-    fn from(time: ServiceTime) -> Self {
-        time.to_string()
-    }
-}
+stored_as_text!(ServiceTime);
 
 #[cfg(test)]
 mod tests {

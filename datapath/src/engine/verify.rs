@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::data::{LEAST_BYTES, Verified};
+use crate::data::{LEAST_BYTES, LEAST_REQUEST_BYTES, Verified};
 use crate::engine::payload::{Check, Fill, Origin};
 
 /// Stamps the datagrams of one lane.
@@ -128,7 +128,7 @@ impl Check for SequenceCheck {
 const LANE_BYTES: usize = 2;
 
 /// What a datagram begins with: the number of its lane, and its own, both little-endian.
-pub(crate) const HEAD_BYTES: usize = 8;
+pub(crate) const HEAD_BYTES: usize = LEAST_REQUEST_BYTES;
 
 /// Writes all of a datagram.
 pub(crate) fn write(datagram: &mut [u8], lane: u16, number: u64) {

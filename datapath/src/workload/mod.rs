@@ -6,15 +6,18 @@
 //! These loops are what is timed: each is readable at a glance, and nothing else runs in a lane between
 //! the start and the stop.
 
-pub mod ask;
+mod client;
 #[cfg(feature = "calibration")]
 pub mod delay;
 pub(crate) mod flood;
+mod in_flight;
 pub mod lane;
-pub mod paced;
+mod numbering;
+mod paced;
 mod program;
 mod requests;
 mod round_trips;
+mod server;
 mod start_barrier;
 pub(crate) mod turns;
 
@@ -23,9 +26,14 @@ use std::io;
 use std::pin::pin;
 use std::sync::Arc;
 
+pub use self::client::Client;
+pub use self::in_flight::InFlight;
+pub use self::numbering::Numbering;
+pub use self::paced::{Collector, Pacer};
 pub use self::program::{Incoming, Outgoing, Program};
 pub use self::requests::Role;
-pub use self::round_trips::RoundTripMeter;
+pub use self::round_trips::{RoundTripMeter, TIMEOUT_NS};
+pub use self::server::Server;
 pub use self::start_barrier::CALLED_OFF;
 use crate::data::Connection;
 use crate::engine::payload::{NoCheck, NoFill};

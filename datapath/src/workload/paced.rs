@@ -5,88 +5,18 @@
 //! in all round trips that it delayed.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::ask::TIMEOUT_NS;
+use super::in_flight::InFlight;
+use super::numbering::Numbering;
 use super::round_trips::RoundTripMeter;
 use crate::data::Arrivals;
 use crate::engine::payload::{Check, Fill, Origin};
-use crate::engine::verify::{self, SequenceCheck, SequenceTracker};
 use crate::sys::clock;
-
-/// The requests of a client that are outstanding, between its two threads.
-#[derive(Debug)]
-pub struct Requests {
-    /// That of request n is in place n modulo so many.
-    places: Box<[Request]>,
-}
-
-#[derive(Debug)]
-struct Request {
-    /// [`Requests::NOBODY`]: it was answered, or given up.
-    number: AtomicU64,
-    due_ns: AtomicU64,
-}
-
-impl Requests {
-    const NOBODY: u64 = u64::MAX;
-    /// From 1,024 to a million, 16 MiB.
-    const PLACES: std::ops::RangeInclusive<u64> = 1 << 10..=1 << 20;
-
-    /// Places for all that may be answered in time, at so many nanoseconds between two of them; but for a rate above
-    /// four millions, whose requests then have less time.
-    pub fn every(gap_ns: f64) -> Self {
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "saturates"
-        )]
-        let wanted = (2.0 * TIMEOUT_NS as f64 / gap_ns) as u64;
-        let count = wanted.clamp(*Self::PLACES.start(), *Self::PLACES.end());
-        let empty = |_| Request {
-            number: AtomicU64::new(Self::NOBODY),
-            due_ns: AtomicU64::default(),
-        };
-        Self {
-            places: (0..count).map(empty).collect(),
-        }
-    }
-
-    fn place(&self, number: u64) -> &Request {
-        #[expect(clippy::cast_possible_truncation, reason = "below a usize")]
-        let place = (number % self.places.len() as u64) as usize;
-        &self.places[place]
-    }
-
-    /// Enters a request that is about to be sent. Whichever had its place is given up, and nobody may take its time for
-    /// that of this one.
-    fn enter(&self, number: u64, due_ns: u64) {
-        let place = self.place(number);
-        place.number.store(Self::NOBODY, Ordering::Relaxed);
-        place.due_ns.store(due_ns, Ordering::Release);
-        place.number.store(number, Ordering::Release);
-    }
-
-    /// When a request was due, if it is outstanding and not overdue. It is not outstanding any more then.
-    fn take(&self, number: u64, now_ns: u64) -> Option<u64> {
-        let place = self.place(number);
-        if place.number.load(Ordering::Acquire) != number {
-            return None;
-        }
-        let due_ns = place.due_ns.load(Ordering::Acquire);
-        let (order, nobody) = (Ordering::Relaxed, Self::NOBODY);
-        place
-            .number
-            .compare_exchange(number, nobody, order, order)
-            .ok()?;
-        (now_ns.saturating_sub(due_ns) < TIMEOUT_NS).then_some(due_ns)
-    }
-}
 
 /// What sends the requests of a client.
 #[derive(Debug)]
 pub struct Pacer {
-    lane: u16,
+    numbering: Numbering,
     number: u64,
     /// When the next request is due, by the monotonic clock.
     due_ns: u64,
@@ -96,30 +26,27 @@ pub struct Pacer {
     rest_ns: f64,
     /// Of arrivals at random.
     rng: Option<fastrand::Rng>,
-    requests: Arc<Requests>,
+    in_flight: Arc<InFlight>,
     meter: Arc<RoundTripMeter>,
-    verifies: bool,
 }
 
 impl Pacer {
     /// With so many nanoseconds between two requests, in the mean; at random, each run by itself.
     pub fn new(
-        lane: u16,
+        numbering: Numbering,
         gap_ns: f64,
         arrivals: Arrivals,
-        (requests, meter): (Arc<Requests>, Arc<RoundTripMeter>),
-        verifies: bool,
+        (in_flight, meter): (Arc<InFlight>, Arc<RoundTripMeter>),
     ) -> Self {
         Self {
-            lane,
+            numbering,
             number: 0,
             due_ns: 0,
             gap_ns,
             rest_ns: 0.0,
             rng: (arrivals == Arrivals::Poisson).then(fastrand::Rng::new),
-            requests,
+            in_flight,
             meter,
-            verifies,
         }
     }
 
@@ -127,7 +54,7 @@ impl Pacer {
     /// golden ratio spreads any number of them evenly (Knuth, *The Art of Computer Programming*, volume 3, 6.4).
     pub(super) fn begin(&mut self) {
         self.due_ns = clock::monotonic_ns();
-        let part = (f64::from(self.lane) * 0.618_034).fract();
+        let part = (f64::from(self.numbering.lane()) * 0.618_034).fract();
         self.wait(part * self.gap_ns);
     }
 
@@ -164,12 +91,8 @@ impl Fill for Pacer {
     #[inline]
     fn fill(&self, memory: &mut [u8]) {
         // An answer may be there before the call that sends has returned.
-        self.requests.enter(self.number, self.due_ns);
-        if self.verifies {
-            verify::write(memory, self.lane, self.number);
-        } else {
-            verify::write_head(memory, self.lane, self.number);
-        }
+        self.in_flight.enter(self.number, self.due_ns);
+        self.numbering.write(memory, self.number);
     }
 
     #[inline]
@@ -184,24 +107,21 @@ impl Fill for Pacer {
 /// What receives the answers of a client.
 #[derive(Debug)]
 pub struct Collector {
-    lane: u16,
-    requests: Arc<Requests>,
+    numbering: Numbering,
+    in_flight: Arc<InFlight>,
     meter: Arc<RoundTripMeter>,
-    tracker: Option<Arc<SequenceTracker>>,
 }
 
 impl Collector {
-    /// Of these requests. With a `tracker`, whole answers are looked at.
+    /// Of these requests.
     pub fn new(
-        lane: u16,
-        (requests, meter): (Arc<Requests>, Arc<RoundTripMeter>),
-        tracker: Option<Arc<SequenceTracker>>,
+        numbering: Numbering,
+        (in_flight, meter): (Arc<InFlight>, Arc<RoundTripMeter>),
     ) -> Self {
         Self {
-            lane,
-            requests,
+            numbering,
+            in_flight,
             meter,
-            tracker,
         }
     }
 
@@ -217,11 +137,8 @@ impl Check for Collector {
     #[inline]
     fn check(&mut self, datagram: &[u8], origin: Origin) {
         let now = clock::monotonic_ns();
-        if let Some(tracker) = &self.tracker {
-            SequenceCheck(Arc::clone(tracker)).check(datagram, origin);
-        }
-        let ours = verify::read_head(datagram).filter(|(lane, _)| *lane == self.lane);
-        let asked = ours.and_then(|(_, number)| Some((number, self.requests.take(number, now)?)));
+        let number = self.numbering.read(datagram, origin);
+        let asked = number.and_then(|number| Some((number, self.in_flight.take(number, now)?)));
         match asked {
             Some((number, due_ns)) => self.meter.answered(number, now.saturating_sub(due_ns)),
             None => self.meter.late(),
@@ -233,16 +150,18 @@ impl Check for Collector {
 mod tests {
     use super::*;
     use crate::engine::verify::HEAD_BYTES;
+    use crate::workload::round_trips::TIMEOUT_NS;
 
     /// In a window that never ends.
     fn client(gap_ns: f64, arrivals: Arrivals) -> (Pacer, Collector) {
         let shared = (
-            Arc::new(Requests::every(gap_ns)),
+            Arc::new(InFlight::every(gap_ns)),
             Arc::<RoundTripMeter>::default(),
         );
         shared.1.open_window();
-        let pacer = Pacer::new(3, gap_ns, arrivals, shared.clone(), false);
-        (pacer, Collector::new(3, shared, None))
+        let numbering = Numbering::new(3, None);
+        let pacer = Pacer::new(numbering.clone(), gap_ns, arrivals, shared.clone());
+        (pacer, Collector::new(numbering, shared))
     }
 
     fn sends(pacer: &mut Pacer) -> [u8; HEAD_BYTES] {
@@ -314,7 +233,7 @@ mod tests {
         let (mut pacer, mut collector) = client(1e12, Arrivals::Even);
         let far_off = clock::monotonic_ns() + 3_600_000_000_000;
         let mut requests = Vec::new();
-        for _ in 0..Requests::PLACES.start() + 10 {
+        for _ in 0..InFlight::PLACES.start() + 10 {
             pacer.due_ns = far_off;
             requests.push(sends(&mut pacer));
         }

@@ -7,9 +7,10 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use super::ask::{Client, Server};
+use super::client::Client;
 use super::paced::{Collector, Pacer};
 use super::round_trips::RoundTripMeter;
+use super::server::Server;
 use crate::data::{Connection, Side};
 use crate::engine::payload::{Check, Fill, Origin};
 use crate::engine::{Port, Tally};

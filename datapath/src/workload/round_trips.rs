@@ -8,6 +8,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::data::{BUCKETS, Histogram, RoundTrips, bucket_of};
 
+/// After so long without an answer, in nanoseconds, a request is given up: on loopback it is lost then.
+pub const TIMEOUT_NS: u64 = 250_000_000;
+
 /// The round trips of one client. Two cache lines to itself, as [`Meter`](crate::engine::Meter).
 #[derive(Debug)]
 #[repr(align(128))]

@@ -1,12 +1,14 @@
 //! The table for people: blocks side by side, at most 100 columns wide.
 
+mod layout;
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
+pub(super) use self::layout::{Layout, WORDS};
 use super::each_machine;
-use crate::data::{Connection, Workload};
 use crate::row::{Machine, Row, Status};
 
 /// What a terminal over ssh shows without breaking lines.
@@ -38,105 +40,6 @@ pub(super) fn measured(rows: &[Row]) -> Vec<&Row> {
     let mut measured: Vec<&Row> = ran.collect();
     measured.sort_by_key(|row| (row.workload, row.block()));
     measured
-}
-
-/// What a table says about rows of one workload.
-pub(super) struct Layout {
-    /// The headings of the columns.
-    pub(super) columns: &'static [&'static str],
-    /// What the columns are.
-    pub(super) legend: &'static str,
-    /// What the table says about a row, as the columns name it.
-    pub(super) cells: fn(&Row) -> Vec<String>,
-}
-
-impl Layout {
-    /// That of the row's workload.
-    pub(super) fn of(row: &Row) -> &'static Self {
-        match row.workload {
-            Workload::Flood => &FLOOD,
-            Workload::Ask => &ASK,
-        }
-    }
-}
-
-/// How many of the columns are words; the others are numbers.
-pub(super) const WORDS: usize = 2;
-
-static FLOOD: Layout = Layout {
-    columns: &[
-        "engine", "conn", "Mb/s", "+-%", "kpps", "loss %", "tx ns", "rx ns", "cpu ns", "vs std",
-        "+-%",
-    ],
-    legend: "
-Mb/s: UDP payload received, middle of the windows; +-%: half of its 95 % interval. CPU time: tx ns
-of the senders per datagram sent, rx ns of the receivers and cpu ns of all threads per datagram
-received. vs std: datagrams received, relative to std on connected sockets in the same round, +-%.
-",
-    cells: |row| {
-        let kpps = row.received_pps.map(|pps| pps / 1000.0);
-        let numbers = [
-            half_width_pct(
-                row.received_pps,
-                row.received_pps_low,
-                row.received_pps_high,
-            ),
-            number(kpps, 1),
-            number(row.loss_pct, 2),
-            number(row.sender_cpu_ns_per_packet, 0),
-            number(row.receiver_cpu_ns_per_packet, 0),
-        ];
-        row_of(row, row.received_mbps, numbers)
-    },
-};
-
-static ASK: Layout = Layout {
-    columns: &[
-        "engine", "conn", "p50 us", "+-%", "p90 us", "p99 us", "max us", "lost", "kreq/s",
-        "cpu ns", "vs std", "+-%",
-    ],
-    legend: "
-p50 us: round trip, from a request to its answer, that half of them do not exceed; +-%: half of its
-95 % interval. lost: requests without an answer within 250 ms. cpu ns: of all threads per answer.
-vs std: answers per second, relative to std on connected sockets in the same round, +-%.
-",
-    cells: |row| {
-        let kreq_s = row.received_pps.map(|pps| pps / 1000.0);
-        let lost = row.unanswered_requests;
-        let numbers = [
-            half_width_pct(row.rtt_p50_us, row.rtt_p50_us_low, row.rtt_p50_us_high),
-            number(row.rtt_p90_us, 1),
-            number(row.rtt_p99_us, 1),
-            number(row.rtt_max_us, 0),
-            lost.map_or_else(String::new, |lost| lost.to_string()),
-            number(kreq_s, 1),
-        ];
-        row_of(row, row.rtt_p50_us, numbers)
-    },
-};
-
-/// What all layouts begin and end with.
-fn row_of<const N: usize>(row: &Row, main: Option<f64>, numbers: [String; N]) -> Vec<String> {
-    let connection = match row.connection {
-        Connection::Connected => "conn",
-        Connection::Unconnected => "unconn",
-    };
-    let main = match row.status {
-        Status::Failed => "failed".to_owned(),
-        Status::Interrupted => format!("*{}", number(main, 1)),
-        Status::Ok | Status::Skipped => number(main, 1),
-    };
-    let ratio = [
-        number(row.cpu_ns_per_packet, 0),
-        number(row.ratio_to_std, 3),
-        half_width_pct(
-            row.ratio_to_std,
-            row.ratio_to_std_low,
-            row.ratio_to_std_high,
-        ),
-    ];
-    let words = [row.label(), connection.to_owned(), main];
-    words.into_iter().chain(numbers).chain(ratio).collect()
 }
 
 fn blocks(text: &mut String, rows: &[&Row], layout: &Layout) {
@@ -213,23 +116,6 @@ fn is_long(label: &str) -> bool {
 /// The longest one that leaves the table within 100 columns.
 const MAX_LABEL: usize = 18;
 
-/// Half the width of an interval, in percent of its middle.
-fn half_width_pct(median: Option<f64>, low: Option<f64>, high: Option<f64>) -> String {
-    let width = || Some(50.0 * (high? - low?) / median.filter(|&median| median > 0.0)?);
-    number(width(), 1)
-}
-
-/// With so many decimals, or fewer where the number is large: columns have to fit.
-fn number(value: Option<f64>, decimals: usize) -> String {
-    match value {
-        None => String::new(),
-        Some(value) if value >= 1e7 => format!("{:.0}M", value / 1e6),
-        Some(value) if value >= 1e6 => format!("{:.0}k", value / 1e3),
-        Some(value) if value >= 1e3 => format!("{value:.0}"),
-        Some(value) => format!("{value:.decimals$}"),
-    }
-}
-
 /// Skips, failures and warnings: the kind and the text, with how many cases each concerns.
 pub(super) fn remarks(rows: &[Row]) -> BTreeMap<(&str, &str), usize> {
     let mut remarks = BTreeMap::new();
@@ -267,6 +153,7 @@ fn below(text: &mut String, rows: &[Row]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::Workload;
     use crate::row::tests::ordinary_row;
 
     #[test]

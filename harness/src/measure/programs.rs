@@ -10,9 +10,9 @@ use crate::engine::null_link::{NullLink, NullQueue};
 use crate::engine::verify::{SequenceTracker, SequenceWriter};
 use crate::engine::{Direction, Link, PortOptions};
 use crate::engines::{Engines, Entry};
-use crate::workload::ask::{Client, Server};
-use crate::workload::paced::{Collector, Pacer, Requests};
-use crate::workload::{Incoming, Outgoing, Program, Role};
+use crate::workload::{
+    Client, Collector, InFlight, Incoming, Numbering, Outgoing, Pacer, Program, Role, Server,
+};
 
 /// What datagrams are entered in while an engine is verified.
 #[derive(Clone, Default)]
@@ -153,27 +153,31 @@ impl ProgramBuilder<'_> {
 
     /// A client that asks again when it has its answer.
     fn waiting(&self, n: u16, link: Link) -> Program {
-        let answers = self.trackers.answers.clone();
-        let client = Client::new(n, self.case.outstanding_requests(), Arc::default(), answers);
+        let outstanding = self.case.outstanding_requests();
+        let client = Client::new(self.numbering(n), outstanding, Arc::default());
         let options = self.options(link, Direction::Both, self.engines.0);
         Program::Requests(options, Role::Client(client))
     }
 
     /// A client that asks at a rate: what sends, and what receives.
     fn paced(&self, n: u16, rate: Rate, out: Link, into: Link) -> (Program, Program) {
-        let (engine, answers) = (self.engines.0, self.trackers.answers.clone());
+        let (engine, numbering) = (self.engines.0, self.numbering(n));
         let clients = self.case.threads.senders() as f64;
         let gap_ns = 1e9 * clients / rate.per_second();
         let arrivals = self.case.arrivals.unwrap_or_default();
-        let shared = (Arc::new(Requests::every(gap_ns)), Arc::default());
-        let pacer = Pacer::new(n, gap_ns, arrivals, shared.clone(), answers.is_some());
-        let collector = Collector::new(n, shared, answers);
+        let shared = (Arc::new(InFlight::every(gap_ns)), Arc::default());
+        let pacer = Pacer::new(numbering.clone(), gap_ns, arrivals, shared.clone());
+        let collector = Collector::new(numbering, shared);
         let out = self.options(out, Direction::Sends, engine);
         let into = self.options(into, Direction::Receives, engine);
         (
             Program::Requests(out, Role::Pacer(pacer)),
             Program::Requests(into, Role::Collector(collector)),
         )
+    }
+
+    fn numbering(&self, n: u16) -> Numbering {
+        Numbering::new(n, self.trackers.answers.clone())
     }
 
     fn options(&self, link: Link, direction: Direction, engine: &Entry) -> PortOptions {

@@ -8,7 +8,7 @@ use super::Conditions;
 use crate::data::{Case, Group, Ip, LEAST_REQUEST_BYTES, Payload, Sharing, Spread, Wait, Workers};
 use crate::engines::{self, Engines, Entry};
 use crate::platform::placement::{Pin, Placement};
-use crate::workload::ask::TIMEOUT_NS;
+use crate::workload::TIMEOUT_NS;
 
 /// Whether a case runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

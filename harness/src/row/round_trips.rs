@@ -215,6 +215,34 @@ mod tests {
         assert_eq!(of(&windows).total(|all| all.unanswered), Some(40));
     }
 
+    /// What is said of windows of 100 ms in which so many requests of a rate of 10,000 per second were answered.
+    fn overload_of(key: &str, answered: [u64; 6]) -> Option<String> {
+        let case = Case::of_key(&format!("std:std/2t/300B/connected/v4/ask/{key}"));
+        let mut samples = super::super::tests::six();
+        for (sample, answered) in samples.iter_mut().zip(answered) {
+            sample.lanes[1].received_packets = answered;
+        }
+        overload(&case.expect("a case"), &samples)
+    }
+
+    #[test]
+    fn above_capacity_is_where_fewer_are_answered_than_chance_would_have_it() {
+        for enough in [[1000; 6], [985; 6], [1100, 900, 1000, 1000, 1000, 1000]] {
+            assert_eq!(overload_of("rate10000", enough), None, "{enough:?}");
+        }
+        let too_few = overload_of("rate10000", [970; 6]).expect("3 % fewer");
+        let expected = "above capacity: of 10000 requests per second 9700 were answered";
+        assert!(too_few.starts_with(expected), "{too_few}");
+        // At random, 6,000 are 77 more or less: four times that are 5 %.
+        assert_eq!(overload_of("rate10000/poisson", [960; 6]), None);
+        assert!(overload_of("rate10000/poisson", [940; 6]).is_some());
+        assert_eq!(
+            overload_of("outstanding2", [1; 6]),
+            None,
+            "no rate was given"
+        );
+    }
+
     #[test]
     fn where_nobody_asked_nothing_is_said() {
         let latencies = of(&[]);

@@ -101,7 +101,7 @@ fn make_row_in(
     Row::new(&input, environment)
 }
 
-fn six() -> Vec<Sample> {
+pub(super) fn six() -> Vec<Sample> {
     (1..=6).map(window).collect()
 }
 
@@ -279,4 +279,5 @@ fn what_is_missing_in_one_window_and_too_much_in_another_does_not_cancel() {
 
 mod contamination;
 mod dead;
+mod requests;
 mod warnings;

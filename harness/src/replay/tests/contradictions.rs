@@ -1,6 +1,7 @@
 //! What a file says twice has to agree.
 
 use super::*;
+use crate::data::RoundTrips;
 use crate::row::EndedBy;
 
 fn refusal(change: impl FnOnce(&mut Sample)) -> String {
@@ -191,4 +192,13 @@ fn a_header_agrees_with_itself() {
     assert!(wrong_header(|header| header.schedule.seed = 9).starts_with("the seed is 9"));
     let warmer = |header: &mut Header| header.environment.warmup_ms = 50.0;
     assert!(wrong_header(warmer).starts_with("the warm-up is 0 ms"));
+}
+
+#[test]
+fn round_trips_where_nobody_asked_are_refused() {
+    let problem = refusal(|sample| sample.round_trips = Some(RoundTrips::default()));
+    assert!(
+        problem.contains("round trips, although nobody asks"),
+        "{problem}"
+    );
 }

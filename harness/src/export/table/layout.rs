@@ -1,0 +1,120 @@
+//! What a table says about a row: its columns, by workload.
+
+use crate::data::{Connection, Workload};
+use crate::row::{Row, Status};
+
+/// What a table says about rows of one workload.
+pub(in crate::export) struct Layout {
+    /// The headings of the columns.
+    pub(in crate::export) columns: &'static [&'static str],
+    /// What the columns are.
+    pub(in crate::export) legend: &'static str,
+    /// What the table says about a row, as the columns name it.
+    pub(in crate::export) cells: fn(&Row) -> Vec<String>,
+}
+
+impl Layout {
+    /// That of the row's workload.
+    pub(in crate::export) fn of(row: &Row) -> &'static Self {
+        match row.workload {
+            Workload::Flood => &FLOOD,
+            Workload::Ask => &ASK,
+        }
+    }
+}
+
+/// How many of the columns are words; the others are numbers.
+pub(in crate::export) const WORDS: usize = 2;
+
+static FLOOD: Layout = Layout {
+    columns: &[
+        "engine", "conn", "Mb/s", "+-%", "kpps", "loss %", "tx ns", "rx ns", "cpu ns", "vs std",
+        "+-%",
+    ],
+    legend: "
+Mb/s: UDP payload received, middle of the windows; +-%: half of its 95 % interval. CPU time: tx ns
+of the senders per datagram sent, rx ns of the receivers and cpu ns of all threads per datagram
+received. vs std: datagrams received, relative to std on connected sockets in the same round, +-%.
+",
+    cells: |row| {
+        let kpps = row.received_pps.map(|pps| pps / 1000.0);
+        let numbers = [
+            half_width_pct(
+                row.received_pps,
+                row.received_pps_low,
+                row.received_pps_high,
+            ),
+            number(kpps, 1),
+            number(row.loss_pct, 2),
+            number(row.sender_cpu_ns_per_packet, 0),
+            number(row.receiver_cpu_ns_per_packet, 0),
+        ];
+        row_of(row, row.received_mbps, numbers)
+    },
+};
+
+static ASK: Layout = Layout {
+    columns: &[
+        "engine", "conn", "p50 us", "+-%", "p90 us", "p99 us", "max us", "lost", "kreq/s",
+        "cpu ns", "vs std", "+-%",
+    ],
+    legend: "
+p50 us: round trip, from a request to its answer, that half of them do not exceed; +-%: half of its
+95 % interval. lost: requests without an answer within 250 ms. cpu ns: of all threads per answer.
+vs std: answers per second, relative to std on connected sockets in the same round, +-%.
+",
+    cells: |row| {
+        let kreq_s = row.received_pps.map(|pps| pps / 1000.0);
+        let lost = row.unanswered_requests;
+        let numbers = [
+            half_width_pct(row.rtt_p50_us, row.rtt_p50_us_low, row.rtt_p50_us_high),
+            number(row.rtt_p90_us, 1),
+            number(row.rtt_p99_us, 1),
+            number(row.rtt_max_us, 0),
+            lost.map_or_else(String::new, |lost| lost.to_string()),
+            number(kreq_s, 1),
+        ];
+        row_of(row, row.rtt_p50_us, numbers)
+    },
+};
+
+/// What all layouts begin and end with.
+fn row_of<const N: usize>(row: &Row, main: Option<f64>, numbers: [String; N]) -> Vec<String> {
+    let connection = match row.connection {
+        Connection::Connected => "conn",
+        Connection::Unconnected => "unconn",
+    };
+    let main = match row.status {
+        Status::Failed => "failed".to_owned(),
+        Status::Interrupted => format!("*{}", number(main, 1)),
+        Status::Ok | Status::Skipped => number(main, 1),
+    };
+    let ratio = [
+        number(row.cpu_ns_per_packet, 0),
+        number(row.ratio_to_std, 3),
+        half_width_pct(
+            row.ratio_to_std,
+            row.ratio_to_std_low,
+            row.ratio_to_std_high,
+        ),
+    ];
+    let words = [row.label(), connection.to_owned(), main];
+    words.into_iter().chain(numbers).chain(ratio).collect()
+}
+
+/// Half the width of an interval, in percent of its middle.
+fn half_width_pct(median: Option<f64>, low: Option<f64>, high: Option<f64>) -> String {
+    let width = || Some(50.0 * (high? - low?) / median.filter(|&median| median > 0.0)?);
+    number(width(), 1)
+}
+
+/// With so many decimals, or fewer where the number is large: columns have to fit.
+fn number(value: Option<f64>, decimals: usize) -> String {
+    match value {
+        None => String::new(),
+        Some(value) if value >= 1e7 => format!("{:.0}M", value / 1e6),
+        Some(value) if value >= 1e6 => format!("{:.0}k", value / 1e3),
+        Some(value) if value >= 1e3 => format!("{value:.0}"),
+        Some(value) => format!("{value:.decimals$}"),
+    }
+}

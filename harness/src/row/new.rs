@@ -1,0 +1,175 @@
+//! What is in each column. A column that is forgotten does not compile.
+
+use super::contamination::Windows;
+use super::numbers::{self, Speeds, cpu_ns_per_packet, high, low, middle, received_pps};
+use super::round_trips::{self, Latencies};
+use super::rounding::{decimals, milliseconds};
+use super::{Environment, Row, RowInput, Status, climate, lost, own, verdict};
+use crate::data::{Outstanding, Sharing};
+
+impl Row {
+    /// Makes the row.
+    #[expect(clippy::too_many_lines, reason = "a line for each column")]
+    pub fn new(input: &RowInput, environment: &Environment) -> Self {
+        let (case, samples, verified) = (input.case, input.samples, input.verified);
+        let (status, reason) = verdict::status(input);
+        // A starved or faulty case has counts, but no speed.
+        let speaks = status == Status::Ok || status == Status::Interrupted;
+        let windows = Windows::new(samples, input.reference, environment);
+        let speeds = if speaks {
+            windows.speeds()
+        } else {
+            Speeds::of(&[], &[])
+        };
+        let own_sd_pct = |value| {
+            let found = own::sd_pct(samples, input.others, value).filter(|_| speaks);
+            found.map(decimals::<3>)
+        };
+        // What was asked for is no result.
+        let ratio = speeds.ratio.filter(|_| !case.is_open_loop());
+        let all = Latencies::of(samples);
+        let is_overloaded = round_trips::overload(case, samples).is_some();
+        let latencies = Latencies::of(samples.iter().filter(|_| speaks && !is_overloaded));
+        let [p50, p90, p99, p999, p9999] = latencies.quantiles_us;
+        let taken_pct = |what| lost::taken_pct(samples, what).map(decimals::<2>);
+        let books = (!samples.is_empty()).then(|| numbers::total_books(samples));
+        Self {
+            case: case.key(),
+            status,
+            reason,
+            sender: case.sender.to_string(),
+            receiver: case.receiver.to_string(),
+            threads: case.threads,
+            senders: case.threads.senders(),
+            receivers: case.threads.receivers(),
+            payload_bytes: case.payload,
+            connection: case.connection,
+            ip: case.ip,
+            batch: case.batch,
+            tokio_workers: case.tokio_workers,
+            wait: case.wait,
+            rcvbuf_asked_bytes: Some(case.rcvbuf),
+            sndbuf_asked_bytes: case.sndbuf,
+            tos: case.tos,
+            workload: case.workload.unwrap_or_default(),
+            outstanding: (case.asks() && !case.is_open_loop())
+                .then(|| case.outstanding.unwrap_or(Outstanding::DEFAULT)),
+            rate_asked_rps: case.rate,
+            arrivals: case.rate.map(|_| case.arrivals.unwrap_or_default()),
+            service_time: case.service,
+            sharing: case.sharing.map(Sharing::kind),
+            spread: case.sharing.and_then(Sharing::spread),
+            pin: input.pin.clone(),
+            rounds: samples.len().try_into().unwrap_or(u32::MAX),
+            window_ms: numbers::window_ms(samples),
+            warmup_ms: environment.warmup_ms,
+            settles_ms: input.settles_after.map(milliseconds),
+            received_pps: middle::<0>(speeds.received_pps),
+            received_pps_low: low::<0>(speeds.received_pps),
+            received_pps_high: high::<0>(speeds.received_pps),
+            received_mbps: middle::<3>(speeds.received_mbps),
+            received_mbps_low: low::<3>(speeds.received_mbps),
+            received_mbps_high: high::<3>(speeds.received_mbps),
+            sent_pps: middle::<0>(speeds.sent_pps),
+            rtt_p50_us: middle::<3>(p50),
+            rtt_p50_us_low: low::<3>(p50),
+            rtt_p50_us_high: high::<3>(p50),
+            rtt_p90_us: middle::<3>(p90),
+            rtt_p90_us_low: low::<3>(p90),
+            rtt_p90_us_high: high::<3>(p90),
+            rtt_p99_us: middle::<3>(p99),
+            rtt_p99_us_low: low::<3>(p99),
+            rtt_p99_us_high: high::<3>(p99),
+            rtt_p999_us: middle::<3>(p999),
+            rtt_p999_us_low: low::<3>(p999),
+            rtt_p999_us_high: high::<3>(p999),
+            rtt_p9999_us: middle::<3>(p9999),
+            rtt_p9999_us_low: low::<3>(p9999),
+            rtt_p9999_us_high: high::<3>(p9999),
+            rtt_max_us: latencies.longest_us(),
+            rtt_mean_us: latencies.mean_us(),
+            rtt_sd_us: latencies.sd_us(),
+            answered_requests: all.total(|all| all.times.count()),
+            unanswered_requests: all.total(|all| all.unanswered),
+            late_answers: all.total(|all| all.late),
+            loss_pct: books.and_then(numbers::loss_pct),
+            sent_packets: books.map(|books| books.sent),
+            received_packets: books.map(|books| books.received),
+            unread_packets: books.map(|books| books.unread),
+            dropped_socket_packets: books.map(|books| books.dropped_socket),
+            dropped_kernel_packets: books.map(|books| books.dropped_kernel),
+            unaccounted_packets: books.map(|books| books.unaccounted),
+            queue_growth_packets: books.map(|_| numbers::queue_growth(samples)),
+            verified_packets: verified.map(|found| found.packets),
+            duplicated_packets: verified.map(|found| found.duplicated),
+            reordered_packets: verified.map(|found| found.reordered),
+            truncated_packets: verified.map(|found| found.truncated),
+            corrupted_packets: verified.map(|found| found.corrupted),
+            failed_calls: books.map(|_| numbers::failed_calls(samples)),
+            sender_cpu_ns_per_packet: middle::<1>(speeds.sender_cpu_ns_per_packet),
+            receiver_cpu_ns_per_packet: middle::<1>(speeds.receiver_cpu_ns_per_packet),
+            cpu_ns_per_packet: middle::<1>(speeds.cpu_ns_per_packet),
+            cpu_ns_per_packet_low: low::<1>(speeds.cpu_ns_per_packet),
+            cpu_ns_per_packet_high: high::<1>(speeds.cpu_ns_per_packet),
+            other_cpu_ns_per_packet: middle::<1>(speeds.other_cpu_ns_per_packet),
+            ratio_to_std: middle::<4>(ratio),
+            ratio_to_std_low: low::<4>(ratio),
+            ratio_to_std_high: high::<4>(ratio),
+            cpu_ratio_to_std: middle::<4>(speeds.cpu_ratio),
+            cpu_ratio_to_std_low: low::<4>(speeds.cpu_ratio),
+            cpu_ratio_to_std_high: high::<4>(speeds.cpu_ratio),
+            interval_pct: speeds.interval_pct,
+            cv_pct: speeds.cv_pct,
+            ratio_pairs: speeds.ratio.map(|_| speeds.pairs),
+            ratio_sd_pct: speeds.ratio_sd_pct,
+            cpu_ratio_sd_pct: speeds.cpu_ratio_sd_pct,
+            own_sd_pct: own_sd_pct(received_pps),
+            own_cpu_sd_pct: own_sd_pct(cpu_ns_per_packet),
+            lost_cpu_pct: windows.lost_cpu_pct.map(decimals::<2>),
+            steal_pct: taken_pct(|taken| taken.steal_ns),
+            irq_pct: taken_pct(|taken| taken.irq_ns),
+            softirq_pct: taken_pct(|taken| taken.softirq_ns),
+            disturbed_windows: books.map(|_| windows.disturbed()),
+            contaminated_windows: books.map(|_| windows.contaminated),
+            left_out_windows: books.map(|_| 0),
+            repeated_windows: books.map(|_| input.repeated),
+            ended_by: verdict::ended_by(&input.outcome).to_owned(),
+            until_pct: input.until_pct,
+            receiver_share_min_pct: numbers::receiver_share_min_pct(samples),
+            rcvbuf_bytes: samples.first().map(|sample| sample.rcvbuf_bytes),
+            sndbuf_bytes: samples.first().map(|sample| sample.sndbuf_bytes),
+            board: environment.board.clone(),
+            model: environment.model.clone(),
+            soc: environment.soc.clone(),
+            cpu_model: environment.cpu_model.clone(),
+            arch: environment.arch.clone(),
+            target: environment.target.clone(),
+            machine: environment.machine.clone(),
+            virtualization: environment.virtualization.clone(),
+            kernel: environment.kernel.clone(),
+            preemption: environment.preemption.clone(),
+            page_bytes: environment.page_bytes,
+            irq_time_accounting: environment.irq_time_accounting.clone(),
+            governor: environment.governor.clone(),
+            cpufreq_driver: environment.cpufreq_driver.clone(),
+            freq_min_mhz: environment.freq_min_mhz,
+            freq_max_mhz: environment.freq_max_mhz,
+            freq_low_mhz: climate::freq_low_mhz(samples),
+            clock_min_pct: climate::clock_min_pct(samples, &environment.paces),
+            cpuidle_driver: environment.cpuidle_driver.clone(),
+            isolated_cpus: environment.isolated_cpus.clone(),
+            load_1min: environment.load_1min,
+            rps_cpus: environment.rps_cpus.clone(),
+            conntrack_entries: environment.conntrack_entries,
+            nic_irq_cpus: environment.nic_irq_cpus.clone(),
+            temp_c_start: climate::temp_c_start(samples),
+            temp_c_end: climate::temp_c_end(samples),
+            temp_c_max: climate::temp_c_max(samples),
+            throttled: climate::throttled(samples),
+            warnings: verdict::warnings(input, environment, &windows, &speeds),
+            seed: environment.seed,
+            started_at: numbers::started_at(samples),
+            version: environment.version.clone(),
+        }
+    }
+}
