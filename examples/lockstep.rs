@@ -1,8 +1,9 @@
 //! The fixed schedule of `scripts/instructions`, which runs this under valgrind's callgrind: one thread sends
 //! a burst and receives it, again and again, with the loop and the engine of the product.
 //!
-//!     lockstep ENGINE    connected, then unconnected: three lanes each, of which the first is for whatever
-//!                        a process does only once; per lane its connection and the datagrams it received
+//!     lockstep ENGINE    connected, unconnected, and over each other transport that it goes over: three lanes
+//!                        each, of which the first is for whatever a process does only once; per lane what it
+//!                        went over and the datagrams it received
 //!     lockstep --list    every engine of this build, a tab, and why it cannot run here, if it cannot
 //!
 //! callgrind, told to collect in [`lane`] only and to dump its count after it, writes a dump per lane. The
@@ -10,19 +11,22 @@
 //! the difference of their dumps.
 
 use std::env;
+use std::fmt;
 use std::io;
-use std::net::{SocketAddr, UdpSocket};
+use std::net::{TcpListener, TcpStream, UdpSocket};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::{UnixDatagram, UnixStream};
 use std::process::exit;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
-use udpbench::data::{Batch, Connection};
+use udpbench::data::{Batch, Connection, Transport};
 use udpbench::engine::null_link::NullLink;
 use udpbench::engine::{Direction, Link, Meter, PortOptions};
-use udpbench::engines;
-use udpbench::engines::Entry;
+use udpbench::engines::stream::shake_hands;
+use udpbench::engines::{self, Carrier, Entry};
 use udpbench::workload::lane::{Control, LaneContext};
 use udpbench::workload::{Incoming, Outgoing, Program};
 
@@ -35,8 +39,8 @@ const MANY: u64 = 25_000;
 const MANY_TIMES: u64 = 10;
 /// Segmentation offload takes 128 of them per call, as many as the kernel allows.
 const PAYLOAD_BYTES: usize = 300;
-/// Fifty times what the slowest engine needs under callgrind.
-const DEADLINE: Duration = Duration::from_secs(60);
+/// Ten times what the slowest engine needs under callgrind: tungstenite clears 64 KiB for each read.
+const DEADLINE: Duration = Duration::from_secs(300);
 
 fn main() -> anyhow::Result<()> {
     match env::args().nth(1).as_deref() {
@@ -66,11 +70,15 @@ fn move_datagrams(entry: &'static Entry) -> anyhow::Result<()> {
     // An engine that only sends or only receives runs with its partner.
     let (sender, receiver) = entry.pair();
     let entry = engines::together(sender, receiver).unwrap_or(entry);
-    for connection in [Connection::Connected, Connection::Unconnected] {
+    let over_udp = [Connection::Connected, Connection::Unconnected].map(Over::Udp);
+    for over in over_udp
+        .into_iter()
+        .chain(entry.transports.iter().map(Over::Other))
+    {
         let run = |fewest| {
-            let received = move_at_least(fewest, entry, connection);
-            let received = received.with_context(|| format!("{entry}, {connection}"))?;
-            println!("{connection} {received}");
+            let received = move_at_least(fewest, entry, over);
+            let received = received.with_context(|| format!("{entry}, {over}"))?;
+            println!("{over} {received}");
             anyhow::Ok(received)
         };
         run(FEW)?;
@@ -80,19 +88,31 @@ fn move_datagrams(entry: &'static Entry) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// What datagrams go over.
+#[derive(Clone, Copy)]
+enum Over {
+    Udp(Connection),
+    Other(&'static Carrier),
+}
+
+impl fmt::Display for Over {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Udp(connection) => connection.fmt(f),
+            Self::Other(carrier) => carrier.transport.fmt(f),
+        }
+    }
+}
+
 /// Runs a lane until it has received so many datagrams, and returns how many it has.
-fn move_at_least(
-    packets: u64,
-    entry: &'static Entry,
-    connection: Connection,
-) -> anyhow::Result<u64> {
+fn move_at_least(packets: u64, entry: &'static Entry, over: Over) -> anyhow::Result<u64> {
     let (control, meter) = (Arc::new(Control::default()), Arc::new(Meter::default()));
-    let program = program(connection).context("cannot make two sockets on 127.0.0.1")?;
+    let program = program(over).context("cannot make two sockets")?;
     // All are here.
     control.start_barrier.open();
     let thread = thread::spawn({
         let context = LaneContext::new(Arc::clone(&control), Arc::clone(&meter));
-        move || lane(entry, program, connection, &context)
+        move || lane(entry, program, over, &Arc::new(context))
     });
     let started = Instant::now();
     while !thread.is_finished() {
@@ -114,38 +134,62 @@ fn move_at_least(
     Ok(meter.received.read().packets)
 }
 
-fn options(
-    direction: Direction,
-    socket: UdpSocket,
-    peer: Option<SocketAddr>,
-    null: NullLink,
-) -> PortOptions {
+fn options(direction: Direction, link: Link, null: NullLink) -> PortOptions {
     PortOptions {
         batch: Batch::DEFAULT.count(),
-        ..PortOptions::of(vec![Link { socket, peer, null }], direction, PAYLOAD_BYTES)
+        ..PortOptions::of(vec![Link { null, ..link }], direction, PAYLOAD_BYTES)
     }
 }
 
 /// What callgrind counts: a function of its own, so that it can be named.
 #[inline(never)]
-fn lane(
-    entry: &Entry,
-    program: Program,
-    connection: Connection,
-    context: &LaneContext,
-) -> io::Result<()> {
-    (entry.lane)(program, connection, context).map(drop)
+fn lane(entry: &Entry, program: Program, over: Over, context: &Arc<LaneContext>) -> io::Result<()> {
+    let run = match over {
+        Over::Udp(connection) => (entry.lane)(program, connection, context),
+        Over::Other(carrier) => (carrier.lane)(program, Connection::Connected, context),
+    };
+    run.map(drop)
 }
 
-/// Both ends on two sockets of 127.0.0.1.
-fn program(connection: Connection) -> io::Result<Program> {
-    let bind = || UdpSocket::bind("127.0.0.1:0");
-    let (sender, receiver) = (bind()?, bind()?);
-    let peer = receiver.local_addr()?;
-    if connection == Connection::Connected {
-        sender.connect(peer)?;
-        receiver.connect(sender.local_addr()?)?;
-    }
+/// Both ends of a flow, the sender's first.
+fn links(over: Over) -> io::Result<(Link, Link)> {
+    let transport = match over {
+        Over::Udp(connection) => {
+            let bind = || UdpSocket::bind("127.0.0.1:0");
+            let (sender, receiver) = (bind()?, bind()?);
+            let peer = receiver.local_addr()?;
+            if connection == Connection::Connected {
+                sender.connect(peer)?;
+                receiver.connect(sender.local_addr()?)?;
+            }
+            return Ok((Link::of(sender, Some(peer)), Link::of(receiver, None)));
+        }
+        Over::Other(carrier) => carrier.transport,
+    };
+    let ends: (OwnedFd, OwnedFd) = if transport.is_unix() {
+        if transport.keeps_messages() {
+            let (near, far) = UnixDatagram::pair()?;
+            (near.into(), far.into())
+        } else {
+            let (near, far) = UnixStream::pair()?;
+            (near.into(), far.into())
+        }
+    } else {
+        let listener = TcpListener::bind("127.0.0.1:0")?;
+        let near = TcpStream::connect(listener.local_addr()?)?;
+        let (far, _) = listener.accept()?;
+        if transport == Transport::Websocket {
+            shake_hands(&near, &far)?;
+        }
+        // What is sent is to come before the next is.
+        near.set_nodelay(true)?;
+        (near.into(), far.into())
+    };
+    Ok((Link::of_client(ends.0, None), Link::of(ends.1, None)))
+}
+
+fn program(over: Over) -> io::Result<Program> {
+    let (sender, receiver) = links(over)?;
     let out = NullLink::default();
     let incoming = NullLink {
         incoming: vec![Arc::clone(&out.out)],
@@ -154,12 +198,13 @@ fn program(connection: Connection) -> io::Result<Program> {
     // A burst fits any receive buffer: what is sent comes.
     Ok(Program::Turns(
         Outgoing {
-            options: options(Direction::Sends, sender, Some(peer), out),
-            writer: None,
+            options: options(Direction::Sends, sender, out),
+            writers: Vec::new(),
         },
         Incoming {
-            options: options(Direction::Receives, receiver, None, incoming),
+            options: options(Direction::Receives, receiver, incoming),
             tracker: None,
+            flows: None,
         },
     ))
 }

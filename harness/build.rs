@@ -1,5 +1,5 @@
-//! Hands version and target triple to the program, which writes them into every row, and the profiles in `boards/`,
-//! which the program has within itself.
+//! Hands version and target triple to the program, which writes them into every row, and the profiles in `boards/` and
+//! the suites in `suites/`, which the program has within itself.
 
 use std::error::Error;
 use std::io::Write;
@@ -17,8 +17,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         version(&env::var("CARGO_PKG_VERSION")?, &out)
     );
     println!("cargo:rerun-if-changed=build.rs");
-    println!("cargo:rerun-if-changed=boards");
-    pack_boards(&out.join("boards.deflate"))
+    pack("boards", "generic", &out)?;
+    pack("suites", "", &out)
 }
 
 /// The package's version, and cargo's profile unless that is `dist`. Cargo tells a profile's name by the folder
@@ -31,17 +31,19 @@ fn version(package: &str, out: &Path) -> String {
     }
 }
 
-/// Each profile's name and its text, both with a NUL behind; alphabetical, but `generic` comes first.
-fn pack_boards(packed: &Path) -> Result<(), Box<dyn Error>> {
-    let mut paths: Vec<PathBuf> = fs::read_dir("boards")?
+/// The name of each file and its text, both with a NUL behind; alphabetical, but `first` comes first.
+fn pack(directory: &str, first: &str, out: &Path) -> Result<(), Box<dyn Error>> {
+    println!("cargo:rerun-if-changed={directory}");
+    let mut paths: Vec<PathBuf> = fs::read_dir(directory)?
         .map(|entry| Ok(entry?.path()))
         .collect::<Result<_, std::io::Error>>()?;
     paths.retain(|path| {
         path.extension()
             .is_some_and(|extension| extension == "toml")
     });
-    paths.sort_by_key(|path| (!path.ends_with("generic.toml"), path.clone()));
-    let mut encoder = DeflateEncoder::new(fs::File::create(packed)?, Compression::best());
+    paths.sort_by_key(|path| (path.file_stem() != Some(first.as_ref()), path.clone()));
+    let packed = fs::File::create(out.join(format!("{directory}.deflate")))?;
+    let mut encoder = DeflateEncoder::new(packed, Compression::best());
     for path in paths {
         let name = path.file_stem().and_then(|name| name.to_str());
         let name = name.ok_or_else(|| format!("{}: not a name", path.display()))?;

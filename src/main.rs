@@ -7,7 +7,7 @@ use std::thread;
 
 use anyhow::anyhow;
 use clap::Parser;
-use udpbench::cli::{Cli, Command};
+use udpbench::cli::{Cli, Command, RunArgs};
 use udpbench::error::UsageError;
 use udpbench::sys::limits;
 use udpbench::{commands, escape};
@@ -17,6 +17,7 @@ const STACK_BYTES: usize = 2 << 20;
 
 fn main() -> ExitCode {
     limits::survive_file_size();
+    limits::raise_open_files();
     if !limits::is_stack_below(STACK_BYTES) {
         return run();
     }
@@ -37,13 +38,15 @@ fn run() -> ExitCode {
         Err(error) => return answer(&error),
     };
     let outcome = match &cli.command {
-        None => commands::run::run(&cli.run),
-        Some(Command::Run(args)) => commands::run::run(args),
+        None => measure(&cli.run),
+        Some(Command::Run(args)) => measure(args),
+        Some(Command::Latency(args)) => commands::latency::run(args),
         Some(Command::Plan(args)) => commands::plan::run(args),
         Some(Command::Check(args)) => commands::check::run(args),
         Some(Command::Files(args)) => commands::files::run(args),
         Some(Command::Engines) => commands::engines::run(),
         Some(Command::Boards(args)) => commands::boards::run(args),
+        Some(Command::Suites(args)) => commands::suites::run(args),
         Some(Command::Summarize(args)) => commands::summarize::run(args),
         Some(Command::Compare(args)) => commands::compare::run(args),
         Some(Command::Ab(args)) => commands::ab::run(args),
@@ -65,6 +68,14 @@ fn run() -> ExitCode {
         }
     };
     outcome.unwrap_or_else(|error| explain(&error))
+}
+
+/// A sweep, or those of a suite.
+fn measure(args: &RunArgs) -> anyhow::Result<ExitCode> {
+    match &args.suite {
+        None => commands::run::run(args),
+        Some(suite) => commands::suite::run(args, suite),
+    }
 }
 
 /// What clap has to say: help, the version, or what is wrong with the command line.

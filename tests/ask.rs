@@ -6,16 +6,14 @@ use std::collections::BTreeSet;
 
 use udpbench::row::{Row, Status};
 
-use common::{Place, rows, stderr, stdout};
+use common::{Place, stderr, stdout};
 
 const SHORT: &str = "--no-reference --soak 0s --warmup 5ms --rounds 5";
 
 /// The rows of so long a sweep.
 fn ask(place: &Place, duration: &str, options: &str) -> Vec<Row> {
     let sweep = format!("--workload ask {SHORT} --duration {duration}");
-    let output = place.run(&format!("{sweep} {options} -o out.csv"));
-    assert!(output.status.success(), "{}", stderr(&output));
-    rows(&place.path("out.csv"))
+    place.sweep(&format!("{sweep} {options}"))
 }
 
 #[test]
@@ -48,6 +46,9 @@ fn every_engine_that_can_asks_and_answers() {
         let times = [row.rtt_mean_us, row.rtt_max_us];
         assert!(times.iter().all(|us| *us > Some(0.0)), "{case}: {times:?}");
         assert!(row.rtt_p50_us <= row.rtt_max_us, "{case}: {times:?}");
+        let wakeup = row.wakeup_p50_us;
+        assert!(wakeup <= row.rtt_max_us, "{case}: {wakeup:?} {times:?}");
+        assert!(wakeup.is_none() || row.receiver != "uring", "{case}");
         assert!(row.verified_packets > Some(0), "{case}");
     }
     let usual = [
@@ -62,9 +63,7 @@ fn every_engine_that_can_asks_and_answers() {
     for engine in usual {
         assert!(answered.contains(engine), "{engine}: {answered:?}");
     }
-    let again = place.run("summarize out.jsonl --format csv -o again.csv");
-    assert!(again.status.success(), "{}", stderr(&again));
-    assert_eq!(common::rows(&place.path("again.csv")), rows);
+    place.has_them_made_again(&rows);
 }
 
 #[test]
@@ -237,4 +236,64 @@ fn the_table_shows_round_trips() {
     let (flood, ask) = text.split_once("p50 us").expect("a second table");
     assert!(flood.contains("Mb/s") && !ask.contains("tx ns"), "{text}");
     assert!(ask.contains("workload ask"), "{text}");
+}
+
+#[test]
+fn threads_beside_the_loop_wait_for_many_at_a_time() {
+    let place = Place::new();
+    let options =
+        "--engine std,epoll-level,tokio --threads 2 --payload 100 --ip v4 --connection connected";
+    let rows = ask(
+        &place,
+        "1s",
+        &format!(
+            "{options} --outstanding 32 --service sleep:2ms --server-model inline,pool,spawn-blocking --verify"
+        ),
+    );
+    let rate = |engine: &str, model: &str| {
+        let is_it = |row: &&Row| {
+            let is_model = row
+                .server_model
+                .is_some_and(|of_row| of_row.to_string() == model);
+            row.receiver == engine && is_model
+        };
+        let row = rows.iter().find(is_it)?;
+        assert_eq!(row.corrupted_packets.unwrap_or(0), 0, "{}", row.case);
+        assert_eq!(row.unaccounted_packets.unwrap_or(0), 0, "{}", row.case);
+        row.received_pps
+    };
+    for engine in ["std", "epoll-level"] {
+        let (inline, pool) = (rate(engine, "inline"), rate(engine, "pool"));
+        let (inline, pool) = inline.zip(pool).expect("both ran");
+        // 32 are outstanding: one after the other takes many times as long.
+        assert!(pool > inline, "{engine}: {inline} and {pool} per second");
+        assert_eq!(rate(engine, "spawn-blocking"), None);
+    }
+    if let Some(inline) = rate("tokio", "inline") {
+        let spawned = rate("tokio", "spawn-blocking").expect("tokio has threads for it");
+        assert!(spawned > inline, "{inline} and {spawned} per second");
+    }
+    let reason = "std has no threads for what blocks: use --server-model pool, or tokio";
+    assert!(rows.iter().any(|row| row.reason == reason), "{reason}");
+}
+
+#[test]
+fn flows_that_threads_answer_beside_the_loop_are_all_counted() {
+    let place = Place::new();
+    let options =
+        "--engine epoll-level,tokio --threads 2 --payload 100 --ip v4 --connection connected";
+    let models = "--flows 20 --service sleep:1ms --server-model pool,spawn-blocking --verify";
+    for row in ask(&place, "1s", &format!("{options} {models}")) {
+        let is_had = !row.reason.contains("cannot run here") && row.status != Status::Skipped;
+        if is_had {
+            assert_eq!(
+                (row.status, row.reason.as_str()),
+                (Status::Ok, ""),
+                "{}",
+                row.case
+            );
+            assert_eq!(row.unaccounted_packets, Some(0), "{}", row.case);
+            assert_eq!(row.corrupted_packets, Some(0), "{}", row.case);
+        }
+    }
 }

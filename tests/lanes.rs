@@ -34,7 +34,7 @@ impl Lane {
         let thread = thread::spawn(move || {
             let tid = nix::unistd::gettid().as_raw();
             context.meter.tid.store(tid, Ordering::Relaxed);
-            (entry.lane)(program, connection, &context).map(drop)
+            (entry.lane)(program, connection, &Arc::new(context)).map(drop)
         });
         Self {
             control,
@@ -83,7 +83,7 @@ fn outgoing(socket: UdpSocket, peer: &UdpSocket, connection: Connection) -> Outg
     }
     Outgoing {
         options: options(Link::of(socket, Some(peer)), Direction::Sends),
-        writer: None,
+        writers: Vec::new(),
     }
 }
 
@@ -114,6 +114,7 @@ fn lost_datagrams_do_not_hang_the_only_thread() {
             let incoming = Incoming {
                 options: options(Link::of(receiver, None), Direction::Receives),
                 tracker: None,
+                flows: None,
             };
             let outgoing = outgoing(sender, &elsewhere, connection);
             let program = Program::Turns(outgoing, incoming);

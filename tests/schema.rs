@@ -32,7 +32,8 @@ static LINES: LazyLock<Vec<Value>> = LazyLock::new(|| {
         "--workload ask --engine std --threads 2 --rate 5k --arrivals poisson --service sleep:10us -o \
          asked.csv"
             .to_owned(),
-        "--workload ask --engine std --threads 2 --outstanding 4 -o waited.csv".to_owned(),
+        "--workload ask --engine std --threads 2 --outstanding 4 --server-model pool -o waited.csv".to_owned(),
+        "--workload duplex --engine epoll-level --threads 2 --flows 3 -o both.csv".to_owned(),
     ] {
         ran(&place, &format!("{TINY} {arguments}"));
     }

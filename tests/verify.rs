@@ -104,12 +104,14 @@ fn received_by(entry: &'static Entry, stream: &[Vec<u8>]) -> Verified {
     let program = Program::Sink(Incoming {
         options,
         tracker: Some(Arc::clone(&tracker)),
+        flows: None,
     });
     let control = Arc::new(Control::default());
     let meter = Arc::new(Meter::default());
     let context = LaneContext::new(Arc::clone(&control), Arc::clone(&meter));
-    let lane =
-        thread::spawn(move || (entry.lane)(program, Connection::Unconnected, &context).map(drop));
+    let lane = thread::spawn(move || {
+        (entry.lane)(program, Connection::Unconnected, &Arc::new(context)).map(drop)
+    });
     control.start_barrier.wait_for(1);
     control.start_barrier.open();
 

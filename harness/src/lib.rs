@@ -11,6 +11,7 @@
 //! | [`report`] | a page of charts and tables for a browser |
 //! | [`cli`] | what can be typed |
 //! | [`ab`] | whether B is better than A: both measured in turn, for that question |
+//! | [`suite`] | named lists of sweeps, and what others have published about the like |
 //! | [`compare`] | whether it changed, and how sure that is |
 //! | [`rank`] | which engine is best here, and how sure that is |
 //! | [`results`] | rows, read from CSV files and logs |
@@ -28,6 +29,7 @@
 //! | [`data`] | cases and parameters, engines by name, samples, books |
 //! | [`sys`] | what Linux tells and does: `/proc`, `/sys`, clocks, signals, socket options |
 //! | [`stats`] | estimates and their intervals |
+//! | [`packed`] | texts that are compiled in |
 //! | [`escape`] | what a terminal would obey, made visible |
 //! | [`error`] | what the user got wrong |
 //! | [`duration`] | durations, as they are typed and stored |
@@ -56,6 +58,7 @@ pub mod export;
 pub mod log;
 pub mod measure;
 pub mod options;
+pub mod packed;
 pub mod percent;
 pub mod plan;
 pub mod platform;
@@ -65,6 +68,7 @@ pub mod report;
 pub mod results;
 pub mod row;
 pub mod stats;
+pub mod suite;
 pub mod sweep;
 
 pub use udpbench_datapath::{data, engine, engines, sys, workload};

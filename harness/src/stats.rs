@@ -2,6 +2,7 @@
 
 pub mod false_discovery;
 pub mod signed_rank;
+pub mod trend;
 
 use std::f64::consts::FRAC_PI_3;
 
@@ -18,6 +19,24 @@ pub struct Estimate {
     pub low: Option<f64>,
     /// Upper bound of its interval.
     pub high: Option<f64>,
+}
+
+impl Estimate {
+    /// The ratio to another one that was made of other windows. Its interval is made of theirs, on the logarithmic scale
+    /// (Zou & Donner 2008, Statistics in Medicine 27, 1693: the variances at the ends are recovered from the intervals).
+    /// `None`: the other one is 0.
+    pub fn over(self, other: Self) -> Option<Self> {
+        let end = |mine: Option<f64>, others: Option<f64>| {
+            let (mine, others) = ((mine? / self.middle).ln(), (others? / other.middle).ln());
+            Some(mine.hypot(others)).filter(|distance| distance.is_finite())
+        };
+        let middle = self.middle / other.middle;
+        middle.is_finite().then(|| Self {
+            middle,
+            low: end(self.low, other.high).map(|distance| middle * (-distance).exp()),
+            high: end(self.high, other.low).map(|distance| middle * distance.exp()),
+        })
+    }
 }
 
 /// The confidence that intervals aim for.

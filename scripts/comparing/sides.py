@@ -24,6 +24,7 @@ class Technique:
     connection: str = "connected"
     batches: bool = False
     libraries: tuple = ()
+    transport: str = "udp"
 
 
 TECHNIQUES = [
@@ -33,6 +34,9 @@ TECHNIQUES = [
     Technique("gso", "gso", "gso.h", "recvmmsg.h", batches=True),
     Technique("gso-gro", "gso-gro", "gso.h", "gro.h"),
     Technique("uring", "uring", "uring_send.h", "uring_recv.h", batches=True, libraries=("uring",)),
+    Technique("std-unix-dgram", "std", "send.h", "recv.h", transport="unix-dgram"),
+    Technique("std-unix-stream", "std", "write.h", "read.h", transport="unix-stream"),
+    Technique("std-tcp", "std", "write.h", "read.h", transport="tcp"),
 ]
 
 
@@ -54,6 +58,8 @@ def build_c(technique):
     source = REPOSITORY / "scripts" / "reference" / "flood.c"
     command = [compiler, "-O3", "-pthread", "-Wall", "-Wextra", f'-DSENDER="{technique.sender}"']
     command += [f'-DRECEIVER="{technique.receiver}"', source, "-o", program]
+    if technique.transport != "udp":
+        command.append(f"-DCONNECTION={technique.transport.upper().replace('-', '_')}")
     output_of(command + [f"-l{library}" for library in technique.libraries])
 
 
@@ -106,6 +112,7 @@ def run_udpbench(technique, program, payload, args, warnings):
     command = [program.resolve(), "--engine", technique.engine, "--connection", technique.connection]
     command += ["--ip", "v4", "--threads", 2, "--payload", payload, "--rcvbuf", args.rcvbuf]
     command += ["--batch", args.batch] if technique.batches else []
+    command += ["--transport", technique.transport]
     command += ["--pin", f"{sender}:{receiver}", "--warmup", f"{args.warmup_ms}ms", "--soak", "0s"]
     command += ["--no-reference", "--output", "-"]
     # Its duration is that of all windows together.

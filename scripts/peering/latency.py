@@ -1,6 +1,7 @@
 """The tools that time round trips: how each is started, and what it found.
 
-All have one client and one server with a CPU each, IPv4 on lo, one request under way, the same payload both ways.
+All have one client and one server with a CPU each, IPv4 on lo, one request under way, the same payload both ways,
+over UDP or TCP.
 Each says itself how long its round trips took: nobody else can see them.
 """
 
@@ -19,6 +20,8 @@ from peering.tools import number
 class Conditions(NamedTuple):
     """What all tools run under."""
 
+    # udp or tcp.
+    transport: str
     payload: int
     client_cpu: int
     server_cpu: int
@@ -63,11 +66,14 @@ class Sockperf(Peer):
     name, program, port = "sockperf", "sockperf", 11111
     calls = "sendto, recvfrom; unconnected; clock: rdtsc"
 
-    def server(self, _):
-        return ["sockperf", "server", "-i", "127.0.0.1"]
+    def server(self, at):
+        return ["sockperf", "server", "-i", "127.0.0.1", *self.transport(at)]
+
+    def transport(self, at):
+        return ["--tcp"] if at.transport == "tcp" else []
 
     def client(self, at):
-        command = ["sockperf", "ping-pong", "-i", "127.0.0.1", "--full-rtt"]
+        command = ["sockperf", "ping-pong", "-i", "127.0.0.1", "--full-rtt", *self.transport(at)]
         return [*command, "--msg-size", max(14, at.payload), "--time", at.seconds]
 
     def found(self, said):
@@ -82,7 +88,7 @@ class Netperf(Peer):
         return ["netserver", "-D", "-4", "-L", "127.0.0.1"]
 
     def client(self, at):
-        command = ["netperf", "-4", "-H", "127.0.0.1", "-t", "UDP_RR", "-l", at.seconds, "-P", "0", "--"]
+        command = ["netperf", "-4", "-H", "127.0.0.1", "-t", f"{at.transport.upper()}_RR", "-l", at.seconds, "-P", "0", "--"]
         return [*command, "-r", f"{at.payload},{at.payload}", "-o", "P50_LATENCY,P99_LATENCY"]
 
     def found(self, said):
@@ -94,10 +100,10 @@ class Neper(Peer):
     calls = "epoll; send, recv"
 
     def server(self, at):
-        return ["udp_rr", "-4", "-l", at.seconds, "-Q", at.payload, "-R", at.payload]
+        return [f"{at.transport}_rr", "-4", "-l", at.seconds, "-Q", at.payload, "-R", at.payload]
 
     def client(self, at):
-        command = ["udp_rr", "-4", "-c", "-H", "127.0.0.1", "-l", at.seconds, "-p", "50,99"]
+        command = [f"{at.transport}_rr", "-4", "-c", "-H", "127.0.0.1", "-l", at.seconds, "-p", "50,99"]
         return [*command, "-Q", at.payload, "-R", at.payload]
 
     def found(self, said):
@@ -120,6 +126,7 @@ class Engine:
     def run(self, at):
         command = [at.udpbench, "--workload", "ask", "--threads", 2, "--engine", self.engine, *self.waits]
         command += ["--connection", self.connection, "--ip", "v4", "--payload", at.payload]
+        command += ["--transport", at.transport]
         command += ["--pin", f"{at.client_cpu}:{at.server_cpu}", "--soak", "0s", "--no-reference"]
         # Fewer rounds it does not measure; they are this long together.
         command += ["--rounds", 5, "--duration", f"{at.seconds}s", "--board", "generic", "--output", "-"]

@@ -4,6 +4,7 @@
 // One thread sends, one receives, over 127.0.0.1; how, the two files say that are included below:
 //
 //     gcc -O3 -pthread -DSENDER='"sendmmsg.h"' -DRECEIVER='"recvmmsg.h"' flood.c -o flood   # uring*: -luring
+//     gcc ... -DCONNECTION=TCP -DSENDER='"write.h"' -DRECEIVER='"read.h"'   # or UNIX_STREAM; UNIX_DGRAM: send.h, recv.h
 //     ./flood --payload 300 --sender-cpu 1 --receiver-cpu 0
 //
 // The method is udpbench's (harness/src/measure/mod.rs), so that only the loops differ: every window is a run of
@@ -36,7 +37,7 @@
 
 static const uint64_t NS_PER_US = 1000, NS_PER_MS = 1000 * 1000, NS_PER_S = 1000 * 1000 * 1000;
 enum { GLANCE_US = 100, QUIET_MS = 500 };
-enum { MAX_PAYLOAD_BYTES = 65507, MAX_BATCH = 1024, MAX_MS = 60 * 1000, MAX_WINDOWS = 1000 };
+enum { MAX_PAYLOAD_BYTES = 1 << 20, MAX_BATCH = 1024, MAX_MS = 60 * 1000, MAX_WINDOWS = 1000 };
 enum { BROKEN = 1, BAD_INPUT = 2, CANNOT_RUN_HERE = 3 };
 
 #include "options.h"
@@ -80,6 +81,9 @@ static struct burst no_burst(const char *call)
 // ends its wait.
 #include RECEIVER
 
+#ifndef CONNECTION
+#define CONNECTION NONE
+#endif
 #ifdef UNCONNECTED
 enum { IS_CONNECTED = false };
 #else
@@ -188,12 +192,22 @@ static uint64_t clock_ns(clockid_t clock)
 static void open_sockets(struct run *run)
 {
     struct end *sender = &run->sender.end, *receiver = &run->receiver.end;
+    if (CONNECTION != NONE) {
+        open_connection(CONNECTION, &sender->fd, &receiver->fd);
+        return;
+    }
     receiver->fd = bound_socket(&sender->peer);
     sender->fd = bound_socket(&receiver->peer);
     if (IS_CONNECTED) {
         connect_to(sender->fd, &sender->peer);
         connect_to(receiver->fd, &receiver->peer);
     }
+}
+
+// Drops of a datagram socket. What a connection drops, it sends again.
+static uint64_t lost(int fd)
+{
+    return CONNECTION == NONE ? drops(fd) : 0;
 }
 
 static void start(struct lane *lane, void *(*loop)(void *), struct run *run, long cpu)
@@ -221,7 +235,7 @@ static struct edge read_edge(struct run *run)
 {
     struct edge edge;
     edge.received = atomic_load_explicit(&run->receiver.packets, memory_order_relaxed);
-    edge.drops = drops(run->receiver.end.fd);
+    edge.drops = lost(run->receiver.end.fd);
     edge.sent = atomic_load_explicit(&run->sender.packets, memory_order_relaxed);
     edge.sender_cpu_ns = clock_ns(run->sender.cpu_clock);
     edge.receiver_cpu_ns = clock_ns(run->receiver.cpu_clock);
@@ -237,7 +251,7 @@ static uint64_t packets_per_drop(const struct run *run)
 static int64_t in_flight(struct run *run)
 {
     uint64_t received = atomic_load_explicit(&run->receiver.packets, memory_order_relaxed);
-    return run->sender.packets - received - drops(run->receiver.end.fd) * packets_per_drop(run);
+    return run->sender.packets - received - lost(run->receiver.end.fd) * packets_per_drop(run);
 }
 
 // Waits until the receiver, in its own loop, has taken what the sender left in the queue.
@@ -282,7 +296,10 @@ static void measure(const struct settings *settings, struct costs *costs, struct
     struct end end = { .payload_bytes = settings->payload_bytes, .batch = settings->batch };
     struct run run = { .sender.end = end, .receiver.end = end };
     open_sockets(&run);
-    totals->rcvbuf_bytes = set_rcvbuf(run.receiver.end.fd, settings->rcvbuf_bytes);
+    // A connection has the buffers that the kernel chooses, as udpbench's have.
+    if (CONNECTION == NONE)
+        set_rcvbuf(run.receiver.end.fd, settings->rcvbuf_bytes);
+    totals->rcvbuf_bytes = rcvbuf(run.receiver.end.fd);
 
     pthread_barrier_init(&run.gate, NULL, 3);
     start(&run.sender, send_until_stopped, &run, settings->sender_cpu);
@@ -298,7 +315,7 @@ static void measure(const struct settings *settings, struct costs *costs, struct
     drain(&run);
     uint64_t sent = run.sender.packets;
     uint64_t dropped_before = opening.drops * packets_per_drop(&run);
-    uint64_t dropped = drops(run.receiver.end.fd) * packets_per_drop(&run);
+    uint64_t dropped = lost(run.receiver.end.fd) * packets_per_drop(&run);
     stop_receiving(&run);
 
     // The books, like udpbench's, are those of what was sent from the opening of the window on. All else

@@ -18,14 +18,50 @@ static void connect_to(int fd, const struct sockaddr_in *peer)
         err(BROKEN, "cannot connect a socket of 127.0.0.1");
 }
 
-// Returns what was granted: twice what was asked for, and where force is not permitted, up to
-// net.core.rmem_max (socket(7)).
-static uint64_t set_rcvbuf(int fd, int bytes)
+// What messages go over: NONE is UDP.
+enum connection { NONE, UNIX_DGRAM, UNIX_STREAM, TCP };
+
+// Makes both ends of a connection within this program.
+static void open_connection(enum connection connection, int *sender, int *receiver)
+{
+    if (connection != TCP) {
+        int type = connection == UNIX_DGRAM ? SOCK_DGRAM : SOCK_STREAM, ends[2];
+        if (socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, ends) < 0)
+            err(BROKEN, "cannot make a pair of Unix sockets");
+        *sender = ends[0];
+        *receiver = ends[1];
+        return;
+    }
+    struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    socklen_t length = sizeof address;
+    int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (listener < 0 || bind(listener, (struct sockaddr *)&address, length) < 0 || listen(listener, 1) < 0 ||
+        getsockname(listener, (struct sockaddr *)&address, &length) < 0)
+        err(BROKEN, "cannot listen on 127.0.0.1; is lo up?");
+    *sender = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (*sender < 0)
+        err(BROKEN, "cannot make a socket");
+    connect_to(*sender, &address);
+    *receiver = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+    if (*receiver < 0)
+        err(BROKEN, "cannot accept a connection");
+    close(listener);
+}
+
+// Where more than net.core.rmem_max is not permitted, that is granted (socket(7)).
+static void set_rcvbuf(int fd, int bytes)
 {
     socklen_t length = sizeof bytes;
     if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, length) < 0 &&
         setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, length) < 0)
         err(BROKEN, "cannot set SO_RCVBUF");
+}
+
+// What was granted: twice what was asked for (socket(7)).
+static uint64_t rcvbuf(int fd)
+{
+    int bytes;
+    socklen_t length = sizeof bytes;
     if (getsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, &length) < 0)
         err(BROKEN, "cannot read SO_RCVBUF");
     return bytes;

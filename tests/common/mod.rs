@@ -57,6 +57,20 @@ impl Place {
             .expect("the program starts")
     }
 
+    /// Runs a sweep that succeeds. Returns its rows.
+    pub fn sweep(&self, arguments: &str) -> Vec<Row> {
+        let output = self.run(&format!("{arguments} -o out.csv"));
+        assert!(output.status.success(), "{}", stderr(&output));
+        rows(&self.path("out.csv"))
+    }
+
+    /// Has the rows of that sweep made again from its raw samples: they are the same.
+    pub fn has_them_made_again(&self, rows: &[Row]) {
+        let again = self.run("summarize out.jsonl --format csv -o again.csv");
+        assert!(again.status.success(), "{}", stderr(&again));
+        assert_eq!(self::rows(&self.path("again.csv")), rows);
+    }
+
     /// Runs a shell script, in which the program is `$udpbench`, to its end.
     pub fn shell(&self, script: &str) -> Output {
         let program = program();

@@ -3,6 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use super::bounded::{bounded, choice};
+use crate::sys::addresses;
 
 bounded! {
     /// How many threads: one sends and receives in turn; more are divided between senders and receivers,
@@ -36,16 +37,19 @@ impl Threads {
 }
 
 bounded! {
-    /// UDP payload of each datagram, in bytes: 0 to [`Payload::MAX`].
+    /// Payload of each datagram or message, in bytes: 0 to [`Payload::MAX`], and to [`Payload::MAX_DATAGRAM`] of what is
+    /// sent in one piece.
     Payload(u32, "u32"), 0, Self::MAX,
-    "use a number of bytes from {} to {}, the most that one UDP datagram carries"
+    "use a number of bytes from {} to {}; a UDP datagram carries 65507 at most"
 }
 
 impl Payload {
     /// None at all.
     pub const MIN: Self = Self(0);
-    /// The most that IPv4 carries: 65535 less 20 B of IP header and 8 B of UDP header (RFC 768, 791).
-    pub const MAX: u32 = 65_507;
+    /// The most that a message in a stream may have here: 1 MiB.
+    pub const MAX: u32 = 1 << 20;
+    /// The most that one datagram carries over IPv4: 65535 less 20 B of IP header and 8 B of UDP header (RFC 768, 791).
+    pub const MAX_DATAGRAM: u32 = 65_507;
     /// The most that fits one packet of the loopback's 65536 B MTU over IPv6; above it, two fragments.
     pub const MAX_UNFRAGMENTED_V6: u32 = 65_488;
 
@@ -102,6 +106,38 @@ choice! {
 }
 
 choice! {
+    /// What carries messages from one end to the other.
+    #[derive(Default)]
+    Transport {
+        /// UDP: a message is a datagram, and may be lost.
+        #[default]
+        Udp,
+        /// A pair of Unix sockets that keep messages apart (SOCK_DGRAM).
+        UnixDgram,
+        /// A pair of Unix sockets, a stream of bytes.
+        UnixStream,
+        /// TCP: a stream of bytes, in which a message is as many as a payload has.
+        Tcp,
+        /// TCP, where each message begins with its length.
+        FramedTcp,
+        /// WebSocket over TCP, without TLS (RFC 6455).
+        Websocket,
+    }
+}
+
+impl Transport {
+    /// Whether it keeps messages apart by itself.
+    pub fn keeps_messages(self) -> bool {
+        matches!(self, Self::Udp | Self::UnixDgram)
+    }
+
+    /// Whether it stays within the kernel's Unix sockets, without IP.
+    pub fn is_unix(self) -> bool {
+        matches!(self, Self::UnixDgram | Self::UnixStream)
+    }
+}
+
+choice! {
     /// How receivers wait, of the engines whose calls can do both.
     Wait {
         /// They sleep until something comes.
@@ -112,12 +148,24 @@ choice! {
 }
 
 choice! {
-    /// Which loopback address the datagrams go to.
+    /// The version of IP.
     Ip {
-        /// 127.0.0.1
+        /// IPv4.
         V4,
-        /// `::1`
+        /// IPv6.
         V6,
+    }
+}
+
+choice! {
+    /// Which of this host's addresses the messages go to. None of them leaves it.
+    #[derive(Default)]
+    Address {
+        /// 127.0.0.1 or `::1`.
+        #[default]
+        Loopback,
+        /// The first that an interface has.
+        Local,
     }
 }
 
@@ -128,6 +176,13 @@ impl Ip {
             Self::V4 => Ipv4Addr::LOCALHOST.into(),
             Self::V6 => Ipv6Addr::LOCALHOST.into(),
         }
+    }
+
+    /// The first address that an interface has, if one has any.
+    pub fn local(self) -> Option<IpAddr> {
+        addresses::of_interfaces()
+            .into_iter()
+            .find(|address| address.is_ipv6() == (self == Self::V6))
     }
 }
 
@@ -148,8 +203,11 @@ mod tests {
     fn axes_refuse_what_cannot_be() {
         assert!("0".parse::<Threads>().is_err());
         assert!("257".parse::<Threads>().is_err());
-        assert!("65508".parse::<Payload>().is_err());
+        assert!("1048577".parse::<Payload>().is_err());
         assert!("-1".parse::<Payload>().is_err());
-        assert_eq!("65507".parse::<Payload>().map(Payload::bytes), Ok(65_507));
+        assert_eq!(
+            "1048576".parse::<Payload>().map(Payload::bytes),
+            Ok(1 << 20)
+        );
     }
 }

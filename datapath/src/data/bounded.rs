@@ -64,7 +64,7 @@ macro_rules! choice {
             Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
             clap::ValueEnum,
         )]
-        #[serde(rename_all = "lowercase")]
+        #[serde(rename_all = "kebab-case")]
         pub enum $name { $($(#[$of_variant])* $variant,)+ }
 
         impl std::str::FromStr for $name {

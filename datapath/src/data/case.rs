@@ -1,9 +1,14 @@
 //! A case, one point of the matrix, and what is measured side by side with it.
 
+use std::net::IpAddr;
+
 use serde::{Deserialize, Serialize};
 
 use super::parameters::{parameters, value};
-use super::{EngineName, Outstanding, Sharing, Traits, Workload};
+use super::{
+    Address, Buffer, Connection, Duplex, EngineName, Flows, Ip, Outstanding, Sharing, Traits,
+    Transport, Workload,
+};
 
 macro_rules! define {
     (
@@ -19,7 +24,7 @@ macro_rules! define {
             pub receiver: EngineName,
             $($(#[$block_doc])* pub $block: value!($block_kind $block_type),)*
             $($(#[$case_doc])* pub $case: value!($case_kind $case_type),)*
-            /// How several receivers share the port. `None`: there is one.
+            /// How several receivers share the port. `None`: there is one, or each flow has a port.
             pub sharing: Option<Sharing>,
         }
 
@@ -37,7 +42,7 @@ macro_rules! define {
                     receiver,
                     $($block: block.$block,)*
                     $($case: Default::default(),)*
-                    sharing: (block.threads.receivers() > 1).then_some(Sharing::DEFAULT),
+                    sharing: block.receivers_share().then_some(Sharing::DEFAULT),
                 }
             }
 
@@ -68,31 +73,154 @@ impl Case {
 }
 
 impl BlockKey {
+    /// Whether several receivers share a port.
+    pub fn receivers_share(&self) -> bool {
+        self.threads.receivers() > 1 && self.flows.is_none() && self.transport.is_none()
+    }
+
     /// Without what means nothing to its workload.
     pub fn pruned(self) -> Self {
         let asks = self.workload == Some(Workload::Ask);
         let rate = self.rate.filter(|_| asks);
         let closed = asks && rate.is_none();
+        let is_unix = self.transport.is_some_and(Transport::is_unix);
         Self {
+            // Neither of them is IP.
+            ip: if is_unix { Ip::V4 } else { self.ip },
+            address: self.address.filter(|_| !is_unix),
+            tos: self.tos.filter(|_| !is_unix),
+            // Nor do they heed it (unix(7)).
+            rcvbuf: if is_unix {
+                Buffer::DEFAULT
+            } else {
+                self.rcvbuf
+            },
             rate,
             arrivals: self.arrivals.filter(|_| rate.is_some()),
             outstanding: self.outstanding.filter(|_| closed),
             service: self.service.filter(|_| asks),
+            server_model: self.server_model.filter(|_| asks),
             ..self
         }
     }
 }
 
 impl Case {
+    /// What carries its messages.
+    pub fn transport(&self) -> Transport {
+        self.transport.unwrap_or_default()
+    }
+
+    /// The address that its receivers have. `None`: no interface has one.
+    pub fn receivers_address(&self) -> Option<IpAddr> {
+        match self.address.unwrap_or_default() {
+            Address::Loopback => Some(self.ip.loopback()),
+            Address::Local => self.ip.local(),
+        }
+    }
+
+    /// What its receivers ask for as SO_RCVBUF. Connections have the size that the kernel chooses, and changes as it sees
+    /// fit, unless another one than that for datagrams was asked for.
+    pub fn rcvbuf_asked(&self) -> Option<Buffer> {
+        let is_for_datagrams = self.rcvbuf == Buffer::DEFAULT;
+        (self.transport.is_none() || !is_for_datagrams).then_some(self.rcvbuf)
+    }
+
+    /// Whether each flow has a socket of its own at its receiver.
+    pub fn has_a_socket_per_flow(&self) -> bool {
+        (self.flows.is_some() || self.transport.is_some()) && !self.serves_from_one_socket()
+    }
+
     /// Whether its threads ask and answer.
     pub fn asks(&self) -> bool {
         self.workload == Some(Workload::Ask)
     }
 
-    /// Without what means nothing to its workload: clients and servers move one datagram per call.
+    /// Without what means nothing to it: clients and servers move one datagram per call, and flows share no port.
     pub fn pruned(self) -> Self {
-        let batch = self.batch.filter(|_| !self.asks());
-        Self { batch, ..self }
+        Self {
+            // Both ends of all others are connected.
+            connection: if self.transport.is_some() {
+                Connection::Connected
+            } else {
+                self.connection
+            },
+            batch: self.batch.filter(|_| !self.asks()),
+            sharing: self.sharing.filter(|_| self.block().receivers_share()),
+            duplex: self
+                .duplex
+                .filter(|_| self.workload == Some(Workload::Duplex)),
+            ..self
+        }
+    }
+
+    /// Flows of each thread that sends.
+    pub fn flows_each(&self) -> usize {
+        self.flows.unwrap_or(Flows::DEFAULT).count()
+    }
+
+    /// All flows.
+    pub fn flow_count(&self) -> usize {
+        self.threads.senders() * self.flows_each()
+    }
+
+    /// Whether each server answers all its clients over one socket: it need not be connected to any of them.
+    pub fn serves_from_one_socket(&self) -> bool {
+        self.asks() && self.connection == Connection::Unconnected
+    }
+
+    /// Sockets of the receivers: one each, or one for each flow.
+    pub fn receiver_sockets(&self) -> usize {
+        if self.has_a_socket_per_flow() {
+            self.flow_count()
+        } else {
+            self.threads.receivers()
+        }
+    }
+
+    /// The receiving socket, from 0, at which a flow ends, where flows are many.
+    pub fn socket_of_flow(&self, flow: usize) -> usize {
+        if self.serves_from_one_socket() {
+            self.receiver_of_flow(flow)
+        } else {
+            flow
+        }
+    }
+
+    /// The receiver, from 0, that has the socket of that number.
+    pub fn receiver_of_socket(&self, socket: usize) -> usize {
+        if self.serves_from_one_socket() {
+            socket
+        } else {
+            self.receiver_of_flow(socket)
+        }
+    }
+
+    fn receiver_of_flow(&self, flow: usize) -> usize {
+        flow / self.flows_each() % self.threads.receivers()
+    }
+
+    /// In how many directions sockets are flooded, where that is asked.
+    pub fn duplex(&self) -> Option<Duplex> {
+        (self.workload == Some(Workload::Duplex)).then(|| self.duplex.unwrap_or_default())
+    }
+
+    /// Whether its sockets are flooded in both directions at once.
+    pub fn is_full_duplex(&self) -> bool {
+        self.duplex() == Some(Duplex::Full)
+    }
+
+    /// The same in one direction, if this is in both.
+    pub fn half_duplex(&self) -> Option<Self> {
+        self.is_full_duplex().then_some(Self {
+            duplex: Some(Duplex::Half),
+            ..*self
+        })
+    }
+
+    /// Whether its clients or senders receive, too.
+    pub fn receives_at_both_ends(&self) -> bool {
+        self.asks() || self.is_full_duplex()
     }
 
     /// Whether clients send requests at a rate, whether or not answers come.

@@ -25,4 +25,7 @@ pub use self::round_trips::RoundTrips;
 pub use self::sample::{LaneSample, Sample, Side};
 pub use self::socket_options::*;
 pub use self::verified::{LEAST_BYTES, Verified, refusal};
-pub use self::workload::{Arrivals, LEAST_REQUEST_BYTES, Outstanding, Rate, ServiceTime, Workload};
+pub use self::workload::{
+    Arrivals, Duplex, Flows, LEAST_REQUEST_BYTES, Outstanding, Rate, ServerModel, ServiceTime,
+    Workload,
+};

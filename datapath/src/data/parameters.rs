@@ -23,13 +23,14 @@ macro_rules! parameters {
                     default |board, _extent| board.threads.clone(), applies |_| true
                 }
 
-                /// UDP payloads in bytes, 0 to 65507 [default: as the board profile says, mostly 26,300,1460]
+                /// Payloads in bytes, 0 to 65507, and to 1048576 in a stream (--transport)
+                /// [default: as the board profile says, mostly 26,300,1460]
                 payload: one $crate::data::Payload {
                     flag "--payload", key "{}B", usual [],
                     default |board, _extent| board.payload.clone(), applies |_| true
                 }
 
-                /// v4 (127.0.0.1), v6 (::1) [default: both]
+                /// v4 (127.0.0.1), v6 (::1); see --address [default: both]
                 ip: one $crate::data::Ip {
                     flag "--ip", key "{}", usual [],
                     default |_board, extent| extent.of(&[$crate::data::Ip::V4, $crate::data::Ip::V6]),
@@ -57,10 +58,32 @@ macro_rules! parameters {
                 }
 
                 /// What the threads do: flood (senders send as fast as they can), ask (clients send requests, servers
-                /// answer them, round trips are timed) [default: flood]
+                /// answer them, round trips are timed), duplex (flood in both directions at once, and in one beside it)
+                /// [default: flood]
                 workload: some $crate::data::Workload {
                     flag "--workload", key "{}", usual [],
                     default |_board, _extent| vec![], applies |value| value != $crate::data::Workload::Flood
+                }
+
+                /// What carries the messages: udp, unix-dgram, unix-stream, tcp, framed-tcp (each message after its length, of
+                /// four bytes), websocket (over TCP); which engines go over which: docs/TRANSPORTS.md [default: udp]
+                transport: some $crate::data::Transport {
+                    flag "--transport", key "{}", usual [],
+                    default |_board, _extent| vec![], applies |value| value != $crate::data::Transport::Udp
+                }
+
+                /// Which of this host's addresses the messages go to: loopback, local (the first that an interface has; they
+                /// do not leave the host, either) [default: loopback]
+                address: some $crate::data::Address {
+                    flag "--address", key "{}", usual [],
+                    default |_board, _extent| vec![], applies |value| value != $crate::data::Address::Loopback
+                }
+
+                /// Flows of each thread that sends, 1 to 30000, for engines that wait for many sockets: each has a socket at
+                /// either end [default: 1]
+                flows: some $crate::data::Flows {
+                    flag "--flows", key "flows{}", usual [],
+                    default |_board, _extent| vec![], applies |value| value != $crate::data::Flows::DEFAULT
                 }
 
                 /// For --workload ask: requests that each client has outstanding at a time, 1 to 1024 [default: 1]
@@ -88,6 +111,13 @@ macro_rules! parameters {
                     flag "--service", key "service-{}", usual [],
                     default |_board, _extent| vec![], applies |_| true
                 }
+
+                /// For --workload ask: who does that: inline (the loop that receives), pool (64 threads), spawn-blocking
+                /// (tokio's threads for what blocks) [default: inline]
+                server_model: some $crate::data::ServerModel {
+                    flag "--server-model", key "{}", usual [],
+                    default |_board, _extent| vec![], applies |value| value != $crate::data::ServerModel::Inline
+                }
             }
             case {
                 /// connected (send/recv), unconnected (send_to/recv_from) [default: both]
@@ -114,6 +144,14 @@ macro_rules! parameters {
                     default |_board, _extent| vec![$crate::data::Workers::NONE],
                     applies |value, (sender, receiver)| value != $crate::data::Workers::NONE
                         && (sender.shares_workers || receiver.shares_workers)
+                }
+
+                /// For --workload duplex: full (both directions at once: two threads for each socket), half (one direction)
+                /// [default: full,half]
+                duplex: some $crate::data::Duplex {
+                    flag "--duplex", key "{}", label ["{}"],
+                    default |_board, _extent| vec![$crate::data::Duplex::Full, $crate::data::Duplex::Half],
+                    applies |value, _| value != $crate::data::Duplex::Full
                 }
 
                 /// How receivers of the engines std, mmsg, gro and uring wait: block (sleep), spin (busy loop, takes a

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::{Books, RoundTrips, Verified};
 use crate::sys::cpu_speed::CpuSpeed;
+use crate::sys::idle::IdleTimes;
 use crate::sys::run_queue::CpuTaken;
 use crate::sys::sensors::SensorReadings;
 
@@ -42,10 +43,18 @@ pub struct Sample {
     pub sndbuf_bytes: u64,
     /// What the sensors said meanwhile.
     pub climate: SensorReadings,
+    /// What the CPUs of its lanes did meanwhile while they had nothing to do. Empty where nothing counts it, or no lane
+    /// is pinned, and in logs that do not say.
+    #[serde(default)]
+    pub idle_times: IdleTimes,
     /// The round trips that ended while it was open. `None`: nobody asked, as in logs
     /// that do not say.
     #[serde(default)]
     pub round_trips: Option<RoundTrips>,
+    /// What came over each flow while it was open: datagrams, or answers. Empty where each thread has one, as in logs
+    /// that do not say.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flow_packets: Vec<u64>,
     /// What was found in the datagrams, in the one window that looks at them: it comes before the first
     /// round, and its speed says nothing.
     pub verified: Option<Verified>,

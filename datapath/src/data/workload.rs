@@ -17,6 +17,20 @@ choice! {
         Flood,
         /// Clients ask, servers answer: how soon?
         Ask,
+        /// Flood in both directions at once, and beside it in one.
+        Duplex,
+    }
+}
+
+choice! {
+    /// In how many directions a pair of sockets is flooded.
+    #[derive(Default)]
+    Duplex {
+        /// In both at once: each socket has a thread that sends and one that receives.
+        #[default]
+        Full,
+        /// In one.
+        Half,
     }
 }
 
@@ -33,6 +47,23 @@ impl Outstanding {
     /// 832.
     pub const MAX: u16 = 1024;
     /// Each request waits for the answer to the one before.
+    pub const DEFAULT: Self = Self(1);
+
+    /// How many.
+    pub fn count(self) -> usize {
+        usize::from(self.0)
+    }
+}
+
+bounded! {
+    /// Flows of each thread that sends: 1 to [`Flows::MAX`].
+    Flows(u16, "u16"), 1, Self::MAX, "use a number of flows from {} to {}"
+}
+
+impl Flows {
+    /// Two sockets for each of them, at a port each: as many as one sender finds on loopback's first two addresses.
+    pub const MAX: u16 = 30_000;
+    /// One socket for each thread.
     pub const DEFAULT: Self = Self(1);
 
     /// How many.
@@ -113,6 +144,31 @@ choice! {
         Even,
         /// At random: distances are exponentially distributed.
         Poisson,
+    }
+}
+
+choice! {
+    /// Who does what a server has to do before it answers.
+    #[derive(Default)]
+    ServerModel {
+        /// The loop that receives, one request after the other: what is behind waits.
+        #[default]
+        Inline,
+        /// A pool of 64 threads, which answer themselves.
+        Pool,
+        /// The threads that tokio has for what blocks (`spawn_blocking`), up to 512, which answer themselves.
+        SpawnBlocking,
+    }
+}
+
+impl ServerModel {
+    /// How many requests are worked on at a time.
+    pub fn at_a_time(self) -> usize {
+        match self {
+            Self::Inline => 1,
+            Self::Pool => 64,
+            Self::SpawnBlocking => 512,
+        }
     }
 }
 

@@ -27,8 +27,10 @@ pub struct About {
     pub joins: bool,
     /// How many of those one call may receive.
     pub joined_per_call: u32,
-    /// Whether one port serves many sockets.
-    pub many_links: bool,
+    /// Whether the kernel takes datagrams from the socket before its receiver asks for them.
+    pub takes_ahead: bool,
+    /// How one thread serves many sockets.
+    pub many_links: ManyLinks,
     /// Whether its receiver can do without waiting (`--wait spin`): see [`PortOptions::spins`](super::PortOptions::spins).
     pub can_spin: bool,
     /// Whether it never waits.
@@ -40,6 +42,8 @@ pub struct About {
     /// Whether its calls move one datagram if told so, out to [whom it came from](super::payload::Fill::destination):
     /// so that it can ask and answer; or the reason why not.
     pub answers: Result<(), &'static str>,
+    /// Whether it has threads for what blocks: see [`Engine::spawner`](super::Engine::spawner).
+    pub spawns_blocking: bool,
     /// Why a receiver of this engine may sleep on a full queue, if it may.
     pub starves: Option<&'static str>,
     /// Whether it uses sockets. An engine that does not can only meet itself.
@@ -59,12 +63,14 @@ impl About {
         partner: Partner::Itself,
         joins: false,
         joined_per_call: 1,
-        many_links: false,
+        takes_ahead: false,
+        many_links: ManyLinks::No,
         can_spin: false,
         always_spins: false,
         selection: Selection::ByName,
         one_thread: Ok(()),
         answers: Ok(()),
+        spawns_blocking: false,
         starves: None,
         moves_datagrams: true,
     };
@@ -97,6 +103,17 @@ pub enum Partner {
     ReceivedBy(&'static str),
     /// It only receives; the engine of this name sends.
     SentBy(&'static str),
+}
+
+/// How one thread serves many sockets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ManyLinks {
+    /// Not at all: its calls wait for one.
+    No,
+    /// Over one port.
+    OnePort,
+    /// Over a port each, whose futures take turns.
+    PortEach,
 }
 
 /// Which selections include an engine.

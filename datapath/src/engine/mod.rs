@@ -24,11 +24,14 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, Waker};
 
-pub use self::about::{About, Partner, Selection};
-pub use self::counters::{Meter, SharedTally, Tally};
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+
+pub use self::about::{About, ManyLinks, Partner, Selection};
+pub use self::counters::{Beside, FlowCounts, FlowMeter, Meter, SharedTally, Tally};
 pub use self::port::{Direction, Link, PerLink, Port, PortOptions, Remark};
-pub use self::tap::{LosslessTap, Tap, UdpTap};
-pub use self::wakeups::Wakeups;
+pub use self::tap::{ConnectionTap, LosslessTap, Tap, UdpTap};
+pub use self::wakeups::{Waits, Wakeups};
 
 /// What one call of an engine moved.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -133,12 +136,21 @@ impl Addressing for Unconnected {
 /// Threads that the lanes of a run share, and what they run: only their engine knows.
 pub type Pool = Arc<dyn Any + Send + Sync>;
 
+/// One of several loops that a thread runs, with all that it needs.
+pub type Loop = Pin<Box<dyn Future<Output = io::Result<()>> + Send>>;
+
+/// Work for another thread.
+pub type Job = Box<dyn FnOnce() + Send>;
+
+/// Has another thread do it, at once or when one is free.
+pub type Spawner = Arc<dyn Fn(Job) + Send + Sync>;
+
 /// A way to move datagrams: a socket API plus its loop.
 pub trait Engine: Sized + 'static {
     /// What people need to know before they choose it.
     const ABOUT: About;
     /// What it moves datagrams through.
-    type Port<A: Addressing>: Port;
+    type Port<A: Addressing>: Port + 'static;
 
     /// Starts what the lane's ports share (a runtime, mostly nothing), on the lane's own thread.
     ///
@@ -161,6 +173,11 @@ pub trait Engine: Sized + 'static {
         Err(io::ErrorKind::Unsupported.into())
     }
 
+    /// Hands work to threads that the engine has for what blocks, if it has.
+    fn spawner(&self) -> Option<Spawner> {
+        None
+    }
+
     /// What sees the receiving end of a link from outside: of its socket, unless the engine counts for itself.
     ///
     /// # Errors
@@ -175,6 +192,21 @@ pub trait Engine: Sized + 'static {
     /// The reason why not, for the plan and for `udpbench engines`.
     fn probe() -> Result<(), String> {
         Ok(())
+    }
+
+    /// Drives several loops to their ends, in turn on this thread. The default is for libraries whose own way to wait
+    /// for many is a set of futures.
+    ///
+    /// # Errors
+    /// The first of theirs.
+    fn run_all(&self, loops: Vec<Loop>) -> io::Result<()> {
+        self.run(async {
+            let mut loops: FuturesUnordered<Loop> = loops.into_iter().collect();
+            while let Some(ended) = loops.next().await {
+                ended?;
+            }
+            Ok(())
+        })
     }
 
     /// Drives one of the engine's futures to its end, on this thread or, while this one waits, on others. The

@@ -2,8 +2,11 @@
 
 use std::future::Future;
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
+use std::net::{Ipv4Addr, SocketAddr};
 use std::ops::{Index, IndexMut};
+use std::os::fd::OwnedFd;
+
+use socket2::SockRef;
 
 use super::Burst;
 use super::null_link::NullLink;
@@ -45,22 +48,42 @@ pub type Remark = Option<&'static str>;
 /// One socket of a port, and who is at the other end.
 #[derive(Debug)]
 pub struct Link {
-    /// The socket: bound, blocking, and in a connected case connected if it has one peer only.
-    pub socket: UdpSocket,
+    /// The socket, of the transport that the engine is to use: bound, blocking, and in a connected case connected if it
+    /// has one peer only.
+    pub socket: OwnedFd,
     /// Where the datagrams go that are sent over it. `None`: none are.
     pub peer: Option<SocketAddr>,
+    /// Whether it is the end of a connection that has connected.
+    pub is_client: bool,
     /// Stands in for the socket in the one engine that moves nothing (`null`).
     pub null: NullLink,
 }
 
 impl Link {
     /// A socket of the kernel's.
-    pub fn of(socket: UdpSocket, peer: Option<SocketAddr>) -> Self {
+    pub fn of(socket: impl Into<OwnedFd>, peer: Option<SocketAddr>) -> Self {
         Self {
-            socket,
+            socket: socket.into(),
             peer,
+            is_client: false,
             null: NullLink::default(),
         }
+    }
+
+    /// The same, as the end that has connected.
+    pub fn of_client(socket: impl Into<OwnedFd>, peer: Option<SocketAddr>) -> Self {
+        Self {
+            is_client: true,
+            ..Self::of(socket, peer)
+        }
+    }
+
+    /// Has it never wait, neither for what comes nor for room.
+    ///
+    /// # Errors
+    /// What the system said.
+    pub fn set_nonblocking(&self) -> io::Result<()> {
+        SockRef::from(&self.socket).set_nonblocking(true)
     }
 
     /// [`Link::peer`], for a port that keeps an address whether it sends or not: 0.0.0.0:0, to which nothing can be
@@ -97,7 +120,7 @@ impl Direction {
 /// What a port is opened with.
 #[derive(Debug)]
 pub struct PortOptions {
-    /// Its sockets: one at least, and no more unless the engine serves [many](super::About::many_links).
+    /// Its sockets: one at least, and no more unless the engine serves [many](super::ManyLinks::OnePort).
     pub links: Vec<Link>,
     /// What it is for. The rest need not be built.
     pub direction: Direction,
@@ -128,6 +151,11 @@ impl PortOptions {
         }
     }
 
+    /// The same over other links.
+    pub fn over(&self, links: Vec<Link>) -> Self {
+        Self { links, ..*self }
+    }
+
     /// Its only link, for engines that serve no more.
     ///
     /// # Errors
@@ -155,12 +183,12 @@ impl PortOptions {
         vec![0; if receives { self.buffer_bytes } else { 0 }]
     }
 
-    /// Has a socket wait for datagrams, or not.
+    /// Has a socket wait for what it receives, or not.
     ///
     /// # Errors
     /// What the system said.
-    pub fn apply_wait(&self, socket: &UdpSocket) -> io::Result<()> {
-        socket.set_nonblocking(self.spins)
+    pub fn apply_wait(&self, socket: &OwnedFd) -> io::Result<()> {
+        SockRef::from(socket).set_nonblocking(self.spins)
     }
 }
 
@@ -177,7 +205,14 @@ impl<T> PerLink<T> {
     /// # Errors
     /// `InvalidInput` if there is no link, else those of `make`.
     pub fn of(links: Vec<Link>, make: impl FnMut(Link) -> io::Result<T>) -> io::Result<Self> {
-        let mut made = links.into_iter().map(make);
+        Self::made(links.into_iter().map(make))
+    }
+
+    /// What was made of each link.
+    ///
+    /// # Errors
+    /// `InvalidInput` if there is no link, else the first of those in `made`.
+    pub fn made(mut made: impl Iterator<Item = io::Result<T>>) -> io::Result<Self> {
         let first = made.next().ok_or(io::ErrorKind::InvalidInput)??;
         let others = made.collect::<io::Result<_>>()?;
         Ok(Self { first, others })

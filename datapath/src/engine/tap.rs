@@ -2,13 +2,15 @@
 
 use std::cell::Cell;
 use std::io::{self, IoSliceMut};
+use std::iter;
 use std::net::UdpSocket;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 use nix::errno::Errno;
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, recvmsg};
 
 use crate::sys::drops::{queued_bytes, socket_drops};
+use crate::sys::queues;
 
 /// The coordinator's own handle on the receiving end of a link.
 pub trait Tap {
@@ -93,8 +95,46 @@ impl Tap for UdpTap {
     }
 }
 
+/// Of either end of a connection, over which nothing is lost.
+#[derive(Debug)]
+pub struct ConnectionTap {
+    socket: OwnedFd,
+    /// Of a stream, in which they lie one after the other.
+    message_bytes: Option<u64>,
+}
+
+impl ConnectionTap {
+    /// Of a stream, whose messages take up so many bytes; `None`: of a socket that keeps them apart.
+    ///
+    /// # Errors
+    /// When there is no file descriptor left.
+    pub fn new(socket: &impl AsFd, message_bytes: Option<u64>) -> io::Result<Self> {
+        Ok(Self {
+            socket: socket.as_fd().try_clone_to_owned()?,
+            message_bytes,
+        })
+    }
+}
+
+impl Tap for ConnectionTap {
+    fn drops(&self) -> io::Result<u64> {
+        Ok(0)
+    }
+
+    fn is_empty(&self) -> bool {
+        queues::received(&self.socket).is_ok_and(|bytes| bytes == 0)
+    }
+
+    fn take_unread(&self) -> u64 {
+        match self.message_bytes {
+            Some(each) => queues::received(&self.socket).unwrap_or(0) / each.max(1),
+            None => iter::from_fn(|| take_piece(&self.socket).ok()).sum(),
+        }
+    }
+}
+
 /// Takes one datagram, or one piece that the kernel joined of several (UDP_GRO): how many.
-fn take_piece(socket: &UdpSocket) -> nix::Result<u64> {
+fn take_piece(socket: &impl AsRawFd) -> nix::Result<u64> {
     // MSG_TRUNC: the length is that of the piece, whatever the buffer holds of it (udp(7)).
     let flags = MsgFlags::MSG_DONTWAIT | MsgFlags::MSG_TRUNC;
     // Room for what a library may have asked for besides (IP_PKTINFO, IP_RECVTOS).

@@ -87,7 +87,7 @@ impl SequenceTracker {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn enter(&self, datagram: &[u8], origin: Origin) {
+    pub(crate) fn enter(&self, datagram: &[u8], origin: Origin) {
         let mut seen = self.seen();
         let Seen { verified, lanes } = &mut *seen;
         verified.packets += 1;

@@ -39,7 +39,7 @@ impl Engine for Gso {
         Ok(GsoPort {
             outgoing: Segments::new(&options, &link)?,
             incoming: ReceiveBatch::of::<A>(&options),
-            socket: link.socket,
+            socket: link.socket.into(),
         })
     }
 
@@ -79,7 +79,7 @@ impl Engine for Gro {
         Ok(GroPort {
             outgoing: Segments::new(&options, &link)?,
             incoming: CoalescedReceive::new(!A::CONNECTED),
-            socket: link.socket,
+            socket: link.socket.into(),
         })
     }
 
@@ -222,10 +222,11 @@ mod tests {
         let options = PortOptions::of(Vec::new(), Direction::Sends, 300);
         let mut segments = Segments::<Unconnected>::new(&options, &link).expect("it can be cut");
         assert_eq!(segments.remark(), None);
-        segments.fall_back(&link.socket);
-        let option = getsockopt(&link.socket, UdpGsoSegment).expect("it has the option");
+        let socket = UdpSocket::from(link.socket);
+        segments.fall_back(&socket);
+        let option = getsockopt(&socket, UdpGsoSegment).expect("it has the option");
         assert_eq!(option, 0);
-        let sent = segments.send(&link.socket, &NoFill);
+        let sent = segments.send(&socket, &NoFill);
         let burst = sent.expect("loopback takes it");
         assert_eq!(burst, Burst::one(300));
         assert!(segments.remark().is_some());

@@ -8,6 +8,7 @@ use std::io;
 use std::marker::PhantomData;
 use std::net::SocketAddr;
 
+use mio::event::Source;
 use mio::net::UdpSocket;
 use mio::{Events, Interest, Poll, Token};
 
@@ -98,11 +99,15 @@ impl<V: Variant> Engine for Mio<V> {
 
     fn open<A: Addressing>(&self, mut options: PortOptions) -> io::Result<MioPort<A, V>> {
         let link = options.only_link()?;
+        let peer = link.peer_or_unspecified();
+        let socket = std::net::UdpSocket::from(link.socket);
+        socket.set_nonblocking(true)?;
+        let socket = UdpSocket::from_std(socket);
         Ok(MioPort {
             payload: options.payload(),
             buffer: options.buffer(),
-            peer: link.peer_or_unspecified(),
-            reactor: Reactor::new::<V>(link.socket, options.direction)?,
+            peer,
+            reactor: Reactor::new::<V>(socket, options.direction)?,
             marker: PhantomData,
         })
     }
@@ -115,7 +120,7 @@ impl<V: Variant> Engine for Mio<V> {
 }
 
 pub(super) struct MioPort<A, V> {
-    reactor: Reactor,
+    reactor: Reactor<UdpSocket>,
     peer: SocketAddr,
     payload: Vec<u8>,
     buffer: Vec<u8>,
@@ -154,8 +159,8 @@ impl<A: Addressing, V: Variant> Port for MioPort<A, V> {
 }
 
 /// One socket, its poll, and which of its events have not been used up.
-struct Reactor {
-    socket: UdpSocket,
+pub(super) struct Reactor<S> {
+    socket: S,
     poll: Poll,
     events: Events,
     interest: Interest,
@@ -165,18 +170,17 @@ struct Reactor {
 }
 
 /// Bits of [`Reactor::ready`].
-enum Ready {}
+pub(super) enum Ready {}
 
 impl Ready {
-    const READABLE: u8 = 1;
-    const WRITABLE: u8 = 2;
+    pub(super) const READABLE: u8 = 1;
+    pub(super) const WRITABLE: u8 = 2;
     const BOTH: u8 = Self::READABLE | Self::WRITABLE;
 }
 
-impl Reactor {
-    fn new<V: Variant>(socket: std::net::UdpSocket, direction: Direction) -> io::Result<Self> {
-        socket.set_nonblocking(true)?;
-        let mut socket = UdpSocket::from_std(socket);
+impl<S: Source> Reactor<S> {
+    /// Of a socket that never blocks.
+    pub(super) fn new<V: Variant>(mut socket: S, direction: Direction) -> io::Result<Self> {
         let interest = match direction {
             Direction::Sends => Interest::WRITABLE,
             Direction::Receives => Interest::READABLE,
@@ -196,10 +200,10 @@ impl Reactor {
 
     /// Waits for an event where one is needed, does one operation, and leaves the socket as `V` says.
     #[inline]
-    fn operate<V: Variant>(
+    pub(super) fn operate<V: Variant>(
         &mut self,
         wanted: u8,
-        operation: impl FnOnce(&UdpSocket) -> io::Result<usize>,
+        operation: impl FnOnce(&S) -> io::Result<usize>,
     ) -> io::Result<usize> {
         if !V::POLICY.drain && self.is_one_way {
             self.poll.poll(&mut self.events, None)?;

@@ -33,7 +33,7 @@ impl Engine for Mmsg {
         Ok(MmsgPort {
             outgoing: SendBatch::of::<A>(&options, &link),
             incoming: ReceiveBatch::of::<A>(&options),
-            socket: link.socket,
+            socket: link.socket.into(),
             meter: Arc::clone(&self.0),
         })
     }

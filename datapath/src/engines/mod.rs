@@ -10,6 +10,7 @@ pub mod linux;
 mod message_io;
 mod mio;
 mod mmsg;
+mod multiplex;
 mod nix;
 mod null;
 mod probe;
@@ -22,42 +23,52 @@ mod smol;
 mod socket2;
 mod spin;
 mod std;
+pub mod stream;
 #[cfg(feature = "tokio")]
 mod tokio;
 #[cfg(all(feature = "uring", target_pointer_width = "64"))]
 mod uring;
 
-pub use self::entry::Entry;
+pub use self::entry::{Carrier, Entry, Lane};
 use crate::data::{Case, EngineName};
 use crate::engine::Selection;
 
 /// Every engine of this build.
 pub static ALL: &[Entry] = &[
     Entry::of::<null::Null>(),
-    Entry::of::<std::Std>(),
+    Entry::of::<std::Std>().over(stream::OF_STD),
     Entry::of::<socket2::Socket2>(),
     Entry::of::<nix::Nix>(),
-    Entry::of::<spin::Spin>(),
+    Entry::of::<spin::Spin>().with_many::<spin::Spin>(),
     Entry::of::<mmsg::Mmsg>(),
     #[cfg(all(feature = "uring", target_pointer_width = "64"))]
-    Entry::of::<uring::Uring>(),
+    Entry::of::<uring::Uring>().with_many::<uring::Uring>(),
     Entry::of::<gso::Gso>(),
     Entry::of::<gso::Gro>(),
-    Entry::of::<readiness::Readiness<readiness::Poll>>(),
-    Entry::of::<readiness::Readiness<readiness::Epoll<readiness::Level>>>(),
-    Entry::of::<readiness::Readiness<readiness::Epoll<readiness::Edge>>>(),
-    Entry::of::<mio::Mio<mio::Level>>(),
-    Entry::of::<mio::Mio<mio::Exhaustive>>(),
-    Entry::of::<mio::Mio<mio::Eager>>(),
+    Entry::of::<readiness::Readiness<readiness::Poll>>()
+        .with_many::<multiplex::Multiplex<multiplex::PollSelector>>(),
+    Entry::of::<readiness::Readiness<readiness::Epoll<readiness::Level>>>()
+        .with_many::<multiplex::Multiplex<multiplex::EpollSelector<readiness::Level>>>(),
+    Entry::of::<readiness::Readiness<readiness::Epoll<readiness::Edge>>>()
+        .with_many::<multiplex::Multiplex<multiplex::EpollSelector<readiness::Edge>>>(),
+    Entry::of::<mio::Mio<mio::Level>>()
+        .with_many::<multiplex::Multiplex<multiplex::MioSelector<mio::Level>>>(),
+    Entry::of::<mio::Mio<mio::Exhaustive>>()
+        .with_many::<multiplex::Multiplex<multiplex::MioSelector<mio::Exhaustive>>>()
+        .over(stream::OF_MIO),
+    Entry::of::<mio::Mio<mio::Eager>>()
+        .with_many::<multiplex::Multiplex<multiplex::MioSelector<mio::Eager>>>(),
     Entry::of::<mio::Mio<mio::Once>>(),
     #[cfg(feature = "message-io")]
-    Entry::of::<message_io::MessageIo>(),
+    Entry::of::<message_io::MessageIo<message_io::Udp>>().over(stream::OF_MESSAGE_IO),
     #[cfg(feature = "tokio")]
-    Entry::of::<tokio::Tokio<tokio::EachOne>>(),
+    Entry::of::<tokio::Tokio<tokio::EachOne>>()
+        .with_many::<tokio::Tokio<tokio::EachOne>>()
+        .over(stream::OF_TOKIO),
     #[cfg(feature = "tokio")]
-    Entry::of::<tokio::Tokio<tokio::Exhaustive>>(),
+    Entry::of::<tokio::Tokio<tokio::Exhaustive>>().with_many::<tokio::Tokio<tokio::Exhaustive>>(),
     #[cfg(feature = "smol")]
-    Entry::of::<smol::Smol>(),
+    Entry::of::<smol::Smol>().with_many::<smol::Smol>(),
     #[cfg(feature = "quinn-udp")]
     Entry::of::<quinn::QuinnUdp>(),
 ];

@@ -30,7 +30,7 @@ impl Engine for Nix {
         let link = options.only_link()?;
         Ok(NixPort {
             peer: link.peer_or_unspecified().into(),
-            socket: link.socket,
+            socket: link.socket.into(),
             payload: options.payload(),
             buffer: options.buffer(),
             addressing: PhantomData,

@@ -24,7 +24,6 @@ impl Engine for Null {
         summary: "moves nothing: what the harness itself costs",
         group: Group::Harness,
         moves_datagrams: false,
-        many_links: true,
         answers: Err("moves no datagrams"),
         ..About::PLAIN
     };

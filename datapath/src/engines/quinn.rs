@@ -16,7 +16,7 @@ use super::tokio::adopt;
 use crate::data::Group;
 use crate::engine::payload::{Check, Fill, Origin};
 use crate::engine::{
-    About, Addressing, Burst, Engine, LaneBrief, Port, PortOptions, Remark, Wakeups, erased,
+    About, Addressing, Burst, Engine, LaneBrief, Port, PortOptions, Remark, Waits, Wakeups, erased,
 };
 use crate::engines::linux::gso;
 
@@ -69,9 +69,9 @@ impl Engine for QuinnUdp {
             metas: [RecvMeta::default(); BATCH_SIZE],
             connected: A::CONNECTED,
             peer: link.peer_or_unspecified(),
-            socket: adopt(&self.runtime, link.socket)?,
+            socket: adopt(&self.runtime, link.socket.into())?,
             state,
-            wakeups: Arc::clone(&self.wakeups),
+            waits: Waits::new(&self.wakeups),
         })
     }
 
@@ -94,7 +94,7 @@ pub(super) struct QuinnPort {
     buffers: Vec<u8>,
     metas: [RecvMeta; BATCH_SIZE],
     connected: bool,
-    wakeups: Arc<Wakeups>,
+    waits: Waits,
 }
 
 impl QuinnPort {
@@ -124,7 +124,7 @@ impl Port for QuinnPort {
         };
         let send = || self.state.try_send((&self.socket).into(), &transmit);
         let sent = self
-            .wakeups
+            .waits
             .end(pin!(self.socket.async_io(Interest::WRITABLE, send)))
             .await;
         match sent {
@@ -152,7 +152,7 @@ impl Port for QuinnPort {
             state.recv((&*socket).into(), &mut slices, metas)
         };
         let pieces = self
-            .wakeups
+            .waits
             .end(pin!(socket.async_io(Interest::READABLE, receive)))
             .await?;
         let mut burst = Burst::default();

@@ -64,6 +64,19 @@ impl Waiter for Poll {
     }
 }
 
+/// What is asked for: events that are drained come once for all that is new.
+pub(super) fn epoll_flags(interest: Interest, policy: ReadinessPolicy) -> EpollFlags {
+    let ready = match interest {
+        Interest::Readable => EpollFlags::EPOLLIN,
+        Interest::Writable => EpollFlags::EPOLLOUT,
+    };
+    if policy.drain {
+        ready | EpollFlags::EPOLLET
+    } else {
+        ready
+    }
+}
+
 /// An epoll instance that watches one socket.
 pub(super) struct Epoll<T> {
     instance: epoll::Epoll,
@@ -99,18 +112,10 @@ where
     Self: Variant,
 {
     fn new(socket: Option<&UdpSocket>, interest: Interest) -> io::Result<Self> {
-        let ready = match interest {
-            Interest::Readable => EpollFlags::EPOLLIN,
-            Interest::Writable => EpollFlags::EPOLLOUT,
-        };
-        let trigger = if Self::POLICY.drain {
-            EpollFlags::EPOLLET
-        } else {
-            EpollFlags::empty()
-        };
+        let flags = epoll_flags(interest, Self::POLICY);
         let instance = epoll::Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
         if let Some(socket) = socket {
-            instance.add(socket, EpollEvent::new(ready | trigger, 0))?;
+            instance.add(socket, EpollEvent::new(flags, 0))?;
         }
         Ok(Self {
             instance,
@@ -142,14 +147,15 @@ impl<W: Waiter> Engine for Readiness<W> {
 
     fn open<A: Addressing>(&self, mut options: PortOptions) -> io::Result<Waiting<W, A>> {
         let link = options.only_link()?;
-        link.socket.set_nonblocking(true)?;
+        link.set_nonblocking()?;
         let direction = options.direction;
-        let sends = direction.sends().then_some(&link.socket);
-        let receives = direction.receives().then_some(&link.socket);
+        let calls = StdPort::new(&options, vec![link])?;
+        let sends = direction.sends().then_some(calls.socket(0));
+        let receives = direction.receives().then_some(calls.socket(0));
         Ok(Waiting {
             writable: Readied::new(sends, Interest::Writable)?,
             readable: Readied::new(receives, Interest::Readable)?,
-            calls: StdPort::new(&options, vec![link])?,
+            calls,
         })
     }
 }
@@ -195,14 +201,14 @@ impl<W: Waiter> Readied<W> {
 impl<W: Waiter, A: Addressing> Port for Waiting<W, A> {
     #[inline]
     async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<Burst> {
-        self.writable.wait(self.calls.socket())?;
+        self.writable.wait(self.calls.socket(0))?;
         let outcome = self.calls.send(0, fill);
         self.writable.after(outcome)
     }
 
     #[inline]
     async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<Burst> {
-        self.readable.wait(self.calls.socket())?;
+        self.readable.wait(self.calls.socket(0))?;
         let outcome = self.calls.take(0, check);
         self.readable.after(outcome)
     }

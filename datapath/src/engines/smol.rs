@@ -11,7 +11,9 @@ use async_io::Async;
 
 use crate::data::Group;
 use crate::engine::payload::{Check, Fill, Origin};
-use crate::engine::{About, Addressing, Burst, Engine, LaneBrief, Port, PortOptions, Wakeups};
+use crate::engine::{
+    About, Addressing, Burst, Engine, LaneBrief, ManyLinks, Port, PortOptions, Waits, Wakeups,
+};
 
 pub(super) struct Smol(Arc<Wakeups>);
 
@@ -20,6 +22,7 @@ impl Engine for Smol {
         name: "smol",
         summary: "async-io, the reactor of smol, every send and recv awaited",
         group: Group::Async,
+        many_links: ManyLinks::PortEach,
         ..About::PLAIN
     };
     type Port<A: Addressing> = SmolPort<A>;
@@ -34,8 +37,8 @@ impl Engine for Smol {
             payload: options.payload(),
             buffer: options.buffer(),
             peer: link.peer_or_unspecified(),
-            socket: Async::new(link.socket)?,
-            wakeups: Arc::clone(&self.0),
+            socket: Async::new(UdpSocket::from(link.socket))?,
+            waits: Waits::new(&self.0),
             addressing: PhantomData,
         })
     }
@@ -50,7 +53,7 @@ pub(super) struct SmolPort<A> {
     peer: SocketAddr,
     payload: Vec<u8>,
     buffer: Vec<u8>,
-    wakeups: Arc<Wakeups>,
+    waits: Waits,
     addressing: PhantomData<A>,
 }
 
@@ -60,11 +63,11 @@ impl<A: Addressing> Port for SmolPort<A> {
         fill.fill(&mut self.payload);
         let sent = if A::CONNECTED {
             let send = pin!(self.socket.send(&self.payload));
-            self.wakeups.end(send).await?
+            self.waits.end(send).await?
         } else {
             let to = fill.destination().unwrap_or(self.peer);
             let send = pin!(self.socket.send_to(&self.payload, to));
-            self.wakeups.end(send).await?
+            self.waits.end(send).await?
         };
         Ok(Burst::one(sent))
     }
@@ -73,10 +76,10 @@ impl<A: Addressing> Port for SmolPort<A> {
     async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<Burst> {
         let (received, source) = if A::CONNECTED {
             let receive = pin!(self.socket.recv(&mut self.buffer));
-            (self.wakeups.end(receive).await?, None)
+            (self.waits.end(receive).await?, None)
         } else {
             let receive = pin!(self.socket.recv_from(&mut self.buffer));
-            let (received, source) = self.wakeups.end(receive).await?;
+            let (received, source) = self.waits.end(receive).await?;
             (received, Some(source))
         };
         check.check_received(received, &self.buffer, || Origin::of(source));

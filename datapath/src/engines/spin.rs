@@ -7,7 +7,7 @@ use std::mem;
 use super::std::StdPort;
 use crate::data::Group;
 use crate::engine::payload::{Check, Fill};
-use crate::engine::{About, Addressing, Burst, Engine, LaneBrief, Port, PortOptions};
+use crate::engine::{About, Addressing, Burst, Engine, LaneBrief, ManyLinks, Port, PortOptions};
 
 pub(super) struct Spin;
 
@@ -16,7 +16,7 @@ impl Engine for Spin {
         name: "spin",
         summary: "non-blocking std in a busy loop: no sleep and no wake-up, but a whole CPU",
         group: Group::Blocking,
-        many_links: true,
+        many_links: ManyLinks::OnePort,
         always_spins: true,
         ..About::PLAIN
     };
@@ -29,7 +29,7 @@ impl Engine for Spin {
     fn open<A: Addressing>(&self, mut options: PortOptions) -> io::Result<SpinPort<A>> {
         let links = mem::take(&mut options.links);
         for link in &links {
-            link.socket.set_nonblocking(true)?;
+            link.set_nonblocking()?;
         }
         Ok(SpinPort {
             calls: StdPort::new(&options, links)?,

@@ -49,15 +49,19 @@ impl<A: Addressing> StdPort<A> {
             buffer: options.buffer(),
             links: PerLink::of(links, |link| {
                 let peer = link.peer_or_unspecified();
-                Ok((link.socket, peer))
+                Ok((link.socket.into(), peer))
             })?,
             addressing: PhantomData,
         })
     }
 
-    /// That of the only link.
-    pub(super) fn socket(&self) -> &UdpSocket {
-        &self.links[0].0
+    pub(super) fn socket(&self, link: usize) -> &UdpSocket {
+        &self.links[link].0
+    }
+
+    /// Those of all links.
+    pub(super) fn sockets(&self) -> impl Iterator<Item = &UdpSocket> {
+        (0..self.links()).map(|link| self.socket(link))
     }
 
     pub(super) fn links(&self) -> usize {

@@ -14,13 +14,14 @@ use std::sync::Arc;
 
 use tokio::net::UdpSocket;
 use tokio::runtime::{Builder, Runtime};
+use tokio::task::JoinSet;
 
 use super::readiness_policy::{ReadinessPolicy, Variant};
 use crate::data::Group;
 use crate::engine::payload::{Check, Fill, Origin};
 use crate::engine::{
-    About, Addressing, Burst, Engine, LaneBrief, Pool, PoolBrief, Port, PortOptions, Wakeups,
-    erased,
+    About, Addressing, Burst, Engine, LaneBrief, Loop, ManyLinks, Pool, PoolBrief, Port,
+    PortOptions, Spawner, Waits, Wakeups, erased,
 };
 use crate::engines::linux::scoped_spawn;
 
@@ -32,6 +33,8 @@ pub(super) enum Exhaustive {}
 const ABOUT: About = About {
     group: Group::Async,
     shares_workers: true,
+    many_links: ManyLinks::PortEach,
+    spawns_blocking: true,
     ..About::PLAIN
 };
 
@@ -88,8 +91,8 @@ impl<V: Variant> Engine for Tokio<V> {
             payload: options.payload(),
             buffer: options.buffer(),
             peer: link.peer_or_unspecified(),
-            socket: adopt(self.runtime.get(), link.socket)?,
-            wakeups: Arc::clone(&self.wakeups),
+            socket: adopt(self.runtime.get(), link.socket.into())?,
+            waits: Waits::new(&self.wakeups),
             writable: V::POLICY.try_first,
             readable: V::POLICY.try_first,
             marker: PhantomData,
@@ -107,6 +110,23 @@ impl<V: Variant> Engine for Tokio<V> {
         Ok(Arc::new(built.map_err(no_thread)??))
     }
 
+    /// A task each. They are spawned from within, as programs do: what comes from outside has a turn only now and then
+    /// while there is something else to do.
+    fn run_all(&self, loops: Vec<Loop>) -> io::Result<()> {
+        self.runtime.get().block_on(async {
+            let mut tasks: JoinSet<io::Result<()>> = loops.into_iter().collect();
+            while let Some(ended) = tasks.join_next().await {
+                ended.map_err(io::Error::other)??;
+            }
+            Ok(())
+        })
+    }
+
+    fn spawner(&self) -> Option<Spawner> {
+        let runtime = self.runtime.get().handle().clone();
+        Some(Arc::new(move |job| drop(runtime.spawn_blocking(job))))
+    }
+
     fn run<F: Future<Output: Send> + Send>(&self, future: F) -> F::Output {
         match &self.runtime {
             Home::Own(runtime) => runtime.block_on(erased(pin!(future))),
@@ -114,6 +134,14 @@ impl<V: Variant> Engine for Tokio<V> {
                 scoped_spawn::until_done(&|lent| drop(runtime.spawn(lent)), future)
             }
         }
+    }
+}
+
+impl<V> Tokio<V> {
+    /// Does something where sockets find the runtime.
+    pub(super) fn within<T>(&self, act: impl FnOnce() -> T) -> T {
+        let _context = self.runtime.get().enter();
+        act()
     }
 }
 
@@ -144,7 +172,7 @@ pub(super) struct TokioPort<A, V> {
     peer: SocketAddr,
     payload: Vec<u8>,
     buffer: Vec<u8>,
-    wakeups: Arc<Wakeups>,
+    waits: Waits,
     writable: bool,
     readable: bool,
     marker: PhantomData<(A, V)>,
@@ -157,16 +185,16 @@ impl<A: Addressing, V: Variant> Port for TokioPort<A, V> {
         if !V::POLICY.drain {
             let sent = if A::CONNECTED {
                 let send = pin!(self.socket.send(&self.payload));
-                self.wakeups.end(send).await?
+                self.waits.end(send).await?
             } else {
                 let to = fill.destination().unwrap_or(self.peer);
                 let send = pin!(self.socket.send_to(&self.payload, to));
-                self.wakeups.end(send).await?
+                self.waits.end(send).await?
             };
             return Ok(Burst::one(sent));
         }
         if !self.writable {
-            self.wakeups.end(pin!(self.socket.writable())).await?;
+            self.waits.end(pin!(self.socket.writable())).await?;
         }
         let outcome = if A::CONNECTED {
             self.socket.try_send(&self.payload)
@@ -182,18 +210,18 @@ impl<A: Addressing, V: Variant> Port for TokioPort<A, V> {
     #[inline]
     async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<Burst> {
         if V::POLICY.drain && !self.readable {
-            self.wakeups.end(pin!(self.socket.readable())).await?;
+            self.waits.end(pin!(self.socket.readable())).await?;
         }
         let outcome = match (V::POLICY.drain, A::CONNECTED) {
             (true, true) => without_source(self.socket.try_recv(&mut self.buffer)),
             (true, false) => with_source(self.socket.try_recv_from(&mut self.buffer)),
             (false, true) => {
                 let receive = pin!(self.socket.recv(&mut self.buffer));
-                without_source(self.wakeups.end(receive).await)
+                without_source(self.waits.end(receive).await)
             }
             (false, false) => {
                 let receive = pin!(self.socket.recv_from(&mut self.buffer));
-                with_source(self.wakeups.end(receive).await)
+                with_source(self.waits.end(receive).await)
             }
         };
         // Whatever the error: whether the socket is still ready, tokio knows, and then says so at once.

@@ -2,12 +2,15 @@
 //! into a ring of provided buffers.
 
 use std::io;
+use std::mem;
 use std::net::UdpSocket;
 use std::sync::Arc;
 
 use crate::data::Group;
 use crate::engine::payload::{Check, Fill};
-use crate::engine::{About, Addressing, Burst, Engine, LaneBrief, Meter, Port, PortOptions};
+use crate::engine::{
+    About, Addressing, Burst, Engine, LaneBrief, ManyLinks, Meter, Port, PortOptions,
+};
 use crate::engines::linux::batch::SendBatch;
 use crate::engines::linux::uring::{self, ReceiveRing, SendRing};
 
@@ -19,7 +22,9 @@ impl Engine for Uring {
         summary: "io_uring: --batch sends per call, multishot receive into provided buffers",
         group: Group::Batch,
         sends_batches: true,
+        takes_ahead: true,
         can_spin: true,
+        many_links: ManyLinks::OnePort,
         ..About::PLAIN
     };
     type Port<A: Addressing> = UringPort;
@@ -29,14 +34,19 @@ impl Engine for Uring {
     }
 
     fn open<A: Addressing>(&self, mut options: PortOptions) -> io::Result<UringPort> {
-        let link = options.only_link()?;
-        let send = || SendRing::new(&link.socket, SendBatch::of::<A>(&options, &link));
-        let receive = || ReceiveRing::new::<A>(&link.socket, &options);
+        let links = mem::take(&mut options.links);
+        let sending = links.iter().filter(|_| options.direction.sends());
+        let batches = sending
+            .map(|link| SendBatch::of::<A>(&options, link))
+            .collect();
+        let sockets: Vec<UdpSocket> = links.into_iter().map(|link| link.socket.into()).collect();
+        let send = || SendRing::new(&sockets, batches);
+        let receive = || ReceiveRing::new::<A>(&sockets, &options);
         Ok(UringPort {
             outgoing: options.direction.sends().then(send).transpose()?,
             incoming: options.direction.receives().then(receive).transpose()?,
             meter: Arc::clone(&self.0),
-            _socket: link.socket,
+            _sockets: sockets,
         })
     }
 
@@ -51,14 +61,14 @@ pub(super) struct UringPort {
     incoming: Option<ReceiveRing>,
     meter: Arc<Meter>,
     // Closed last.
-    _socket: UdpSocket,
+    _sockets: Vec<UdpSocket>,
 }
 
 impl Port for UringPort {
     #[inline]
-    async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<Burst> {
+    async fn transmit(&mut self, link: usize, fill: &impl Fill) -> io::Result<Burst> {
         let ring = self.outgoing.as_mut().ok_or(io::ErrorKind::Unsupported)?;
-        ring.send(fill)?.counted(&self.meter)
+        ring.send(link, fill)?.counted(&self.meter)
     }
 
     #[inline]

@@ -26,6 +26,11 @@ pub fn monotonic_ns() -> u64 {
     read(ClockId::CLOCK_MONOTONIC).unwrap_or_default()
 }
 
+/// Time since 1970, in nanoseconds (CLOCK_REALTIME), by which the kernel stamps datagrams.
+pub fn realtime_ns() -> u64 {
+    read(ClockId::CLOCK_REALTIME).unwrap_or_default()
+}
+
 /// Sleeps until [`monotonic_ns`] is `ns`. `false`: a signal came before.
 pub fn sleep_until(ns: u64) -> bool {
     if monotonic_ns() >= ns {

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::net::UdpSocket;
+use std::net::{Ipv4Addr, UdpSocket};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 
@@ -22,6 +22,12 @@ type Meminfo = [u32; SK_MEMINFO_DROPS as usize + 1];
 /// When the kernel offers neither `SO_MEMINFO` (Linux 4.12) nor `/proc/net/udp`.
 pub fn socket_drops(socket: &UdpSocket) -> io::Result<u32> {
     meminfo_drops(socket).or_else(|_| proc_drops(socket))
+}
+
+/// Whether a socket can be asked for its drops (`SO_MEMINFO`): else the list of all sockets is read for each
+/// (`/proc/net/udp`).
+pub fn are_asked_for() -> bool {
+    UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).is_ok_and(|socket| meminfo(&socket).is_ok())
 }
 
 /// Memory that the receive queue of this socket takes up, in bytes: 0 once everything has been received.

@@ -1,5 +1,6 @@
 //! Ctrl-C: the first one ends the sweep in good order, the second one kills.
 
+use std::fmt;
 use std::fs;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -25,6 +26,14 @@ pub struct Interrupt {
 /// The program was asked to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interrupted;
+
+impl fmt::Display for Interrupted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("interrupted")
+    }
+}
+
+impl std::error::Error for Interrupted {}
 
 impl Interrupt {
     /// One that nothing triggers.

@@ -3,15 +3,19 @@
 //! Nearly all the `unsafe` of the crate is here. Whatever may be missing on a board (a sensor, a socket
 //! option, a permission) is an `Option` or a reason, never a panic.
 
+pub mod addresses;
+pub mod arrival;
 pub mod buffers;
 pub mod clock;
 pub mod cpu_speed;
 pub mod drops;
 pub mod files;
 pub mod host_id;
+pub mod idle;
 pub mod interrupt;
 pub mod kernel;
 pub mod limits;
+pub mod queues;
 pub mod reuseport_bpf;
 pub mod run_queue;
 pub mod sensors;

@@ -1,8 +1,11 @@
 //! Temperatures, clocks and throttling, where a board shows them.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use crate::sys::files::Root;
+use crate::sys::idle::IdleTimes;
 
 /// What the board's sensors said from before the start of a run until it was over. `None`: it has no such
 /// sensor.
@@ -165,6 +168,12 @@ impl<'a> Watch<'a> {
         let lowest = lowest_khz(self.root, cpus);
         let known = self.climate.lowest_khz.into_iter().chain(lowest);
         self.climate.lowest_khz = known.min();
+    }
+
+    /// What these CPUs did so far while they had nothing to do.
+    pub fn idle_times(&self, cpus: impl IntoIterator<Item = usize>) -> IdleTimes {
+        let cpus: BTreeSet<usize> = cpus.into_iter().collect();
+        IdleTimes::read(self.root, &cpus)
     }
 
     /// What was seen.

@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use super::arrivals::ArrivalSampler;
 use super::numbering::Numbering;
 use super::round_trips::{RoundTripMeter, TIMEOUT_NS};
+use crate::engine::FlowCounts;
 use crate::engine::payload::{Check, Fill, Origin};
 use crate::sys::clock;
 
@@ -11,37 +13,57 @@ use crate::sys::clock;
 #[derive(Debug)]
 pub struct Client {
     numbering: Numbering,
-    /// One for each request that may be under way. That of number n is in place n modulo so many.
+    /// One for each request that may be under way. That of number n is in place n modulo so many, and goes over link n
+    /// modulo the number of links.
     requests: Box<[Request]>,
+    links: usize,
     /// Places without a request.
     free: Vec<u64>,
     /// Requests sent so far.
     sent: u64,
     /// What goes next. It stays until it has gone: time that the system takes to have room for it counts.
     next: Option<Request>,
+    /// When it last gave up what had waited for too long: see [`Client::give_up`].
+    gave_up: u32,
+    has_stopped: bool,
     meter: Arc<RoundTripMeter>,
+    arrivals: Option<ArrivalSampler>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Request {
     number: u64,
-    /// How many were sent before it.
+    /// How many were sent before it, by all that count in the same place.
     after: u64,
     asked_ns: u64,
     waits: bool,
 }
 
 impl Client {
-    /// With so many requests outstanding.
-    pub fn new(numbering: Numbering, outstanding: usize, meter: Arc<RoundTripMeter>) -> Self {
+    /// With so many requests outstanding over each of so many links.
+    pub fn new(
+        numbering: Numbering,
+        (outstanding, links): (usize, usize),
+        meter: Arc<RoundTripMeter>,
+    ) -> Self {
+        let places = outstanding * links;
         Self {
             numbering,
-            requests: vec![Request::default(); outstanding].into(),
-            free: (0..outstanding as u64).rev().collect(),
+            requests: vec![Request::default(); places].into(),
+            links,
+            free: (0..places as u64).rev().collect(),
             sent: 0,
             next: None,
+            gave_up: 0,
+            has_stopped: false,
             meter,
+            arrivals: None,
         }
+    }
+
+    /// The same, which looks at how long some of the answers had been there.
+    pub fn looking_at(self, arrivals: Option<ArrivalSampler>) -> Self {
+        Self { arrivals, ..self }
     }
 
     /// Where its round trips are counted.
@@ -49,19 +71,33 @@ impl Client {
         Arc::clone(&self.meter)
     }
 
-    /// Prepares the next request. `false`: as many as may be are outstanding.
+    /// Where its flows are counted, if there are many.
+    pub(super) fn flows(&self) -> Option<FlowCounts> {
+        self.numbering.flows()
+    }
+
+    /// Prepares the next request, and says over which link it goes. `None`: as many as may be are outstanding.
     #[inline]
-    pub(super) fn prepare(&mut self) -> bool {
-        if self.next.is_some() {
-            return true;
+    pub(super) fn prepare(&mut self) -> Option<usize> {
+        if self.next.is_none() {
+            self.next = self.free.last().map(|place| Request {
+                number: self.sent * self.requests.len() as u64 + place,
+                after: 0,
+                asked_ns: clock::monotonic_ns(),
+                waits: true,
+            });
         }
-        self.next = self.free.last().map(|place| Request {
-            number: self.sent * self.requests.len() as u64 + place,
-            after: self.sent,
-            asked_ns: clock::monotonic_ns(),
-            waits: true,
-        });
-        self.next.is_some()
+        Some(self.link_of(self.place_of(self.next?.number)))
+    }
+
+    /// Whether this is the first time that it is told to stop.
+    pub(super) fn stop(&mut self) -> bool {
+        !std::mem::replace(&mut self.has_stopped, true)
+    }
+
+    #[inline]
+    fn link_of(&self, place: usize) -> usize {
+        place % self.links
     }
 
     #[inline]
@@ -79,9 +115,17 @@ impl Client {
         (request.waits && request.number == number).then_some(place)
     }
 
-    /// Gives up what has waited for too long.
+    /// Gives up what has waited for too long, when it is time to look for it once more.
+    #[inline]
+    pub(super) fn give_up(&mut self, time: u32) {
+        if self.gave_up != time {
+            self.gave_up = time;
+            self.give_up_overdue();
+        }
+    }
+
     #[cold]
-    pub(super) fn give_up(&mut self) {
+    fn give_up_overdue(&mut self) {
         let now = clock::monotonic_ns();
         for (place, request) in (0..).zip(&mut self.requests) {
             if request.waits && now.saturating_sub(request.asked_ns) >= TIMEOUT_NS {
@@ -96,17 +140,18 @@ impl Fill for Client {
     #[inline]
     fn fill(&self, memory: &mut [u8]) {
         if let Some(next) = self.next {
-            self.numbering.write(memory, next.number);
+            let link = self.link_of(self.place_of(next.number));
+            self.numbering.write(memory, link, next.number);
         }
     }
 
     #[inline]
     fn sent(&mut self, _packets: u64) {
-        if let Some(next) = self.next.take() {
+        if let Some(mut next) = self.next.take() {
+            next.after = self.meter.sent();
             self.requests[self.place_of(next.number)] = next;
             self.free.pop();
             self.sent += 1;
-            self.meter.sent();
         }
     }
 }
@@ -125,8 +170,12 @@ impl Check for Client {
         let request = &mut self.requests[place];
         request.waits = false;
         let took_ns = now.saturating_sub(request.asked_ns);
-        self.meter.answered(request.after, took_ns);
+        let after = request.after;
+        self.meter.answered(after, took_ns);
         self.free.push(place as u64);
+        if let Some(arrivals) = &mut self.arrivals {
+            arrivals.look(&self.meter, origin, after);
+        }
     }
 }
 
@@ -137,14 +186,14 @@ mod tests {
 
     /// In a window that never ends.
     fn client(outstanding: usize) -> Client {
-        let client = Client::new(Numbering::new(7, None), outstanding, Arc::default());
+        let client = Client::new(Numbering::new(7, None), (outstanding, 1), Arc::default());
         client.meter.open_window();
         client
     }
 
     /// Sends the next request, and returns it.
     fn asks(client: &mut Client) -> Vec<u8> {
-        assert!(client.prepare(), "there is room");
+        assert_eq!(client.prepare(), Some(0), "there is room");
         let mut memory = vec![0; HEAD_BYTES];
         client.fill(&mut memory);
         client.sent(1);
@@ -161,7 +210,7 @@ mod tests {
     fn an_answer_ends_the_wait_of_its_own_request() {
         let mut client = client(2);
         let (first, second) = (asks(&mut client), asks(&mut client));
-        assert!(!client.prepare(), "two are outstanding");
+        assert_eq!(client.prepare(), None, "two are outstanding");
         client.check(&second, Origin::PEER);
         client.check(&second, Origin::PEER);
         assert_eq!(
@@ -183,10 +232,12 @@ mod tests {
     fn what_is_not_answered_is_given_up_and_its_answer_is_late() {
         let mut client = client(1);
         let request = asks(&mut client);
-        client.give_up();
-        assert!(!client.prepare(), "not yet");
+        client.give_up(1);
+        assert_eq!(client.prepare(), None, "not yet");
         client.requests[0].asked_ns -= TIMEOUT_NS;
-        client.give_up();
+        client.give_up(1);
+        assert_eq!(client.prepare(), None, "nobody has asked again");
+        client.give_up(2);
         assert_eq!(found(&client), (0, 1, 0));
         client.check(&request, Origin::PEER);
         assert_eq!(found(&client), (0, 1, 1));
@@ -198,12 +249,37 @@ mod tests {
     #[test]
     fn a_request_that_has_to_wait_for_room_keeps_its_time() {
         let mut client = client(1);
-        assert!(client.prepare());
+        assert_eq!(client.prepare(), Some(0));
         let asked = client.next.map(|next| next.asked_ns);
-        assert!(
+        assert_eq!(
             client.prepare(),
+            Some(0),
             "the system refused it, and it is tried again"
         );
         assert_eq!(client.next.map(|next| next.asked_ns), asked);
+    }
+
+    #[test]
+    fn each_link_has_as_many_outstanding_and_takes_its_own_answers() {
+        let mut client = Client::new(Numbering::new(7, None), (2, 3), Arc::default());
+        client.meter.open_window();
+        let mut asked = Vec::new();
+        while let Some(link) = client.prepare() {
+            let mut memory = vec![0; HEAD_BYTES];
+            client.fill(&mut memory);
+            client.sent(1);
+            asked.push((link, memory));
+        }
+        for link in 0..3 {
+            assert_eq!(asked.iter().filter(|(over, _)| *over == link).count(), 2);
+        }
+        let over = |link| Origin { link, source: None };
+        let (link, request) = &asked[0];
+        client.check(request, over(link + 1));
+        assert_eq!(found(&client), (0, 6, 1), "another link's");
+        for (link, request) in &asked {
+            client.check(request, over(*link));
+        }
+        assert_eq!(found(&client), (6, 0, 1));
     }
 }

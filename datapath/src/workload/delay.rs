@@ -8,30 +8,36 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::{Case, EngineName};
 
-/// What the senders of an engine do beside sending.
+/// What the senders of some engines do beside sending.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Delay {
-    /// Theirs. One that is not among the engines of a sweep slows nothing down.
+pub struct Delay(Vec<Slowed>);
+
+/// One of these engines.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Slowed {
+    /// One that is not among the engines of a sweep slows nothing down.
     engine: EngineName,
     /// Dependent operations per datagram, each of about a nanosecond.
     iterations: u32,
     /// Parts of a key (`2t`, `300B`, `unconnected`), all of which one of these alternatives has in common with the
     /// cases that are slowed down. Empty: all cases are.
-    #[serde(default)]
     only: Vec<Vec<String>>,
 }
 
 impl Delay {
     /// Operations per datagram of the senders of this case.
     pub fn of(&self, case: &Case) -> u32 {
+        let meant = self.0.iter().filter(|slowed| slowed.means(case));
+        meant.map(|slowed| slowed.iterations).sum()
+    }
+}
+
+impl Slowed {
+    fn means(&self, case: &Case) -> bool {
         let key = case.key();
         let has = |part: &String| key.split('/').any(|of_key| of_key == part);
-        let is_meant = self.only.is_empty() || self.only.iter().any(|parts| parts.iter().all(has));
-        if case.sender == self.engine && is_meant {
-            self.iterations
-        } else {
-            0
-        }
+        let has_all = |parts: &Vec<String>| parts.iter().all(has);
+        case.sender == self.engine && (self.only.is_empty() || self.only.iter().any(has_all))
     }
 }
 
@@ -50,21 +56,28 @@ impl FromStr for Delay {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let fix = || {
+        let slowed: Option<Vec<Slowed>> = text.split(';').map(Slowed::parse).collect();
+        slowed.map(Self).ok_or_else(|| {
             format!(
                 "{text:?} is not a delay: write ENGINE:ITERATIONS, such as std:100, or for some cases \
-                 ENGINE:ITERATIONS@PARTS, such as std:100@1t+300B+connected or std:100@2t,4t"
+                 ENGINE:ITERATIONS@PARTS, such as std:100@1t+300B+connected or std:100@2t,4t; several with ; \
+                 between"
             )
-        };
-        let (engine, rest) = text.split_once(':').ok_or_else(fix)?;
+        })
+    }
+}
+
+impl Slowed {
+    fn parse(text: &str) -> Option<Self> {
+        let (engine, rest) = text.split_once(':')?;
         let (iterations, only) = match rest.split_once('@') {
             Some((iterations, only)) => (iterations, only.split(',').collect()),
             None => (rest, Vec::new()),
         };
         let parts = |parts: &str| parts.split('+').map(str::to_owned).collect();
-        Ok(Self {
-            engine: engine.parse().map_err(|_| fix())?,
-            iterations: iterations.parse().map_err(|_| fix())?,
+        Some(Self {
+            engine: engine.parse().ok()?,
+            iterations: iterations.parse().ok()?,
             only: only.into_iter().map(parts).collect(),
         })
     }
@@ -80,11 +93,22 @@ mod tests {
     }
 
     #[test]
-    fn a_delay_is_for_the_senders_of_one_engine() {
+    fn a_delay_is_for_the_senders_of_its_engines() {
         let case = "std:nix/2t/300B/connected/v4";
         assert_eq!(of("std:100", case), 100);
         assert_eq!(of("nix:100", case), 0);
-        for text in ["std", "std:", "std d:1", "std:-1", ":1", "", "std:1 @2t"] {
+        assert_eq!(of("std:100;nix:9", case), 100);
+        assert_eq!(of("nix:9;std:100", case), 100);
+        for text in [
+            "std",
+            "std:",
+            "std d:1",
+            "std:-1",
+            ":1",
+            "",
+            "std:1 @2t",
+            "std:1;",
+        ] {
             let refused = text.parse::<Delay>().expect_err(text);
             assert!(refused.contains("std:100"), "{refused}");
         }

@@ -6,13 +6,11 @@
 use std::io;
 #[cfg(feature = "calibration")]
 use std::sync::atomic::AtomicU64;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::start_barrier::StartBarrier;
-#[cfg(feature = "calibration")]
-use crate::engine::Burst;
-use crate::engine::{LaneBrief, Meter, Pool};
+use crate::engine::{Burst, LaneBrief, Meter, Pool, SharedTally, Tally};
 
 /// What the lanes of one run share: the start barrier and the two stop flags.
 #[derive(Debug, Default)]
@@ -50,6 +48,9 @@ pub struct LaneContext {
     pub meter: Arc<Meter>,
     control: Arc<Control>,
     pool: Option<Pool>,
+    /// Its loops, and how many of them still send.
+    loops: AtomicUsize,
+    sending: AtomicUsize,
     faults: Mutex<Faults>,
 }
 
@@ -70,6 +71,8 @@ impl LaneContext {
             meter,
             control,
             pool: None,
+            loops: AtomicUsize::new(1),
+            sending: AtomicUsize::new(1),
             faults: Mutex::default(),
         }
     }
@@ -113,11 +116,10 @@ impl LaneContext {
         self.control.stop_receiving.load(Ordering::Relaxed)
     }
 
-    /// Whether it is time to give up what does not come. One relaxed load.
+    /// How often it has been time to give up what does not come. One relaxed load.
     #[inline]
-    pub(crate) fn take_overdue(&self) -> bool {
-        let overdue = &self.meter.overdue;
-        overdue.load(Ordering::Relaxed) && overdue.swap(false, Ordering::Relaxed)
+    pub(crate) fn overdue(&self) -> u32 {
+        self.meter.overdue.load(Ordering::Relaxed)
     }
 
     /// Does what [`Control::delay_senders`] asked for, for each datagram of the burst.
@@ -131,6 +133,29 @@ impl LaneContext {
     /// Says that this lane sends no more, so that its count is final.
     pub fn done_sending(&self) {
         self.meter.done_sending.store(true, Ordering::Release);
+    }
+
+    /// So many loops take turns in this lane.
+    pub(crate) fn share(&self, loops: usize) {
+        self.loops.store(loops, Ordering::Relaxed);
+        self.sending.store(loops, Ordering::Relaxed);
+    }
+
+    /// Counts a burst of one of its loops, whose own total is `own`.
+    pub(crate) fn count(&self, counter: &SharedTally, own: &mut Tally, burst: Burst) {
+        let total = own.add(burst);
+        if self.loops.load(Ordering::Relaxed) == 1 {
+            counter.publish(total);
+        } else {
+            counter.add(burst);
+        }
+    }
+
+    /// Says that one of its loops sends no more.
+    pub(crate) fn one_done_sending(&self) {
+        if self.sending.fetch_sub(1, Ordering::Relaxed) == 1 {
+            self.done_sending();
+        }
     }
 
     /// Takes note of a call that moved nothing.

@@ -6,13 +6,18 @@
 //! These loops are what is timed: each is readable at a glance, and nothing else runs in a lane between
 //! the start and the stop.
 
+mod answering;
+mod arrivals;
+mod asked;
 mod client;
 #[cfg(feature = "calibration")]
 pub mod delay;
 pub(crate) mod flood;
+mod flows;
 mod in_flight;
 pub mod lane;
 mod numbering;
+mod own_time;
 mod paced;
 mod program;
 mod requests;
@@ -26,9 +31,12 @@ use std::io;
 use std::pin::pin;
 use std::sync::Arc;
 
+pub use self::arrivals::ArrivalSampler;
 pub use self::client::Client;
+pub use self::flows::run as run_flows;
 pub use self::in_flight::InFlight;
 pub use self::numbering::Numbering;
+pub use self::own_time::own_round_trip_ns;
 pub use self::paced::{Collector, Pacer};
 pub use self::program::{Incoming, Outgoing, Program};
 pub use self::requests::Role;
@@ -52,11 +60,7 @@ pub fn run<E: Engine>(
     connection: Connection,
     lane: &LaneContext,
 ) -> io::Result<Remark> {
-    let connection = match &program {
-        Program::Requests(_, Role::Server(_, own)) => *own,
-        _ => connection,
-    };
-    match connection {
+    match program.connection().unwrap_or(connection) {
         Connection::Connected => work::<E, Connected>(program, lane),
         Connection::Unconnected => work::<E, Unconnected>(program, lane),
     }
@@ -68,7 +72,8 @@ pub fn run<E: Engine>(
 fn work<E: Engine, A: Addressing>(program: Program, lane: &LaneContext) -> io::Result<Remark> {
     let engine = E::start(&lane.brief())?;
     match program {
-        Program::Flood(Outgoing { options, writer }) => {
+        Program::Flood(Outgoing { options, writers }) => {
+            let writer = only(writers);
             let mut port = open::<E, A>(&engine, options)?;
             lane.wait_at_start()?;
             match writer {
@@ -79,7 +84,9 @@ fn work<E: Engine, A: Addressing>(program: Program, lane: &LaneContext) -> io::R
             }
             Ok(port.remark())
         }
-        Program::Sink(Incoming { options, tracker }) => {
+        Program::Sink(Incoming {
+            options, tracker, ..
+        }) => {
             let mut port = open::<E, A>(&engine, options)?;
             lane.wait_at_start()?;
             match tracker.map(SequenceCheck) {
@@ -95,7 +102,7 @@ fn work<E: Engine, A: Addressing>(program: Program, lane: &LaneContext) -> io::R
             let mut receiver = open::<E, A>(&engine, incoming.options)?;
             lane.wait_at_start()?;
             let (tx, rx) = (&mut sender, &mut receiver);
-            if let Some(contents) = outgoing.writer.zip(incoming.tracker) {
+            if let Some(contents) = only(outgoing.writers).zip(incoming.tracker) {
                 verify_turns(&engine, tx, rx, contents, lane)?;
                 return Ok(sender.remark());
             }
@@ -109,8 +116,13 @@ fn work<E: Engine, A: Addressing>(program: Program, lane: &LaneContext) -> io::R
             }
             Ok(sender.remark())
         }
-        Program::Requests(options, role) => ask_or_answer::<E, A>(&engine, options, role, lane),
+        Program::Requests(options, roles) => ask_or_answer::<E, A>(&engine, options, roles, lane),
     }
+}
+
+/// Of the only link.
+fn only<T>(mut of_links: Vec<T>) -> Option<T> {
+    of_links.pop()
 }
 
 /// Apart from the loops of a flood, whose ports it would keep in memory; what happens on the way of a request takes
@@ -120,9 +132,11 @@ fn work<E: Engine, A: Addressing>(program: Program, lane: &LaneContext) -> io::R
 fn ask_or_answer<E: Engine, A: Addressing>(
     engine: &E,
     options: PortOptions,
-    mut role: Role,
+    roles: Vec<Role>,
     lane: &LaneContext,
 ) -> io::Result<Remark> {
+    let mut role = only(roles).ok_or(io::ErrorKind::InvalidInput)?;
+    role.begin(engine, options.payload_bytes, lane)?;
     let mut port = open::<E, A>(engine, options)?;
     lane.wait_at_start()?;
     run_erased(engine, requests::drive(&mut port, &mut role, lane))?;

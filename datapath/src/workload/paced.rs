@@ -6,10 +6,12 @@
 
 use std::sync::Arc;
 
+use super::arrivals::ArrivalSampler;
 use super::in_flight::InFlight;
 use super::numbering::Numbering;
 use super::round_trips::RoundTripMeter;
 use crate::data::Arrivals;
+use crate::engine::FlowCounts;
 use crate::engine::payload::{Check, Fill, Origin};
 use crate::sys::clock;
 
@@ -28,12 +30,15 @@ pub struct Pacer {
     rng: Option<fastrand::Rng>,
     in_flight: Arc<InFlight>,
     meter: Arc<RoundTripMeter>,
+    links: u64,
 }
 
 impl Pacer {
-    /// With so many nanoseconds between two requests, in the mean; at random, each run by itself.
+    /// With so many nanoseconds between two requests, in the mean; at random, each run by itself. They go over each of
+    /// so many links in turn.
     pub fn new(
         numbering: Numbering,
+        links: usize,
         gap_ns: f64,
         arrivals: Arrivals,
         (in_flight, meter): (Arc<InFlight>, Arc<RoundTripMeter>),
@@ -47,7 +52,16 @@ impl Pacer {
             rng: (arrivals == Arrivals::Poisson).then(fastrand::Rng::new),
             in_flight,
             meter,
+            links: links as u64,
         }
+    }
+
+    /// The link over which the next request goes.
+    #[inline]
+    pub(super) fn link(&self) -> usize {
+        #[expect(clippy::cast_possible_truncation, reason = "below a usize")]
+        let link = (self.number % self.links) as usize;
+        link
     }
 
     /// Begins. The first request is due somewhere within the first gap, so that clients do not ask all at once: the
@@ -92,7 +106,7 @@ impl Fill for Pacer {
     fn fill(&self, memory: &mut [u8]) {
         // An answer may be there before the call that sends has returned.
         self.in_flight.enter(self.number, self.due_ns);
-        self.numbering.write(memory, self.number);
+        self.numbering.write(memory, self.link(), self.number);
     }
 
     #[inline]
@@ -110,6 +124,7 @@ pub struct Collector {
     numbering: Numbering,
     in_flight: Arc<InFlight>,
     meter: Arc<RoundTripMeter>,
+    arrivals: Option<ArrivalSampler>,
 }
 
 impl Collector {
@@ -122,12 +137,23 @@ impl Collector {
             numbering,
             in_flight,
             meter,
+            arrivals: None,
         }
+    }
+
+    /// The same, which looks at how long some of the answers had been there.
+    pub fn looking_at(self, arrivals: Option<ArrivalSampler>) -> Self {
+        Self { arrivals, ..self }
     }
 
     /// Where its round trips are counted.
     pub fn meter(&self) -> Arc<RoundTripMeter> {
         Arc::clone(&self.meter)
+    }
+
+    /// Where its flows are counted, if there are many.
+    pub(super) fn flows(&self) -> Option<FlowCounts> {
+        self.numbering.flows()
     }
 }
 
@@ -139,9 +165,13 @@ impl Check for Collector {
         let now = clock::monotonic_ns();
         let number = self.numbering.read(datagram, origin);
         let asked = number.and_then(|number| Some((number, self.in_flight.take(number, now)?)));
-        match asked {
-            Some((number, due_ns)) => self.meter.answered(number, now.saturating_sub(due_ns)),
-            None => self.meter.late(),
+        let Some((number, due_ns)) = asked else {
+            self.meter.late();
+            return;
+        };
+        self.meter.answered(number, now.saturating_sub(due_ns));
+        if let Some(arrivals) = &mut self.arrivals {
+            arrivals.look(&self.meter, origin, number);
         }
     }
 }
@@ -160,7 +190,7 @@ mod tests {
         );
         shared.1.open_window();
         let numbering = Numbering::new(3, None);
-        let pacer = Pacer::new(numbering.clone(), gap_ns, arrivals, shared.clone());
+        let pacer = Pacer::new(numbering.clone(), 1, gap_ns, arrivals, shared.clone());
         (pacer, Collector::new(numbering, shared))
     }
 

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use super::requests::Role;
 use super::round_trips::RoundTripMeter;
-use crate::data::Side;
-use crate::engine::PortOptions;
+use crate::data::{Connection, Side};
 use crate::engine::verify::{SequenceTracker, SequenceWriter};
+use crate::engine::{FlowCounts, PortOptions};
 
 /// What one thread does until the stop, and the ports that it opens.
 #[derive(Debug)]
@@ -17,8 +17,8 @@ pub enum Program {
     Sink(Incoming),
     /// Sends a burst and receives it, in turn.
     Turns(Outgoing, Incoming),
-    /// Asks, or answers.
-    Requests(PortOptions, Role),
+    /// Asks, or answers: one role over all links, or one for each.
+    Requests(PortOptions, Vec<Role>),
 }
 
 /// A port that sends.
@@ -26,8 +26,8 @@ pub enum Program {
 pub struct Outgoing {
     /// What it is opened with.
     pub options: PortOptions,
-    /// Makes each datagram hold something else, while the engine is verified.
-    pub writer: Option<SequenceWriter>,
+    /// Make each datagram hold something else, while the engine is verified: one for each link. Else none.
+    pub writers: Vec<SequenceWriter>,
 }
 
 /// A port that receives.
@@ -37,13 +37,35 @@ pub struct Incoming {
     pub options: PortOptions,
     /// Where each datagram is entered, while the engine is verified.
     pub tracker: Option<Arc<SequenceTracker>>,
+    /// Where each datagram is counted, if there are many flows.
+    pub flows: Option<FlowCounts>,
 }
 
 impl Program {
     /// Where the round trips of a client are counted.
     pub fn round_trips(&self) -> Option<Arc<RoundTripMeter>> {
         match self {
-            Self::Requests(_, role) => role.round_trips(),
+            Self::Requests(_, roles) => roles.first()?.round_trips(),
+            _ => None,
+        }
+    }
+
+    /// Where its flows are counted, if there are many.
+    pub fn flow_counts(&self) -> Option<FlowCounts> {
+        match self {
+            Self::Sink(incoming) => incoming.flows.clone(),
+            Self::Requests(_, roles) => roles.first()?.flow_counts(),
+            Self::Flood(_) | Self::Turns(..) => None,
+        }
+    }
+
+    /// Whether its sockets are connected, if that is not as in all of the case.
+    pub(super) fn connection(&self) -> Option<Connection> {
+        match self {
+            Self::Requests(_, roles) => match roles.first()? {
+                Role::Server(_, connection) => Some(*connection),
+                _ => None,
+            },
             _ => None,
         }
     }
@@ -52,7 +74,7 @@ impl Program {
     pub fn is_of_senders(&self) -> bool {
         match self {
             Self::Flood(_) | Self::Turns(..) => true,
-            Self::Requests(_, role) => !matches!(role, Role::Server(..)),
+            Self::Requests(..) => self.side() != Side::Server,
             Self::Sink(_) => false,
         }
     }
@@ -63,7 +85,7 @@ impl Program {
             Self::Flood(_) => Side::Sender,
             Self::Sink(_) => Side::Receiver,
             Self::Turns(..) => Side::Alone,
-            Self::Requests(_, role) => role.side(),
+            Self::Requests(_, roles) => roles.first().map_or(Side::Server, Role::side),
         }
     }
 }

@@ -13,7 +13,7 @@ use super::round_trips::RoundTripMeter;
 use super::server::Server;
 use crate::data::{Connection, Side};
 use crate::engine::payload::{Check, Fill, Origin};
-use crate::engine::{Port, Tally};
+use crate::engine::{Engine, FlowCounts, Port, Tally};
 use crate::sys::clock;
 use crate::workload::lane::LaneContext;
 
@@ -44,8 +44,7 @@ pub(crate) async fn drive(
     role: &mut Role,
     lane: &LaneContext,
 ) -> io::Result<()> {
-    let mut sent = Tally::default();
-    let mut received = Tally::default();
+    let (mut sent, mut received) = (Tally::default(), Tally::default());
     clock::minimise_timer_slack();
     if let Role::Pacer(pacer) = role {
         pacer.begin();
@@ -55,7 +54,7 @@ pub(crate) async fn drive(
             Turn::Send(link) => match port.transmit(link, role).await {
                 Ok(burst) => {
                     role.sent(burst.packets);
-                    lane.meter.sent.publish(sent.add(burst));
+                    lane.count(&lane.meter.sent, &mut sent, burst);
                 }
                 Err(error) => {
                     role.not_sent(&error);
@@ -63,7 +62,7 @@ pub(crate) async fn drive(
                 }
             },
             Turn::Receive => match port.receive(role).await {
-                Ok(burst) => lane.meter.received.publish(received.add(burst)),
+                Ok(burst) => lane.count(&lane.meter.received, &mut received, burst),
                 Err(error) => lane.tolerate(error)?,
             },
             Turn::CheckStop => {}
@@ -73,6 +72,19 @@ pub(crate) async fn drive(
 }
 
 impl Role {
+    /// Gets ready for the start.
+    pub(super) fn begin<E: Engine>(
+        &mut self,
+        engine: &E,
+        payload_bytes: usize,
+        lane: &LaneContext,
+    ) -> io::Result<()> {
+        match self {
+            Self::Server(server, _) => server.begin(engine.spawner(), payload_bytes, &lane.meter),
+            _ => Ok(()),
+        }
+    }
+
     /// The side of the workload that it is on.
     pub(super) fn side(&self) -> Side {
         match self {
@@ -92,31 +104,45 @@ impl Role {
         }
     }
 
+    /// Where its flows are counted, if there are many.
+    pub(super) fn flow_counts(&self) -> Option<FlowCounts> {
+        match self {
+            Self::Client(client) => client.flows(),
+            Self::Collector(collector) => collector.flows(),
+            Self::Pacer(_) | Self::Server(..) => None,
+        }
+    }
+
     fn turn(&mut self, lane: &LaneContext) -> Turn {
         match self {
             Self::Pacer(_) if lane.sending_stopped() => {
                 lane.done_sending();
                 Turn::End
             }
-            Self::Pacer(pacer) if pacer.is_due() => Turn::Send(0),
+            Self::Pacer(pacer) if pacer.is_due() => Turn::Send(pacer.link()),
             Self::Pacer(_) => Turn::CheckStop,
             _ if lane.receiving_stopped() => Turn::End,
             Self::Client(client) => {
-                if lane.take_overdue() {
-                    client.give_up();
-                }
+                client.give_up(lane.overdue());
                 if lane.sending_stopped() {
-                    lane.done_sending();
-                } else if client.prepare() {
-                    return Turn::Send(0);
+                    if client.stop() {
+                        lane.one_done_sending();
+                    }
+                } else if let Some(link) = client.prepare() {
+                    return Turn::Send(link);
                 }
                 Turn::Receive
             }
             Self::Collector(_) => Turn::Receive,
-            Self::Server(server, _) => server.next().map_or(Turn::Receive, |link| {
-                server.serve(lane.sending_stopped());
-                Turn::Send(link)
-            }),
+            Self::Server(server, _) => {
+                if lane.sending_stopped() {
+                    server.clients_stopped();
+                }
+                server.next().map_or(Turn::Receive, |link| {
+                    server.serve();
+                    Turn::Send(link)
+                })
+            }
         }
     }
 

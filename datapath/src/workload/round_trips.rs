@@ -22,25 +22,30 @@ pub struct RoundTripMeter {
     counts: Box<[AtomicU64]>,
     sum_ns: AtomicU64,
     late: AtomicU64,
+    wakeups: Box<[AtomicU64]>,
 }
 
 impl Default for RoundTripMeter {
     fn default() -> Self {
+        let counts = || (0..BUCKETS).map(|_| AtomicU64::new(0)).collect();
         Self {
             sent: AtomicU64::default(),
             window: [AtomicU64::new(u64::MAX), AtomicU64::new(u64::MAX)],
-            counts: (0..BUCKETS).map(|_| AtomicU64::new(0)).collect(),
+            counts: counts(),
             sum_ns: AtomicU64::default(),
             late: AtomicU64::default(),
+            wakeups: counts(),
         }
     }
 }
 
 impl RoundTripMeter {
-    /// One more request is sent.
+    /// One more request is sent. Returns its number.
     #[inline]
-    pub(super) fn sent(&self) {
-        count(&self.sent, 1);
+    pub(super) fn sent(&self) -> u64 {
+        let number = self.sent.load(Ordering::Relaxed);
+        self.sent.store(number + 1, Ordering::Relaxed);
+        number
     }
 
     /// The answer to request `number` came in time.
@@ -49,6 +54,13 @@ impl RoundTripMeter {
         if self.is_in_window(number) {
             count(&self.counts[bucket_of(ns)], 1);
             count(&self.sum_ns, ns);
+        }
+    }
+
+    /// The answer to request `number` had been there for so long when the client had it.
+    pub(super) fn woken(&self, number: u64, ns: u64) {
+        if self.is_in_window(number) {
+            count(&self.wakeups[bucket_of(ns)], 1);
         }
     }
 
@@ -86,6 +98,7 @@ impl RoundTripMeter {
             times,
             sum_ns: read(&self.sum_ns),
             late: read(&self.late),
+            wakeups: Histogram::of_counts(self.wakeups.iter().map(read)),
         }
     }
 }
@@ -103,7 +116,7 @@ mod tests {
     #[test]
     fn of_the_window_are_the_requests_that_were_sent_while_it_was_open() {
         let meter = RoundTripMeter::default();
-        let send = |count: u64| (0..count).for_each(|_| meter.sent());
+        let send = |count: u64| (0..count).for_each(|_| _ = meter.sent());
         send(3);
         meter.answered(0, 10);
         meter.open_window();
@@ -118,8 +131,11 @@ mod tests {
         meter.answered(5, 3000);
         meter.answered(7, 10);
         meter.late();
+        meter.woken(2, 700);
+        meter.woken(5, 700);
         let found = meter.round_trips();
         assert_eq!((found.times.count(), found.sum_ns), (3, 5000));
+        assert_eq!(found.wakeups.count(), 1);
         assert_eq!((found.unanswered, found.late), (1, 1));
     }
 

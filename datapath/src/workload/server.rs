@@ -1,15 +1,17 @@
 //! Servers: each request is answered over the link over which it came, to whom it came from.
 
 use std::collections::VecDeque;
-use std::net::SocketAddr;
+use std::io;
+use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
-use std::time::Duration;
-use std::{hint, thread};
 
+use super::answering::Answering;
+use super::asked::{Asked, spend};
 use super::round_trips::TIMEOUT_NS;
-use crate::data::ServiceTime;
+use crate::data::{ServerModel, ServiceTime};
 use crate::engine::payload::{Check, Fill, Origin};
-use crate::engine::verify::{HEAD_BYTES, SequenceCheck, SequenceTracker};
+use crate::engine::verify::{SequenceCheck, SequenceTracker};
+use crate::engine::{Meter, Spawner};
 use crate::sys::clock;
 
 /// The requests that a server has still to answer.
@@ -22,14 +24,9 @@ pub struct Server {
     /// When it saw that clients have stopped.
     stopped_ns: Option<u64>,
     tracker: Option<Arc<SequenceTracker>>,
-}
-
-#[derive(Debug)]
-struct Asked {
-    head: [u8; HEAD_BYTES],
-    origin: Origin,
-    /// All of it, where it is looked at.
-    whole: Vec<u8>,
+    /// Who works beside the loop, and over which sockets they answer. Until it begins, nobody does.
+    beside: (ServerModel, Vec<UdpSocket>),
+    answering: Option<Answering>,
 }
 
 impl Server {
@@ -41,25 +38,58 @@ impl Server {
             is_served: false,
             stopped_ns: None,
             tracker,
+            beside: (ServerModel::Inline, Vec::new()),
+            answering: None,
         }
+    }
+
+    /// The same, where threads beside the loop do the work, and answer over these sockets, one for each link.
+    pub fn with_model(self, model: ServerModel, sockets: Vec<UdpSocket>) -> Self {
+        Self {
+            beside: (model, sockets),
+            ..self
+        }
+    }
+
+    /// Starts those threads. `theirs`: what the engine itself offers.
+    ///
+    /// # Errors
+    /// When they cannot be had.
+    pub(super) fn begin(
+        &mut self,
+        theirs: Option<Spawner>,
+        payload_bytes: usize,
+        meter: &Arc<Meter>,
+    ) -> io::Result<()> {
+        let (model, sockets) = std::mem::take(&mut self.beside);
+        let over = (sockets, payload_bytes);
+        self.answering = Answering::new(model, theirs, over, self.service, meter)?;
+        Ok(())
     }
 
     /// Does what the next request asks for, once. Of a queue that is left when clients have stopped, it serves what
     /// they may still wait for, and answers the rest at once.
     #[inline]
-    pub(super) fn serve(&mut self, clients_stopped: bool) {
+    pub(super) fn serve(&mut self) {
         if let Some(service) = self.service.filter(|_| !self.is_served) {
             self.is_served = true;
-            if !clients_stopped || self.may_be_waited_for() {
-                spend(service);
+            if self.may_be_waited_for() {
+                spend(service, clock::monotonic_ns);
             }
         }
     }
 
+    /// Takes note that clients have stopped.
     #[cold]
-    fn may_be_waited_for(&mut self) -> bool {
-        let now = clock::monotonic_ns();
-        now.saturating_sub(*self.stopped_ns.get_or_insert(now)) < TIMEOUT_NS
+    pub(super) fn clients_stopped(&mut self) {
+        self.stopped_ns.get_or_insert_with(clock::monotonic_ns);
+    }
+
+    /// Whether a client may still wait for the next answer.
+    #[inline]
+    fn may_be_waited_for(&self) -> bool {
+        self.stopped_ns
+            .is_none_or(|stopped_ns| clock::monotonic_ns().saturating_sub(stopped_ns) < TIMEOUT_NS)
     }
 
     /// The link over which the next answer goes. `None`: all is answered.
@@ -81,11 +111,15 @@ impl Check for Server {
         }
         // What is too short is nobody's request.
         if let Some(head) = datagram.first_chunk() {
-            self.asked.push_back(Asked {
+            let asked = Asked {
                 head: *head,
                 origin,
                 whole,
-            });
+            };
+            match &self.answering {
+                None => self.asked.push_back(asked),
+                Some(answering) => answering.answer(asked, self.may_be_waited_for()),
+            }
         }
     }
 }
@@ -93,16 +127,9 @@ impl Check for Server {
 impl Fill for Server {
     #[inline]
     fn fill(&self, memory: &mut [u8]) {
-        let Some(asked) = self.asked.front() else {
-            return;
-        };
-        let repeated = if asked.whole.is_empty() {
-            &asked.head[..]
-        } else {
-            &asked.whole
-        };
-        let bytes = repeated.len().min(memory.len());
-        memory[..bytes].copy_from_slice(&repeated[..bytes]);
+        if let Some(asked) = self.asked.front() {
+            asked.repeat(memory);
+        }
     }
 
     #[inline]
@@ -114,18 +141,6 @@ impl Fill for Server {
     #[inline]
     fn destination(&self) -> Option<SocketAddr> {
         self.asked.front().and_then(|asked| asked.origin.source)
-    }
-}
-
-/// Computes, or sleeps.
-fn spend(service: ServiceTime) {
-    if service.sleeps {
-        thread::sleep(Duration::from_nanos(service.ns));
-        return;
-    }
-    let end = clock::monotonic_ns() + service.ns;
-    while clock::monotonic_ns() < end {
-        hint::spin_loop();
     }
 }
 
@@ -143,7 +158,8 @@ mod tests {
         let mut server = Server::new(Some(service), None);
         let begin = clock::monotonic_ns();
         for _ in 0..100 {
-            server.serve(true);
+            server.clients_stopped();
+            server.serve();
             server.sent(1);
         }
         let took = clock::monotonic_ns() - begin;

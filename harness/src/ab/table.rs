@@ -6,10 +6,10 @@ use std::fmt::Write as _;
 use super::judge::{Answer, CaseAnswer, Engine, FALSE_DISCOVERY_RATE, Judgement, MARGIN};
 use super::log::{Header, Setup};
 use super::{Record, Side};
-use crate::compare::footnotes::wrapped;
 use crate::compare::lines::{self, Line};
 use crate::compare::table::{Detail, change, count, interval, value};
 use crate::compare::{By, Verdict, place};
+use crate::export::table::wrapped;
 
 /// The longest key that leaves the table within 100 columns.
 const MAX_LABEL: usize = 44;

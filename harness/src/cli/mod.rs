@@ -48,6 +48,7 @@ Examples:
   udpbench --threads 2 --pin 2:3 -o here.csv  the sender on CPU 2, the receiver on CPU 3
   udpbench plan --threads 1,2,3               what would run, what is skipped and why
   udpbench check                              what would invalidate a run here, and the fix
+  udpbench --suite board                      what to run on a new board, in a few minutes
 
 Values:
   Lists are separated by commas. Durations have a unit: 200ms, 1s.
@@ -55,6 +56,7 @@ Values:
 Files:
   results/TIME-BOARD.csv    the results, one row per case
   results/TIME-BOARD.jsonl  the raw samples, one line per event
+  results/TIME-BOARD-SUITE  the same of each sweep of a --suite, and a page
 
 Exit codes:
   0    done
@@ -67,6 +69,8 @@ Exit codes:
 pub enum Command {
     /// The sweep (the same as no subcommand)
     Run(Box<RunArgs>),
+    /// How soon an answer comes: of a client that waits for each, then at 10, 50 and 90 % of what that reaches
+    Latency(Box<RunArgs>),
     /// What would run, what is skipped and why, and how long it takes; measures nothing
     Plan(Box<RunArgs>),
     /// Is this host fit to measure on: each problem with its fix; exit code 1 if one would invalidate a run
@@ -75,6 +79,8 @@ pub enum Command {
     Engines,
     /// Board profiles: lists them, shows one, detects this board, or drafts a new one
     Boards(BoardsArgs),
+    /// Suites, named lists of sweeps (--suite): lists them, or shows one
+    Suites(SuitesArgs),
     /// The results of a run in another format, or computed again from its raw samples
     Summarize(SummarizeArgs),
     /// Results against earlier ones: faster, slower or the same, by case and by engine
@@ -127,6 +133,13 @@ pub struct BoardsArgs {
     /// Where /proc and /sys are found, for tests
     #[arg(long, hide = true, default_value = "/")]
     pub root: PathBuf,
+}
+
+/// The options of `suites`.
+#[derive(Args, Debug)]
+pub struct SuitesArgs {
+    /// Show this suite
+    pub name: Option<String>,
 }
 
 /// The options of `agent`.

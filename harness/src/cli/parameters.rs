@@ -12,7 +12,7 @@ macro_rules! define {
         case { $($(#[$case_doc:meta])* $case:ident: $case_kind:ident $case_type:ty { $($of_case:tt)* })* }
     ) => {
         /// The parameters that vary: a list of values each.
-        #[derive(Args, Debug)]
+        #[derive(Args, Clone, Debug)]
         #[command(next_help_heading = "Parameters")]
         pub struct ParameterArgs {
             /// Engines for both sides; or gso-gro, blocking, batch, readiness, async, offload, all; see `udpbench

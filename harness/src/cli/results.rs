@@ -163,4 +163,7 @@ pub struct ReportArgs {
     /// Overwrites FILE even if it is not a report
     #[arg(long)]
     pub force: bool,
+    /// The files are of the sweeps of this suite: with what has been published, and nothing compared
+    #[arg(long, value_name = "NAME")]
+    pub suite: Option<String>,
 }

@@ -12,7 +12,7 @@ use crate::percent;
 use crate::platform::placement::Pin;
 
 /// The options of the sweep.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub struct RunArgs {
     /// What varies.
     #[command(flatten)]
@@ -27,13 +27,17 @@ pub struct RunArgs {
     #[command(flatten)]
     pub output: OutputArgs,
 
+    /// Runs the sweeps of a suite, and says what has been published about the like; see udpbench suites
+    #[arg(long, value_name = "NAME", help_heading = "Parameters", conflicts_with_all = ["ParameterArgs", "pin", "resume", "samples", "format"])]
+    pub suite: Option<String>,
+
     /// Where /proc and /sys are found, for tests
     #[arg(long, hide = true, default_value = "/")]
     pub root: PathBuf,
 }
 
 /// How each case is measured.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Measuring")]
 pub struct MeasuringArgs {
     /// Measured time per case, split evenly over the rounds [default: 1s]
@@ -83,14 +87,14 @@ pub struct MeasuringArgs {
     #[arg(long, conflicts_with = "resume")]
     pub quick: bool,
 
-    /// Slows the senders of an engine down by so many operations per datagram
+    /// Slows the senders of engines down by so many operations per datagram
     #[cfg(feature = "calibration")]
-    #[arg(long, hide = true, value_name = "ENGINE:ITERATIONS[@PARTS]")]
+    #[arg(long, hide = true, value_name = "ENGINE:ITERATIONS[@PARTS][;...]")]
     pub delay: Option<crate::workload::delay::Delay>,
 }
 
 /// On which board, and which of its CPUs.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Placement")]
 pub struct PlacementArgs {
     /// auto, the NAME of a profile, or a path to a TOML file
@@ -109,10 +113,10 @@ pub struct PlacementArgs {
 }
 
 /// Where the results go.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Output")]
 pub struct OutputArgs {
-    /// The results, or - for standard output [default: results/TIME-BOARD.csv]
+    /// The results, or - for standard output [default: results/TIME-BOARD.csv]; with --suite, a directory
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 

@@ -21,7 +21,6 @@ use crate::measure::spawned::Spawned;
 use crate::options;
 use crate::sys::files::{self, Kind};
 use crate::sys::interrupt::Interrupt;
-use crate::sys::limits;
 
 /// Something is slower, dearer or broken.
 const WORSE: u8 = 3;
@@ -32,7 +31,6 @@ const WORSE: u8 = 3;
 /// Bad input, a program that cannot be started, a command that fails, or a log that cannot be written.
 pub fn run(args: &AbArgs) -> anyhow::Result<ExitCode> {
     let interrupt = Interrupt::on_signals().context("cannot handle Ctrl-C")?;
-    limits::raise_open_files();
     let question = Question {
         by: args.asked.by,
         threshold: args.asked.threshold,

@@ -9,6 +9,7 @@ use crate::platform::board::{self, Detected};
 use crate::platform::check::{Finding, Gravity, Subject};
 use crate::platform::host::Host;
 use crate::sys::files::Root;
+use crate::workload;
 
 /// Reads the host and prints what was found. Exit code 1: something would invalidate a run.
 ///
@@ -100,6 +101,10 @@ fn facts(subject: &Subject) -> Vec<(&'static str, String)> {
     facts.extend(clocks.into_iter().map(|clock| ("clock", clock)));
     if let Some(driver) = &host.cpuidle_driver {
         facts.push(("idle", driver.clone()));
+    }
+    if let (Some(source), Some(own_ns)) = (&host.clocksource, workload::own_round_trip_ns()) {
+        let own = format!("{own_ns:.0} ns of each round trip at most are the program's own");
+        facts.push(("time", format!("{source}; {own}")));
     }
     if let Some(millic) = subject.millic {
         facts.push(("hottest", format!("{:.1} C", f64::from(millic) / 1000.0)));

@@ -14,6 +14,9 @@ use serde::Serialize;
 
 use crate::cli::{Cli, Command, FilesArgs, RunArgs};
 use crate::options::Request;
+use crate::options::suite::requests;
+use crate::plan::{Plan, Schedule};
+use crate::suite;
 
 /// What the command line says about files. A path is as it was typed, null if the program chooses.
 #[derive(Debug, Default, Serialize)]
@@ -58,16 +61,19 @@ pub fn run(args: &FilesArgs) -> anyhow::Result<ExitCode> {
 }
 
 fn line_of(args: &RunArgs) -> anyhow::Result<String> {
-    let (expected_s, longest_s) = if args.output.resume.is_some() {
-        (None, None)
-    } else {
-        let Request { schedule, plan, .. } = Request::new(args)?;
-        let seconds = |time: Duration| Some(time.as_secs().max(1));
-        (
-            seconds(schedule.expected_time(&plan)),
-            seconds(schedule.longest_time(&plan)),
-        )
+    let requests = match &args.suite {
+        Some(name) => requests(&suite::find("--suite", name)?, args)?,
+        None if args.output.resume.is_some() => Vec::new(),
+        None => vec![Request::new(args)?],
     };
+    let seconds = |time: fn(&Schedule, &Plan) -> Duration| {
+        let times = requests.iter().map(|it| time(&it.schedule, &it.plan));
+        (!requests.is_empty()).then(|| times.sum::<Duration>().as_secs().max(1))
+    };
+    let (expected_s, longest_s) = (
+        seconds(Schedule::expected_time),
+        seconds(Schedule::longest_time),
+    );
     Ok(serde_json::to_string(&Files {
         sweep: true,
         output: args.output.output.as_deref(),

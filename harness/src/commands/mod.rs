@@ -10,12 +10,15 @@ pub mod compare;
 pub mod completions;
 pub mod engines;
 pub mod files;
+pub mod latency;
 #[cfg(feature = "manual")]
 pub mod manual;
 pub mod plan;
 pub mod rank;
 pub mod report;
 pub mod run;
+pub mod suite;
+pub mod suites;
 pub mod summarize;
 
 use std::io::{self, Write};

@@ -7,8 +7,10 @@ use std::time::Duration;
 use crate::cli::RunArgs;
 use crate::error::UsageError;
 use crate::options::Request;
+use crate::options::suite::{expected_time, requests};
 use crate::plan::Verdict;
 use crate::platform::board::Detected;
+use crate::suite;
 
 /// Prints the plan.
 ///
@@ -19,8 +21,27 @@ pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
         let fix = "the plan is in the file; udpbench --resume continues it";
         return Err(UsageError::flag("--resume", &raw.display(), fix).into());
     }
-    let request = Request::new(args)?;
     let mut out = String::new();
+    match &args.suite {
+        None => write(&mut out, &Request::new(args)?)?,
+        Some(name) => {
+            let found = suite::find("--suite", name)?;
+            let requests = requests(&found, args)?;
+            for (sweep, request) in found.sweeps.iter().zip(&requests) {
+                writeln!(out, "== {}: {}", sweep.name, sweep.about)?;
+                write(&mut out, request)?;
+                writeln!(out)?;
+            }
+            let seconds = Duration::from_secs(expected_time(&requests).as_secs().max(1));
+            let all = humantime::format_duration(seconds);
+            writeln!(out, "all {} sweeps: about {all}", requests.len())?;
+        }
+    }
+    super::show(&out)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn write(out: &mut String, request: &Request) -> std::fmt::Result {
     let Detected { board, because } = &request.detected;
     writeln!(out, "{} ({because})", board.title)?;
     for block in &request.plan.blocks {
@@ -45,9 +66,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
     if let Some(advice) = &request.advice {
         writeln!(out, "advice: {advice}")?;
     }
-    writeln!(out, "{}", summary(&request))?;
-    super::show(&out)?;
-    Ok(ExitCode::SUCCESS)
+    writeln!(out, "{}", summary(request))
 }
 
 /// One line: how much, on what, how long.

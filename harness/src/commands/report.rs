@@ -42,6 +42,7 @@ mod writing {
     use crate::export::{is_stdout, to_stdout};
     use crate::report;
     use crate::results::Results;
+    use crate::suite;
 
     pub(super) fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
         let is_stdout = is_stdout(&args.output);
@@ -51,7 +52,10 @@ mod writing {
         let files = args.files.iter().map(|file| open(file));
         let files: Vec<Results> = files.collect::<Result<_, _>>()?;
         let machines: Vec<Results> = files.into_iter().flat_map(Results::by_machine).collect();
-        let page = report::page(&machines);
+        let page = match &args.suite {
+            None => report::page(&machines),
+            Some(name) => report::suite_page(&machines, &suite::find("--suite", name)?),
+        };
         if is_stdout {
             to_stdout(page.as_bytes())?;
         } else {
@@ -141,6 +145,7 @@ mod tests {
             files: vec!["run.csv".into()],
             output: "r.html".into(),
             force: false,
+            suite: None,
         };
         let error = run(&args).expect_err("there is none");
         assert!(error.is::<UsageError>());

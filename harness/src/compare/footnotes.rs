@@ -2,11 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use comfy_table::{ContentArrangement, Table, presets};
-
 use super::pairs::cases_word;
 use super::{Against, CaseChange, Options, Threshold, Verdict};
-use crate::export::table::WIDTH;
+use crate::export::table::wrapped;
 
 /// Each remark once, wrapped.
 pub(super) fn draw(file: &Against, options: Options) -> String {
@@ -70,16 +68,4 @@ fn more_rounds(file: &Against, threshold: Threshold) -> Option<String> {
     Some(format!(
         "{unclear} unclear: median interval +-{half:.1} %, threshold {matters} %{fix}"
     ))
-}
-
-/// Each line as several of at most 100 columns.
-pub(crate) fn wrapped(lines: impl IntoIterator<Item = String>) -> String {
-    let mut table = Table::new();
-    table
-        .load_preset(presets::NOTHING)
-        .set_content_arrangement(ContentArrangement::Dynamic)
-        .set_width(WIDTH);
-    table.add_rows(lines.into_iter().map(|line| [line]));
-    let trimmed = table.lines().map(|line| line.trim_end().to_owned() + "\n");
-    trimmed.collect()
 }

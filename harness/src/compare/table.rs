@@ -8,6 +8,7 @@ pub(crate) use super::numbers::{change, interval};
 use super::significance::FALSE_DISCOVERY_RATE;
 use super::{Against, By, CaseChange, Comparison, EngineChange, Verdict, footnotes};
 use crate::data::{BlockKey, Connection};
+use crate::export::table::wrapped;
 
 /// The longest label that leaves the table within 100 columns.
 const MAX_LABEL: usize = 18;
@@ -47,7 +48,7 @@ fn summary(text: &mut String, comparison: &Comparison, file: &Against) {
         "{} against {}: {cases}; {engines}.",
         file.name, comparison.base
     );
-    text.push_str(&footnotes::wrapped([sentence]));
+    text.push_str(&wrapped([sentence]));
 }
 
 /// `2 of 96 cases slower, 1 faster, 80 same, 13 unclear`.

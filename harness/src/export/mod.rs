@@ -2,6 +2,7 @@
 
 pub mod csv;
 pub mod json;
+pub mod latency;
 pub mod markdown;
 pub mod output_file;
 pub mod place;

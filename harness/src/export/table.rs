@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
 pub(super) use self::layout::{Layout, WORDS};
+pub use self::layout::{half_width_pct, number};
 use super::each_machine;
 use crate::row::{Machine, Row, Status};
 
@@ -21,6 +22,18 @@ pub fn draw(rows: &[Row]) -> String {
     let heading = |machine: &Machine| format!("{:.most$}\n", format!("== {machine}"));
     let shown: Vec<Row> = rows.iter().map(Row::shown).collect();
     each_machine(&shown, heading, of_machine)
+}
+
+/// Each line as several of at most 100 columns.
+pub fn wrapped(lines: impl IntoIterator<Item = String>) -> String {
+    let mut table = Table::new();
+    table
+        .load_preset(presets::NOTHING)
+        .set_content_arrangement(ContentArrangement::Dynamic)
+        .set_width(WIDTH);
+    table.add_rows(lines.into_iter().map(|line| [line]));
+    let trimmed = table.lines().map(|line| line.trim_end().to_owned() + "\n");
+    trimmed.collect()
 }
 
 fn of_machine(rows: &[Row]) -> String {
@@ -136,7 +149,7 @@ pub(super) fn remarks(rows: &[Row]) -> BTreeMap<(&str, &str), usize> {
     remarks
 }
 
-fn below(text: &mut String, rows: &[Row]) {
+pub(super) fn below(text: &mut String, rows: &[Row]) {
     let mut table = Table::new();
     table
         .load_preset(presets::NOTHING)

@@ -6,7 +6,8 @@
 use std::time::Duration;
 
 use super::counts;
-use crate::data::{Case, Counts, Group, LaneSample, Pair, Sample, Side, Traits};
+use crate::data::{Case, Counts, Group, LaneSample, Pair, Sample, Side, Traits, Transport};
+use crate::engines::stream::{LENGTH_BYTES, READ_BYTES, WEBSOCKET_READ_BYTES, websocket_bytes};
 use crate::platform::placement::Placement;
 
 /// What a window is held against.
@@ -40,6 +41,7 @@ impl Expected<'_> {
         self.wrong_lanes(sample)
             .or_else(|| wrong_sums(sample))
             .or_else(|| self.wrong_round_trips(sample))
+            .or_else(|| self.wrong_flows(sample))
             .or_else(|| self.wrong_bytes(sample))
             .or_else(|| self.wrong_times(sample))
             .or_else(|| wrong_verification(sample))
@@ -67,7 +69,12 @@ impl Expected<'_> {
                 ));
             }
             let planned = cpus.next().flatten();
-            let is_there = |cpu| usize::try_from(cpu).ok() == planned;
+            // Two directions have two threads for each CPU, in whichever order.
+            let all = || self.placement.cpus().filter(|_| self.case.is_full_duplex());
+            let is_there = |cpu| {
+                let cpu = usize::try_from(cpu).ok();
+                cpu == planned || all().any(|one| one == cpu)
+            };
             if let Some(cpu) = lane.cpu.filter(|&cpu| !is_there(cpu)) {
                 return Some(format!(
                     "lane {number} was pinned to CPU {cpu}, not to the CPU in the plan"
@@ -116,7 +123,18 @@ impl Expected<'_> {
 
     /// Datagrams that one call of an engine of the case may move.
     fn largest_burst(&self) -> u64 {
+        let payload_bytes = self.case.payload.bytes();
+        // What one read has in it, with what was left of the one before.
+        let in_one_read = match self.case.transport {
+            Some(Transport::Tcp) => Some(READ_BYTES / payload_bytes.max(1)),
+            Some(Transport::FramedTcp) => Some(READ_BYTES / (LENGTH_BYTES + payload_bytes)),
+            Some(Transport::Websocket) => {
+                Some(WEBSOCKET_READ_BYTES / websocket_bytes(payload_bytes, false))
+            }
+            _ => None,
+        };
         let of = |engine: &Traits, is_receiver: bool| match engine.group {
+            _ if in_one_read.is_some() => in_one_read.unwrap_or(0) as u64 + 1,
             Group::Batch => self
                 .case
                 .batch
@@ -143,6 +161,9 @@ impl Expected<'_> {
                 [sides(Side::Sender, Side::Server), collectors].concat()
             } else if self.case.asks() {
                 sides(Side::Client, Side::Server)
+            } else if self.case.is_full_duplex() {
+                let both = threads.senders() + threads.receivers();
+                [vec![Side::Sender; both], vec![Side::Receiver; both]].concat()
             } else {
                 sides(Side::Sender, Side::Receiver)
             }
@@ -163,14 +184,26 @@ impl Expected<'_> {
             (Some(_), false) => return Some("round trips, although nobody asks".to_owned()),
             (None, true) => return Some("no round trips, although clients ask".to_owned()),
         };
-        if !found.times.is_valid() {
+        if !found.times.is_valid() || !found.wakeups.is_valid() {
             return Some("buckets of round trips that cannot be".to_owned());
+        }
+        if found.wakeups.count() > found.times.count() {
+            return Some("more answers waited for a client than there were".to_owned());
         }
         // All that was ever received, as the two are not read in one instant.
         let received = sample.books.at_end.received;
         let timed = found.times.count();
         (timed > received)
             .then(|| format!("{timed} answers in round trips, but {received} datagrams received"))
+    }
+
+    fn wrong_flows(&self, sample: &Sample) -> Option<String> {
+        let (found, expected) = (
+            sample.flow_packets.len(),
+            self.case.flows.map_or(0, |_| self.case.flow_count()),
+        );
+        (found != expected)
+            .then(|| format!("what came over {found} flows, and the case has {expected}"))
     }
 
     fn wrong_times(&self, sample: &Sample) -> Option<String> {

@@ -60,13 +60,20 @@ fn counts(sample: &Sample) -> impl Iterator<Item = u64> {
     let of_datagrams = sample.verified.map(of_datagrams);
     let of_round_trips = sample.round_trips.iter().flat_map(of_round_trips);
     let counts = of_lanes.chain(of_books).chain(of_run).chain(of_others);
-    let counts = counts.chain(of_round_trips);
+    let of_flows = sample.flow_packets.iter().copied();
+    let states = sample.idle_times.states.iter();
+    let of_states = states.map(|state| state.ns);
+    let counts = counts
+        .chain(of_round_trips)
+        .chain(of_flows)
+        .chain(of_states);
     counts.chain(of_datagrams.into_iter().flatten())
 }
 
 fn of_round_trips(found: &RoundTrips) -> impl Iterator<Item = u64> {
     let others = [found.sum_ns, found.unanswered, found.late];
-    found.times.counts().chain(others)
+    let times = found.times.counts().chain(found.wakeups.counts());
+    times.chain(others)
 }
 
 fn of_lane(lane: &LaneSample) -> [u64; 13] {

@@ -21,9 +21,10 @@ use crate::platform::host::Host;
 use crate::row::{EndedBy, Environment};
 
 /// Counts up when a reader of the old format would misread the new one.
-pub const FORMAT: u32 = 5;
+pub const FORMAT: u32 = 7;
 /// The oldest format that is still read. What came with 3: windows that are measured again, CPU time of other
-/// threads, the kernel's discards at the edges of a window; with 4: how long traffic takes to settle; with 5: round trips.
+/// threads, the kernel's discards at the edges of a window; with 4: how long traffic takes to settle; with 5: round trips;
+/// with 6: flows, both directions, server models, transports; with 7: addresses.
 pub const OLDEST_FORMAT: u32 = 2;
 
 /// One line: what happened.

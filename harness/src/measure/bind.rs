@@ -1,7 +1,7 @@
 //! Sockets made, sized and bound.
 
 use std::io;
-use std::net::{SocketAddr, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 
 use anyhow::Context;
 use socket2::{Domain, Protocol, Socket, Type};
@@ -9,26 +9,88 @@ use socket2::{Domain, Protocol, Socket, Type};
 use crate::data::{Case, Connection, Ip, Sharing, Tos};
 use crate::sys::buffers;
 
+/// A receiving socket has so many bytes at least, however many share what a receiver has: seven datagrams of 1500 B,
+/// or one of any length.
+const LEAST_RCVBUF: usize = 16 << 10;
+
+/// The address that receivers of a case have.
+///
+/// # Errors
+/// When this host has none.
+pub(super) fn receivers_address(case: &Case) -> anyhow::Result<IpAddr> {
+    let address = case.receivers_address();
+    address.with_context(|| format!("no interface has an IP{} address", case.ip))
+}
+
+/// Ports of one address. IPv4 loopback has many addresses, for when one has no port left.
+pub(super) struct Ports {
+    first: IpAddr,
+    /// How many addresses have no port left.
+    full: u8,
+}
+
+impl Ports {
+    /// Those of the address that receivers of the case have.
+    ///
+    /// # Errors
+    /// When this host has none.
+    pub(super) fn of(case: &Case) -> anyhow::Result<Self> {
+        Ok(Self {
+            first: receivers_address(case)?,
+            full: 0,
+        })
+    }
+
+    fn any_port(&self) -> SocketAddr {
+        let address = match self.first {
+            IpAddr::V4(first) => {
+                let [a, b, c, d] = first.octets();
+                Ipv4Addr::new(a, b, c, d + self.full).into()
+            }
+            first @ IpAddr::V6(_) => first,
+        };
+        SocketAddr::new(address, 0)
+    }
+
+    /// Binds to a port that the kernel chooses.
+    ///
+    /// # Errors
+    /// The error of the system call: `AddrInUse` where no address has a port left.
+    fn bind(&mut self, socket: &Socket) -> io::Result<()> {
+        loop {
+            let bound = socket.bind(&self.any_port().into());
+            let is_full = bound
+                .as_ref()
+                .is_err_and(|error| error.kind() == io::ErrorKind::AddrInUse);
+            let has_others = self.first.is_ipv4() && self.first.is_loopback();
+            if !is_full || !has_others || self.full == u8::MAX - 1 {
+                return bound;
+            }
+            self.full += 1;
+        }
+    }
+}
+
 /// The receiving sockets: bound to one address that the kernel chose, or to one each.
-pub(super) fn receivers(case: &Case) -> anyhow::Result<Vec<UdpSocket>> {
-    let count = case.threads.receivers();
-    let any_port = SocketAddr::new(case.ip.loopback(), 0);
+pub(super) fn receivers(case: &Case, ports: &mut Ports) -> anyhow::Result<Vec<UdpSocket>> {
+    let count = case.receiver_sockets();
     let mut receivers: Vec<UdpSocket> = Vec::with_capacity(count);
     for n in 0..count {
         let socket = socket(case.ip).context("cannot make a receiver socket")?;
-        buffers::set_receive(&socket, case.rcvbuf.bytes()).context("cannot set SO_RCVBUF")?;
+        set_receive_buffer(&socket, case).context("cannot set SO_RCVBUF")?;
+        if case.is_full_duplex() {
+            prepare_to_send(&socket, case).context("cannot prepare a receiver to send")?;
+        }
         let first = receivers.first().map(UdpSocket::local_addr).transpose();
         let first = first.context("a bound socket has an address")?;
-        let address = match (first, case.sharing) {
+        let bound = match (first, case.sharing) {
             (Some(first), Some(sharing)) if sharing != Sharing::Separate => {
                 share(&socket, sharing)?;
-                first
+                socket.bind(&first.into())
             }
-            _ => any_port,
+            _ => ports.bind(&socket),
         };
-        socket
-            .bind(&address.into())
-            .with_context(|| format!("cannot bind receiver {} of {count} to {address}", n + 1))?;
+        bound.with_context(|| format!("cannot bind receiver {} of {count}", n + 1))?;
         if let (0, Some(sharing)) = (n, case.sharing) {
             // Only now: with SO_REUSEPORT set, port 0 may well be answered with a port that another
             // group of the same user shares already (`udp_lib_lport_inuse`, net/ipv4/udp.c).
@@ -55,19 +117,38 @@ fn share(socket: &Socket, sharing: Sharing) -> anyhow::Result<()> {
 ///
 /// # Errors
 /// The error of the system call.
-pub(super) fn sender(case: &Case, peer: SocketAddr) -> io::Result<UdpSocket> {
+pub(super) fn sender(case: &Case, peer: SocketAddr, ports: &mut Ports) -> io::Result<UdpSocket> {
     let socket = socket(case.ip)?;
-    if let Some(sndbuf) = case.sndbuf {
-        buffers::set_send(&socket, sndbuf.bytes())?;
+    prepare_to_send(&socket, case)?;
+    if case.is_full_duplex() {
+        set_receive_buffer(&socket, case)?;
     }
-    if let Some(tos) = case.tos {
-        mark(&socket, case.ip, tos)?;
-    }
-    socket.bind(&SocketAddr::new(case.ip.loopback(), 0).into())?;
+    ports.bind(&socket)?;
     if case.connection == Connection::Connected {
         socket.connect(&peer.into())?;
     }
     Ok(socket.into())
+}
+
+/// The flows of a receiver share what it has.
+fn set_receive_buffer(socket: &Socket, case: &Case) -> io::Result<()> {
+    let asked = case.rcvbuf.bytes();
+    let each = asked / (case.receiver_sockets() / case.threads.receivers()).max(1);
+    buffers::set_receive(socket, each.max(LEAST_RCVBUF.min(asked)))
+}
+
+/// What senders ask of their sockets.
+///
+/// # Errors
+/// The error of the system call.
+pub(super) fn prepare_to_send(socket: &Socket, case: &Case) -> io::Result<()> {
+    if let Some(sndbuf) = case.sndbuf {
+        buffers::set_send(socket, sndbuf.bytes())?;
+    }
+    if let Some(tos) = case.tos {
+        mark(socket, case.ip, tos)?;
+    }
+    Ok(())
 }
 
 /// Marks what a socket sends (ip(7), ipv6(7)).
@@ -105,8 +186,6 @@ fn socket(ip: Ip) -> io::Result<Socket> {
 
 #[cfg(test)]
 mod tests {
-    use std::net::Ipv4Addr;
-
     use super::*;
 
     #[test]
@@ -114,7 +193,8 @@ mod tests {
         for (key, ip) in [("v4/tos-ef", Ip::V4), ("v6/tos-185", Ip::V6)] {
             let case = Case::of_key(&format!("std:std/2t/9B/unconnected/{key}")).expect("a case");
             let peer = (Ipv4Addr::LOCALHOST, 9).into();
-            let Ok(socket) = sender(&case, peer).map(Socket::from) else {
+            let mut ports = Ports::of(&case).expect("loopback is there");
+            let Ok(socket) = sender(&case, peer, &mut ports).map(Socket::from) else {
                 assert_eq!(ip, Ip::V6, "v4 is everywhere");
                 continue;
             };

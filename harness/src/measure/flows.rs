@@ -30,7 +30,7 @@ pub(super) fn make(
 ) -> anyhow::Result<Vec<Flow>> {
     let receivers = sites.receivers().bind()?;
     ensure!(
-        receivers.len() == case.threads.receivers(),
+        receivers.len() == case.receiver_sockets(),
         "{} receivers are bound, not those of the case",
         receivers.len()
     );
@@ -41,6 +41,9 @@ pub(super) fn make(
         sites,
         interrupt,
     };
+    if case.flows.is_some() || case.transport.is_some() {
+        return discovery.apart(case);
+    }
     let is_steered = discovery.sharing == Sharing::Reuseport(Spread::Bpf);
     let mut flows = if is_steered {
         discovery.steered()?
@@ -120,6 +123,30 @@ impl Discovery<'_, '_> {
                 self.ends_where_it_should(flow)?,
                 "this kernel ignores the BPF program of --spread bpf; use --spread even"
             );
+        }
+        Ok(flows)
+    }
+
+    /// Each flow ends at a socket of its own, or at that of its server. That the first one gets there shows that
+    /// nothing between them is in the way; how the others fare is in their counts.
+    fn apart(&mut self, case: &Case) -> anyhow::Result<Vec<Flow>> {
+        let mut flows = Vec::with_capacity(case.flow_count());
+        for n in 0..case.flow_count() {
+            ensure!(self.interrupt.signal().is_none(), "called off");
+            let receiver = case.socket_of_flow(n);
+            let peer = self.receivers[receiver];
+            flows.push(Flow {
+                source: self.sites.senders().aim(peer)?,
+                peer,
+                receiver,
+            });
+        }
+        if case.connection == Connection::Connected {
+            self.sites.receivers().pair(&flows)?;
+        }
+        // A connection is made only where nothing is.
+        if let Some(first) = flows.first().filter(|_| case.transport.is_none()) {
+            self.probe(first.source, first.peer)?;
         }
         Ok(flows)
     }

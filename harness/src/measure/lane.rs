@@ -7,7 +7,7 @@ use std::thread::{self, JoinHandle};
 
 use super::GLANCE;
 use crate::data::Side;
-use crate::engine::{Meter, Remark, Tally};
+use crate::engine::{FlowCounts, Meter, Remark, Tally};
 use crate::sys::cpu_speed::{self, CpuSpeed};
 use crate::sys::run_queue::RunQueueWait;
 use crate::sys::{clock, wakeup};
@@ -33,6 +33,8 @@ pub(super) struct Lane {
     pub(super) last_look: Option<Tally>,
     /// Of a client.
     pub(super) round_trips: Option<Arc<RoundTripMeter>>,
+    /// Of what its flows are counted in, if there are many.
+    pub(super) flow_counts: Option<FlowCounts>,
     pub(super) thread: Option<JoinHandle<io::Result<ThreadOutcome>>>,
     /// How long it waits for a CPU. Known from the start barrier on, where the kernel counts it.
     pub(super) wait: Option<RunQueueWait>,
@@ -52,6 +54,7 @@ impl Lane {
             remark,
             last_look: None,
             round_trips: None,
+            flow_counts: None,
             thread: None,
             wait: None,
         }
@@ -133,10 +136,10 @@ fn pin_to(id: usize) -> bool {
 
 /// The life of one lane's thread: pins itself, runs its program, and times its CPU.
 pub(super) fn live(
-    run: impl FnOnce(&LaneContext) -> io::Result<Remark>,
+    run: impl FnOnce(&Arc<LaneContext>) -> io::Result<Remark>,
     cpu: Option<usize>,
     control: &Control,
-    context: &LaneContext,
+    context: &Arc<LaneContext>,
 ) -> io::Result<ThreadOutcome> {
     /// Also when the lane panics: no thread may wait for it at the start barrier.
     struct OpenToFailure<'a>(&'a Control);

@@ -6,14 +6,15 @@ use std::time::Instant;
 
 use anyhow::{Context, bail};
 
+use super::connections::Connections;
+use super::ends::{Ends, into_sides};
 use super::programs::{ProgramBuilder, Trackers};
 use super::readings::{Finished, Idle, Reading};
 use super::running::{Running, Start};
 use super::site::{Edge, Flow, Part, Site, SiteBrief};
 use super::sockets::Sockets;
-use super::taps::Taps;
 use super::threads::LaneThreads;
-use crate::data::Counts;
+use crate::data::{Case, Counts};
 use crate::engines;
 use crate::platform::placement::Placement;
 use crate::sys::files::Root;
@@ -40,7 +41,7 @@ enum Stage<'a> {
 struct Opened<'a> {
     brief: SiteBrief,
     start: Start<'a>,
-    sockets: Sockets,
+    ends: Box<dyn Ends>,
 }
 
 impl<'a> Local<'a> {
@@ -52,9 +53,9 @@ impl<'a> Local<'a> {
         }
     }
 
-    fn sockets(&mut self) -> anyhow::Result<&mut Sockets> {
+    fn ends(&mut self) -> anyhow::Result<&mut dyn Ends> {
         match &mut self.stage {
-            Stage::Open(opened) => Ok(&mut opened.sockets),
+            Stage::Open(opened) => Ok(&mut *opened.ends),
             _ => bail!("no trial is open whose sockets could be made"),
         }
     }
@@ -93,34 +94,34 @@ impl Site for Local<'_> {
                 discards: Discards::read(),
                 at: Instant::now(),
             },
-            sockets: Sockets::of(brief.case),
+            ends: ends_of(brief.case)?,
             brief: brief.clone(),
         }));
         Ok(())
     }
 
     fn bind(&mut self) -> anyhow::Result<Vec<SocketAddr>> {
-        self.sockets()?.bind()
+        self.ends()?.bind()
     }
 
     fn aim(&mut self, peer: SocketAddr) -> anyhow::Result<SocketAddr> {
-        self.sockets()?.aim(peer)
+        self.ends()?.aim(peer)
     }
 
     fn close_sender(&mut self, source: SocketAddr) -> anyhow::Result<()> {
-        self.sockets()?.take_sender(source).map(drop)
+        self.ends()?.take_sender(source).map(drop)
     }
 
     fn probe(&mut self, source: SocketAddr) -> anyhow::Result<Option<String>> {
-        self.sockets()?.probe(source)
+        self.ends()?.probe(source)
     }
 
     fn arrived(&mut self, source: SocketAddr) -> anyhow::Result<Option<usize>> {
-        self.sockets()?.arrived(source)
+        self.ends()?.arrived(source)
     }
 
     fn pair(&mut self, flows: &[Flow]) -> anyhow::Result<()> {
-        self.sockets()?.pair(flows)
+        self.ends()?.pair(flows)
     }
 
     fn assemble(&mut self, flows: &[Flow]) -> anyhow::Result<()> {
@@ -174,20 +175,23 @@ impl Site for Local<'_> {
     }
 }
 
+/// Those of a case, before there is any.
+fn ends_of(case: Case) -> anyhow::Result<Box<dyn Ends>> {
+    Ok(match case.transport {
+        None => Box::new(Sockets::of(case)?),
+        Some(transport) => Box::new(Connections::of(case, transport)),
+    })
+}
+
 impl<'a> Opened<'a> {
     fn assemble(self, flows: &[Flow]) -> anyhow::Result<Running<'a>> {
-        let Self {
-            brief,
-            start,
-            sockets,
-        } = self;
+        let Self { brief, start, ends } = self;
         let engines = engines::of(&brief.case).map_err(anyhow::Error::msg)?;
-        let taps = Taps::new(sockets.receiving(engines))?;
+        let taps = ends.taps(engines)?;
         // Probes that were sent more than once.
         taps.take_unread();
-        let buffers = sockets.buffers()?;
-        let (receivers, senders) = sockets
-            .into_sides(brief.part, flows)
+        let buffers = ends.buffers()?;
+        let (receivers, senders) = into_sides(ends, &brief.case, brief.part, flows)
             .context("cannot assemble the threads")?;
         let trackers = if brief.verifies {
             Trackers::of(&brief.case)

@@ -17,13 +17,13 @@ use crate::VERSION;
 use crate::sys::host_id::HostId;
 
 /// Counts up with each change of the messages.
-pub const PROTOCOL: u32 = 3;
+pub const PROTOCOL: u32 = 6;
 
 /// No shell and no program for people prints a zero byte.
 pub const MAGIC: [u8; 9] = *b"\0udpbench";
 
-/// The longest body, in bytes: several times a reading of 256 threads.
-pub const MAX_BYTES: u32 = 1 << 20;
+/// The longest body, in bytes: twice the addresses of as many flows as there can be.
+pub const MAX_BYTES: u32 = 1 << 24;
 
 /// Who speaks.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -245,7 +245,7 @@ mod tests {
     fn a_frame_that_is_too_long_is_refused_by_its_length() {
         // Nothing follows: its body is not waited for.
         let length = (MAX_BYTES + 1).to_be_bytes();
-        let expected = "a message of 1048577 B is longer than 1048576 B";
+        let expected = "a message of 16777217 B is longer than 16777216 B";
         assert_eq!(error(read::<Request>(&mut &length[..])), expected);
         let text = "x".repeat(MAX_BYTES as usize - 1);
         let mut pipe = Vec::new();

@@ -6,6 +6,8 @@
 
 pub mod agent;
 mod bind;
+mod connections;
+mod ends;
 mod flows;
 mod lane;
 mod local;
@@ -247,6 +249,11 @@ fn may_be_split(case: &Case, sender: &Entry) -> anyhow::Result<()> {
     ensure!(
         !case.threads.is_alone(),
         "one thread that sends and receives cannot run at two sites; use --threads 2"
+    );
+    ensure!(
+        case.transport.is_none(),
+        "both ends of a {} connection are at one site so far",
+        case.transport()
     );
     ensure!(
         sender.about.moves_datagrams,

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::data::{Counts, RoundTrips, Side, Verified};
 use crate::sys::clock::Switches;
 use crate::sys::cpu_speed::CpuSpeed;
+use crate::sys::idle::IdleTimes;
 use crate::sys::kernel::Discarded;
 use crate::sys::run_queue::CpuTaken;
 use crate::sys::sensors::SensorReadings;
@@ -83,8 +84,12 @@ pub struct Finished {
     pub sndbuf_bytes: Option<u64>,
     /// What the sensors said meanwhile.
     pub climate: SensorReadings,
+    /// See [`Sample::idle_times`](crate::data::Sample::idle_times).
+    pub idle_times: IdleTimes,
     /// Of all clients. `None`: there are none.
     pub round_trips: Option<RoundTrips>,
+    /// See [`Sample::flow_packets`](crate::data::Sample::flow_packets).
+    pub flow_packets: Vec<u64>,
     /// What was found in the datagrams, where they were looked at.
     pub verified: Option<Verified>,
     /// One for each thread, as in [`Reading::lanes`].

@@ -4,16 +4,17 @@ use std::time::Instant;
 
 use anyhow::bail;
 
+use super::ends::Buffers;
 use super::lane::Lane;
 use super::programs::Trackers;
 use super::readings::{Finished, Idle, LaneEnd, Reading};
 use super::site::{Edge, Part};
 use super::snapshot::Snapshot;
-use super::sockets::Buffers;
 use super::taps::Taps;
 use super::threads::LaneThreads;
 use crate::data::{Counts, RoundTrips};
 use crate::platform::placement::Placement;
+use crate::sys::idle::IdleTimes;
 use crate::sys::kernel::{self, Discards};
 use crate::sys::sensors::Watch;
 use crate::workload::RoundTripMeter;
@@ -34,6 +35,10 @@ pub(super) struct Running<'a> {
     /// What is looked at here.
     looked_at: (Part, Trackers),
     start: Start<'a>,
+    /// What had come over each flow when the window opened, and what came until it closed.
+    flow_packets: Vec<u64>,
+    /// The same of the time that CPUs were idle.
+    idle_times: IdleTimes,
     /// Whether the kernel's discards had moved when the window opened.
     discards_move: bool,
     /// The counts when they were last asked for, and the lanes' CPU clocks when those had just moved.
@@ -56,6 +61,8 @@ impl<'a> Running<'a> {
             placement,
             looked_at,
             start,
+            flow_packets: Vec::new(),
+            idle_times: IdleTimes::default(),
             discards_move: false,
             last: None,
         }
@@ -72,11 +79,26 @@ impl<'a> Running<'a> {
 
     pub(super) fn snapshot(&mut self, edge: Edge) -> anyhow::Result<Reading> {
         let (threads, taps) = (&self.threads, &self.taps);
-        let snapshot = match edge {
-            Edge::Opening => Snapshot::opening(threads, taps, &self.start.discards)?,
-            Edge::Closing => Snapshot::closing(threads, taps, self.discards_move)?,
+        // To read what CPUs idled takes long enough to lie outside of the window.
+        let idle_times = || self.start.watch.idle_times(self.placement.cpus().flatten());
+        let (mut snapshot, idle_times) = match edge {
+            Edge::Opening => {
+                let idle_times = idle_times();
+                let snapshot = Snapshot::opening(threads, taps, &self.start.discards)?;
+                (snapshot, idle_times)
+            }
+            Edge::Closing => {
+                let snapshot = Snapshot::closing(threads, taps, self.discards_move)?;
+                (snapshot, idle_times().since(&self.idle_times))
+            }
         };
+        self.idle_times = idle_times;
         self.discards_move = snapshot.discards_move;
+        let now = std::mem::take(&mut snapshot.flow_packets);
+        let before = std::mem::replace(&mut self.flow_packets, now);
+        for (packets, before) in self.flow_packets.iter_mut().zip(before) {
+            *packets -= before;
+        }
         for meter in self.threads.round_trips() {
             match edge {
                 Edge::Opening => meter.open_window(),
@@ -136,6 +158,8 @@ impl<'a> Running<'a> {
             sndbuf_bytes: self.buffers.sndbuf_bytes,
             climate: self.start.watch.climate(),
             round_trips: self.round_trips(),
+            idle_times: self.idle_times,
+            flow_packets: self.flow_packets,
             verified: trackers.verified(*part),
             lanes: self.threads.lanes.iter().map(lane_end).collect(),
         })

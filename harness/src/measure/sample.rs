@@ -8,6 +8,7 @@ use crate::data::{Books, Case, Counts, Group, LaneSample, Sample, Side, Verified
 use crate::engines::Engines;
 use crate::sys::clock::Switches;
 use crate::sys::host_id::HostId;
+use crate::sys::idle::IdleTimes;
 use crate::sys::kernel::Discarded;
 use crate::sys::sensors::SensorReadings;
 
@@ -70,7 +71,15 @@ pub(super) fn of(
             .find_map(|finished| finished.sndbuf_bytes)
             .unwrap_or(0),
         climate: climates.reduce(SensorReadings::worse).unwrap_or_default(),
+        idle_times: finished().fold(IdleTimes::default(), |mut all, finished| {
+            all.add(&finished.idle_times);
+            all
+        }),
         round_trips: finished().find_map(|finished| finished.round_trips.clone()),
+        flow_packets: finished()
+            .map(|finished| finished.flow_packets.clone())
+            .find(|packets| !packets.is_empty())
+            .unwrap_or_default(),
         verified: verified(halves),
     }
 }

@@ -180,7 +180,7 @@ pub struct SiteBrief {
     /// Whether each datagram is told apart from the others and looked at: see
     /// [`Sample::verified`](crate::data::Sample::verified).
     pub verifies: bool,
-    /// What slows one engine down, to see whether that is found.
+    /// What slows engines down, to see whether that is found.
     #[cfg(feature = "calibration")]
     pub delay: Option<Delay>,
 }
@@ -206,7 +206,7 @@ pub struct Flow {
     pub source: SocketAddr,
     /// The address that it sends to.
     pub peer: SocketAddr,
-    /// The receiver that gets them, from 0.
+    /// The receiving socket that gets them, from 0.
     pub receiver: usize,
 }
 

@@ -1,26 +1,26 @@
 //! The taps of all receiving ends of a site: what was dropped there, and what was left.
 
 use std::io;
-use std::net::UdpSocket;
 
 use anyhow::Context;
 
 use crate::engine::Tap;
-use crate::engines::Entry;
 
 /// One for each socket that receives.
 pub(super) struct Taps(Vec<Box<dyn Tap>>);
 
 impl Taps {
-    /// Of sockets, each with the engine that receives over it.
-    pub(super) fn new<'a>(
-        sockets: impl IntoIterator<Item = (&'static Entry, &'a UdpSocket)>,
+    /// Of these, if they could all be made.
+    pub(super) fn new(
+        taps: impl IntoIterator<Item = io::Result<Box<dyn Tap>>>,
     ) -> anyhow::Result<Self> {
-        let taps = sockets
-            .into_iter()
-            .map(|(entry, socket)| (entry.tap)(socket));
-        let taps = taps.collect::<io::Result<_>>();
+        let taps = taps.into_iter().collect::<io::Result<_>>();
         Ok(Self(taps.context("cannot read the drops of a socket")?))
+    }
+
+    /// How many there are.
+    pub(super) fn count(&self) -> u32 {
+        self.0.len().try_into().unwrap_or(u32::MAX)
     }
 
     /// Datagrams dropped at the receivers so far.

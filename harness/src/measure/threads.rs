@@ -11,7 +11,7 @@ use super::lane::{self, Lane};
 use super::site::Part;
 use super::workers::{self, Workers};
 use crate::data::{Case, Side};
-use crate::engine::{Meter, Pool};
+use crate::engine::{FlowCounts, Meter, Pool};
 use crate::engines::{self, Engines};
 use crate::platform::placement::Placement;
 use crate::sys::wakeup;
@@ -51,8 +51,9 @@ impl LaneThreads {
         };
         let workers = workers::start(case, engines, part, placement)?;
         threads.pool = workers.as_ref().map(|workers| Arc::clone(&workers.pool));
-        // Those that collect answers, last, share a CPU with those that asked.
-        let mut cpus = placement.cpus().chain(placement.senders.iter().copied());
+        // Those that collect answers, last, share a CPU with those that asked; what goes the other way of a full
+        // duplex goes over the same CPUs.
+        let mut cpus = placement.cpus().chain(placement.cpus());
         for program in programs {
             threads.start(case, engines, program, cpus.next().flatten())?;
         }
@@ -81,7 +82,10 @@ impl LaneThreads {
             _ if program.is_of_senders() => sender,
             _ => receiver,
         };
-        let round_trips = program.round_trips();
+        let (round_trips, flow_counts) = (program.round_trips(), program.flow_counts());
+        let serves_from_one = side == Side::Server && case.serves_from_one_socket();
+        let run = entry.lane_of(case, serves_from_one);
+        let run = run.with_context(|| format!("{entry} does not go over {}", case.transport()))?;
         let meter = Arc::new(Meter::default());
         let pool = self.pool.clone().filter(|_| entry.runs_on_workers(case));
         let is_pooled = pool.is_some();
@@ -93,9 +97,10 @@ impl LaneThreads {
                 let meter = Arc::clone(&meter);
                 let ended = Ended(Arc::clone(&self.ended));
                 let context = LaneContext::new(Arc::clone(&control), Arc::clone(&meter)).on(pool);
+                let context = Arc::new(context);
                 move || {
                     let _ended = ended;
-                    let run = |context: &LaneContext| (entry.lane)(program, connection, context);
+                    let run = |context: &Arc<LaneContext>| run(program, connection, context);
                     lane::live(run, cpu, &control, &context)
                 }
             })
@@ -109,6 +114,7 @@ impl LaneThreads {
             remark: None,
             last_look: None,
             round_trips,
+            flow_counts,
             thread: Some(thread),
             wait: None,
         });
@@ -125,7 +131,7 @@ impl LaneThreads {
     pub(super) fn wake_stalled(&mut self) {
         let waits = |lane: &&mut Lane| lane.side == Side::Alone || lane.round_trips.is_some();
         for lane in self.lanes.iter_mut().filter(waits) {
-            lane.meter.overdue.store(true, Ordering::Relaxed);
+            lane.meter.overdue.fetch_add(1, Ordering::Relaxed);
             let received = lane.meter.received.read();
             if lane.last_look == Some(received) {
                 lane.interrupt();
@@ -139,6 +145,15 @@ impl LaneThreads {
         self.lanes
             .iter()
             .filter_map(|lane| lane.round_trips.as_deref())
+    }
+
+    /// What has come over each flow so far. Empty, where there is one for each thread.
+    pub(super) fn flow_packets(&self) -> Vec<u64> {
+        let counts = self
+            .lanes
+            .iter()
+            .filter_map(|lane| lane.flow_counts.as_ref());
+        counts.flat_map(FlowCounts::read).collect()
     }
 
     /// Lets the lanes go.

@@ -2,7 +2,7 @@
 
 use crate::cli::{EngineArg, ParameterArgs, RunArgs};
 use crate::data::parameters::{Extent, column, parameters};
-use crate::data::{Sharing, SharingKind, Spread, Workload};
+use crate::data::{Payload, Sharing, SharingKind, Spread, Workload};
 use crate::engines::{self, Entry};
 use crate::error::UsageError;
 use crate::plan::Axes;
@@ -19,40 +19,44 @@ macro_rules! define {
         /// A value that is in a list twice, or that cannot be where it was put.
         pub(super) fn of(args: &RunArgs, defaults: &Defaults) -> Result<Axes, UsageError> {
             let given = &args.parameters;
-            of_requests(given)?;
+            of_workloads(given)?;
             let extent = if args.measuring.quick { Extent::Quick } else { Extent::Full };
-            Ok(Axes {
+            let axes = Axes {
                 engines: engine_pairs(given)?,
                 $($block: list(column!(flag { $($of_block)* }), given.$block.as_ref(), &default(defaults, extent, column!(default { $($of_block)* })))?,)*
                 $($case: list(column!(flag { $($of_case)* }), given.$case.as_ref(), &default(defaults, extent, column!(default { $($of_case)* })))?,)*
                 sharings: sharings(given)?,
                 reference: !args.measuring.no_reference,
-            })
+            };
+            fits_a_datagram(&axes)?;
+            Ok(axes)
         }
     };
 }
 parameters!(define);
 
-/// Options of requests do nothing where nobody asks.
-fn of_requests(given: &ParameterArgs) -> Result<(), UsageError> {
-    let asks = |workloads: &Vec<Workload>| workloads.contains(&Workload::Ask);
-    let is_asked = given.workload.as_ref().is_some_and(asks);
-    let first = |values: Option<String>| values.filter(|_| !is_asked);
+/// Options of one workload do nothing to another.
+fn of_workloads(given: &ParameterArgs) -> Result<(), UsageError> {
+    let (ask, duplex) = (Workload::Ask, Workload::Duplex);
     let flags = [
-        ("--outstanding", first(text_of(given.outstanding.as_ref()))),
-        ("--rate", first(text_of(given.rate.as_ref()))),
-        ("--arrivals", first(text_of(given.arrivals.as_ref()))),
-        ("--service", first(text_of(given.service.as_ref()))),
+        ("--outstanding", ask, text_of(given.outstanding.as_ref())),
+        ("--rate", ask, text_of(given.rate.as_ref())),
+        ("--arrivals", ask, text_of(given.arrivals.as_ref())),
+        ("--service", ask, text_of(given.service.as_ref())),
+        ("--server-model", ask, text_of(given.server_model.as_ref())),
+        ("--duplex", duplex, text_of(given.duplex.as_ref())),
     ];
-    let idle = flags
-        .into_iter()
-        .find_map(|(flag, value)| Some((flag, value?)));
-    if let Some((flag, value)) = idle {
-        return Err(UsageError::flag(
-            flag,
-            &value,
-            "add --workload ask, or leave it out",
-        ));
+    let is_given = |workload| {
+        given
+            .workload
+            .as_ref()
+            .is_some_and(|all| all.contains(&workload))
+    };
+    for (flag, workload, value) in flags {
+        if let Some(value) = value.filter(|_| !is_given(workload)) {
+            let fix = format!("add --workload {workload}, or leave it out");
+            return Err(UsageError::flag(flag, &value, fix));
+        }
     }
     if let Some(value) = text_of(given.arrivals.as_ref()).filter(|_| given.rate.is_none()) {
         let fix = "add --rate, the requests per second, or leave it out";
@@ -63,6 +67,26 @@ fn of_requests(given: &ParameterArgs) -> Result<(), UsageError> {
         return Err(UsageError::flag("--outstanding", &value, fix));
     }
     Ok(())
+}
+
+/// Of messages that nothing may cut, none may be longer than a datagram.
+fn fits_a_datagram(axes: &Axes) -> Result<(), UsageError> {
+    let has_streams = axes
+        .transport
+        .iter()
+        .any(|transport| !transport.keeps_messages());
+    let is_long = |payload: &&Payload| u32::from(**payload) > Payload::MAX_DATAGRAM;
+    match axes.payload.iter().find(is_long) {
+        Some(payload) if !has_streams => Err(UsageError::flag(
+            "--payload",
+            payload,
+            format!(
+                "use {} or less, the most that one UDP datagram carries, or --transport tcp",
+                Payload::MAX_DATAGRAM
+            ),
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// The first of the values.

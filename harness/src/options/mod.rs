@@ -2,7 +2,9 @@
 
 pub mod ab;
 mod axes;
+pub mod latency;
 mod resume_check;
+pub mod suite;
 
 use std::time::Duration;
 
@@ -119,6 +121,22 @@ impl Request {
             plan,
             advice: axes.advice(),
             schedule,
+        })
+    }
+
+    /// The cases of a plan, judged as those of this one.
+    fn judged(&self, args: &RunArgs, plan: &Plan) -> Plan {
+        let pin = args.placement.pin.clone().unwrap_or_default();
+        let asked = plan
+            .cases()
+            .filter_map(|planned| engines::of(&planned.case).ok());
+        let asked = asked.flat_map(|(sender, receiver)| [sender, receiver]);
+        plan.judged_again(&Conditions {
+            host: &self.host,
+            board: &self.detected.board,
+            pin: &pin,
+            steering_refusal: reuseport_bpf::probe().err().as_deref(),
+            engine_refusals: &engine_refusals(asked),
         })
     }
 

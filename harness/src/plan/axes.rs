@@ -105,8 +105,7 @@ macro_rules! define {
                     let values = values!($case_kind self.$case, to(about, column!(applies { $($of_case)* })));
                     cases = for_each(&values, &cases, |case, $case| Case { $case, ..case });
                 )*
-                // One receiver shares with none.
-                if block.threads.receivers() > 1 {
+                if block.receivers_share() {
                     let with = |case, sharing| Case { sharing: Some(sharing), ..case };
                     cases = for_each(&self.sharings, &cases, with);
                 }

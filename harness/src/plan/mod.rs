@@ -16,6 +16,9 @@ use crate::platform::board::Board;
 use crate::platform::host::Host;
 use crate::platform::placement::{Pin, Placement};
 
+/// The rates at which `udpbench latency` asks, in percent of what clients that wait for each answer reach.
+pub const LOADS_PCT: [f64; 3] = [10.0, 50.0, 90.0];
+
 /// What the cases meet.
 #[derive(Clone, Copy, Debug)]
 pub struct Conditions<'a> {

@@ -23,7 +23,7 @@ pub struct Settings {
     /// Where sensors are read.
     #[serde(skip, default)]
     pub root: Root,
-    /// What slows one engine down, to see whether that is found.
+    /// What slows engines down, to see whether that is found.
     #[cfg(feature = "calibration")]
     pub delay: Option<Delay>,
 }

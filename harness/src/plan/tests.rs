@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::data::{Batch, Buffer, Connection, Ip, Sharing, Wait};
+use crate::data::{Batch, Buffer, Connection, Ip, Sharing, Wait, Workload};
 use crate::engines;
 use crate::platform::board;
 
@@ -54,10 +54,15 @@ fn axes(engines: &[&str], threads: &[u16], ip: Ip) -> Axes {
         sndbuf: Vec::new(),
         tos: Vec::new(),
         workload: Vec::new(),
+        transport: Vec::new(),
+        address: Vec::new(),
+        flows: Vec::new(),
         outstanding: Vec::new(),
         rate: Vec::new(),
         arrivals: Vec::new(),
         service: Vec::new(),
+        server_model: Vec::new(),
+        duplex: Vec::new(),
         sharings: vec![Sharing::DEFAULT],
         reference: true,
     }
@@ -134,7 +139,7 @@ fn what_runs_but_misleads_carries_a_warning() {
     assert_eq!(
         warnings(&axes(&["std"], &[5], Ip::V4)),
         "5 threads share 4 CPUs; an odd thread count: 3 send, 2 receive; \
-         3 flows cannot be spread evenly over 2 receivers: some get one more"
+         3 flows cannot be spread evenly over 2 receivers: some get more"
     );
 }
 
@@ -212,4 +217,47 @@ fn only_engines_that_can_do_both_are_asked_how_to_wait() {
             case("nix", ""),
         ]
     );
+}
+
+#[test]
+fn flows_that_cannot_be_had_say_what_is_too_many_of_what() {
+    let reason = |flows: u16, change: fn(&mut Axes)| {
+        let mut axes = axes(&["epoll-level"], &[4], Ip::V4);
+        axes.reference = false;
+        axes.flows = vec![flows.try_into().expect("in range")];
+        change(&mut axes);
+        let conditions = Conditions {
+            host: &Host {
+                open_files: Some(20_000),
+                v6_refusal: None,
+                ..host()
+            },
+            board: &board::find("a test", "generic", "").expect("compiled in"),
+            pin: &Pin::Board,
+            steering_refusal: None,
+            engine_refusals: &[],
+        };
+        let plan = Plan::new(&axes, &conditions);
+        let found = plan.skipped().last().map(|(_, reason)| reason.to_owned());
+        found.unwrap_or_default()
+    };
+    let both_ways = |axes: &mut Axes| axes.workload = vec![Workload::Duplex];
+    let asks = |axes: &mut Axes| axes.workload = vec![Workload::Ask];
+    assert_eq!(reason(3000, |_| {}), "");
+    assert!(reason(3400, |_| {}).starts_with("6800 flows take 20496 open files, and 20000 may be"));
+    assert!(reason(3000, both_ways).starts_with("6000 flows take 36096 open files"));
+    assert_eq!(reason(4950, asks), "");
+    assert!(reason(5000, asks).starts_with("10000 flows take 20100 open files"));
+    let from_each = |axes: &mut Axes| {
+        axes.workload = vec![Workload::Ask];
+        axes.connection = vec![Connection::Connected];
+    };
+    assert!(reason(3000, from_each).starts_with("6000 flows take 24096 open files"));
+    assert!(reason(30_000, both_ways).starts_with("60000 flows, more than 32767"));
+    assert!(reason(10_000, |axes| axes.ip = vec![Ip::V6]).ends_with("use --ip v4"));
+    let large = |axes: &mut Axes| axes.payload = vec![65_507.try_into().expect("in range")];
+    assert!(reason(2000, large).ends_with("use fewer --flows or a smaller --payload"));
+    let single =
+        |axes: &mut Axes| axes.engines = vec![(engines::reference(), engines::reference())];
+    assert!(reason(2, single).starts_with("std serves one socket per thread"));
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::estimate::Reading;
 use super::measure::{Measure, Unit};
 use super::{Setting, SettingRanking, Standing};
-use crate::data::Traits;
+use crate::data::{Duplex, Traits};
 use crate::row::{Row, Status};
 
 /// The rows that take part.
@@ -92,6 +92,9 @@ fn obstacle(row: &Row) -> Option<String> {
     }
     if row.rate_asked_rps.is_some() {
         return Some("requests at a given rate: look at rtt_p50_us and rtt_p99_us".to_owned());
+    }
+    if row.duplex == Some(Duplex::Half) {
+        return Some("one direction, beside what goes both ways: look at ratio_to_half".to_owned());
     }
     for name in [&row.sender, &row.receiver] {
         match name.parse().ok().and_then(Traits::known) {

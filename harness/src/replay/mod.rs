@@ -94,9 +94,9 @@ impl Replay {
             Event::Repeated {
                 case,
                 round,
+                reason,
                 sample,
-                ..
-            } => self.repeat(case, *round, sample.as_deref())?,
+            } => self.repeat((case, *round), reason, sample.as_deref())?,
             Event::Failed {
                 case,
                 reason,
@@ -152,7 +152,7 @@ impl Replay {
     /// Whether a case's window of that round is being measured for the second time.
     pub fn is_repeated(&self, case: &Case, round: u32) -> bool {
         self.measured(case)
-            .is_some_and(|measured| measured.repeated.contains(&round))
+            .is_some_and(|measured| measured.is_repeated(round))
     }
 
     /// Whether a case is not to be measured any more.
@@ -264,7 +264,12 @@ impl Replay {
         self.blocks[block].add_window(sample, most_rounds)
     }
 
-    fn repeat(&mut self, case: &str, round: u32, sample: Option<&Sample>) -> Result<(), String> {
+    fn repeat(
+        &mut self,
+        (case, round): (&str, u32),
+        why: &str,
+        sample: Option<&Sample>,
+    ) -> Result<(), String> {
         let most_rounds = self.header.schedule.most_rounds();
         if round == 0 || round > most_rounds {
             return Err(format!(
@@ -279,7 +284,7 @@ impl Replay {
             }
             self.begun(sample, self.header.schedule.settings.window)?;
         }
-        self.running(case)?.repeat(case, round)
+        self.running(case)?.repeat(case, round, why)
     }
 }
 

@@ -36,8 +36,8 @@ pub(super) enum Stage {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Measured {
     pub(super) samples: Vec<Sample>,
-    /// Rounds whose window was measured a second time.
-    pub(super) repeated: Vec<u32>,
+    /// Rounds whose window was measured a second time, and why.
+    pub(super) repeated: Vec<(u32, String)>,
     /// What all their counters come to.
     counted: u64,
     pub(super) verified: Option<Verified>,
@@ -45,14 +45,19 @@ pub(super) struct Measured {
 }
 
 impl Measured {
-    pub(super) fn repeat(&mut self, case: &str, round: u32) -> Result<(), String> {
+    /// Whether the window of that round was measured a second time.
+    pub(super) fn is_repeated(&self, round: u32) -> bool {
+        self.repeated.iter().any(|(other, _)| *other == round)
+    }
+
+    pub(super) fn repeat(&mut self, case: &str, round: u32, why: &str) -> Result<(), String> {
         let is_over = self.samples.iter().any(|other| other.round == round);
-        if is_over || self.repeated.contains(&round) {
+        if is_over || self.is_repeated(round) {
             return Err(format!(
                 "round {round} of {case} is repeated twice, or after it was over"
             ));
         }
-        self.repeated.push(round);
+        self.repeated.push((round, why.to_owned()));
         Ok(())
     }
 

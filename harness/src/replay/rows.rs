@@ -11,6 +11,8 @@ use crate::row::{EndedBy, Outcome, Row, RowInput};
 struct Beside<'a> {
     /// The windows of the reference.
     reference: &'a [Sample],
+    /// Those of the same case in half duplex, if this is in full.
+    half: &'a [Sample],
     /// Those of each case that has another engine.
     others: &'a [&'a [Sample]],
     warnings: &'a [String],
@@ -27,9 +29,10 @@ impl Replay {
                 warnings: Vec::new(),
                 outcome: Outcome::Skipped(reason.to_owned()),
                 samples: &[],
-                repeated: 0,
+                repeated: &[],
                 verified: None,
                 reference: &[],
+                half: &[],
                 others: &[],
                 settles_after: None,
                 until_pct: None,
@@ -70,8 +73,11 @@ impl Replay {
                 .iter()
                 .filter(|(case, _)| engines(case) != engines(&planned.case));
             let others: Vec<&[Sample]> = others.map(|(_, samples)| *samples).collect();
+            let half = planned.case.half_duplex();
+            let half = sound.iter().find(|(case, _)| Some(**case) == half);
             let beside = Beside {
                 reference,
+                half: half.map_or(&[][..], |(_, samples)| samples),
                 others: &others,
                 warnings: &progress.warnings,
             };
@@ -95,7 +101,7 @@ impl Replay {
         warnings.extend_from_slice(beside.warnings);
         #[cfg(feature = "calibration")]
         if schedule.settings.delay.is_some() {
-            warnings.push("one engine was slowed down on purpose (--delay)".to_owned());
+            warnings.push("senders were slowed down on purpose (--delay)".to_owned());
         }
         let engines = self.header.plan.pair(&planned.case);
         let unverified = data::refusal(planned.case.payload, engines.sender);
@@ -112,9 +118,10 @@ impl Replay {
                 (None, Some(by)) => Outcome::Complete(by),
             },
             samples: &measured.samples,
-            repeated: measured.repeated.len(),
+            repeated: &measured.repeated,
             verified: measured.verified,
             reference: beside.reference,
+            half: beside.half,
             others: beside.others,
             settles_after: self.settles_after,
             until_pct: schedule.until.map(|until| until.half_width_pct),

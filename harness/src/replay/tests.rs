@@ -119,7 +119,7 @@ fn a_window_that_is_measured_once_more_is_counted_and_in_no_row() {
     let rows = replay.unfinished();
     assert_eq!((rows[0].rounds, rows[0].repeated_windows), (2, Some(2)));
     assert_eq!(rows[0].unaccounted_packets, Some(0));
-    let said = "bad windows were measured again (repeated_windows)";
+    let said = "bad windows were measured again (repeated_windows), the first as packet counts do not add up";
     assert!(rows[0].warnings.iter().any(|warning| warning == said));
 }
 

@@ -1,12 +1,12 @@
 //! Which rows go into one picture.
 
 use std::collections::BTreeMap;
-use std::fmt;
+use std::fmt::{self, Write as _};
 
-use crate::data::{BlockKey, Connection, Payload};
+use crate::data::{Address, BlockKey, Connection, Payload, Transport};
 use crate::row::Row;
 
-/// What all points of a line have in common: all but payload and engine.
+/// What all points of a picture have in common: all but payload, engine and what the messages go over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Setting {
     /// Its payload is that of any point.
@@ -18,6 +18,8 @@ impl Setting {
     fn of(row: &Row) -> Self {
         let block = BlockKey {
             payload: Payload::MIN,
+            transport: None,
+            address: None,
             ..row.block()
         };
         Self {
@@ -72,13 +74,34 @@ pub(super) fn grouped<K: Ord>(
 
 /// The labels of the rows, each once, in the order of the file.
 pub(super) fn labels(rows: &[&Row]) -> Vec<String> {
-    let mut labels: Vec<String> = Vec::new();
-    for label in rows.iter().map(|row| row.label()) {
-        if !labels.contains(&label) {
-            labels.push(label);
+    once_each(rows.iter().map(|row| row.label()))
+}
+
+/// The labels with what the messages go over, if it is not UDP over loopback: `std, tcp, local`.
+pub(super) fn line_labels(rows: &[&Row]) -> Vec<String> {
+    once_each(rows.iter().map(|row| line_label(row)))
+}
+
+/// That of a row.
+pub(super) fn line_label(row: &Row) -> String {
+    let mut label = row.label();
+    if row.transport != Transport::default() {
+        let _ = write!(label, ", {}", row.transport);
+    }
+    if row.address != Address::default() {
+        let _ = write!(label, ", {}", row.address);
+    }
+    label
+}
+
+fn once_each(all: impl Iterator<Item = String>) -> Vec<String> {
+    let mut once: Vec<String> = Vec::new();
+    for text in all {
+        if !once.contains(&text) {
+            once.push(text);
         }
     }
-    labels
+    once
 }
 
 /// What has a place on an axis. A file may say anything; its table has it all.

@@ -7,7 +7,8 @@
 //! | `board`, `fitness` | what was measured on, and whether the numbers can be believed |
 //! | `ranking` | what to use, as [`crate::rank`] has it |
 //! | `comparison` | what differs between the files, as [`crate::compare`] has it |
-//! | `speed`, `cost`, `drift`, `shares`, `reasons`, `tables` | a section each |
+//! | `published` | what others have measured, beside the sweeps of a suite |
+//! | `latency`, `speed`, `cost`, `drift`, `shares`, `reasons`, `tables` | a section each |
 //! | `chart` | pictures: SVG, with classes that the page's style colours |
 //! | `cases` | which rows go into one picture |
 //!
@@ -21,15 +22,17 @@ mod comparison;
 mod cost;
 mod drift;
 mod fitness;
+mod latency;
 mod number;
 mod page;
+mod published;
 mod ranking;
 mod reasons;
 mod shares;
 mod speed;
 mod tables;
 
-pub use self::page::{MARK, page};
+pub use self::page::{MARK, page, suite_page};
 
 #[cfg(test)]
 mod tests;

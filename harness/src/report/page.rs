@@ -2,17 +2,32 @@
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use super::{board, comparison, cost, drift, ranking, reasons, shares, speed, tables};
+use super::{
+    board, comparison, cost, drift, latency, published, ranking, reasons, shares, speed, tables,
+};
 use crate::VERSION;
 use crate::results::Results;
+use crate::suite::Suite;
 
 /// How a report begins: what does not begin so is not ours to overwrite.
 pub const MARK: &str = "<!DOCTYPE html><!-- a report of udpbench -->";
 
 /// The whole page. With several files, the others are compared with the first.
 pub fn page(files: &[Results]) -> String {
-    let sections = sections(files);
-    let title = title(files);
+    page_of(files, None)
+}
+
+/// The page of a suite's sweeps, beside what has been published.
+pub fn suite_page(files: &[Results], suite: &Suite) -> String {
+    page_of(files, Some(suite))
+}
+
+fn page_of(files: &[Results], suite: Option<&Suite>) -> String {
+    let sections = sections(files, suite);
+    let title = match suite {
+        None => title(files),
+        Some(suite) => format!("{}{}", suite.title, title(files).trim_start_matches("UDP")),
+    };
     let page = html! {
         (DOCTYPE) (PreEscaped("<!-- a report of udpbench -->"))
         html lang="en" {
@@ -29,6 +44,7 @@ pub fn page(files: &[Results]) -> String {
                 header {
                     h1 { (title) }
                     p { (board::lead(files)) }
+                    @if let Some(suite) = suite { p { (suite.about) " From " (suite.source) "." } }
                 }
                 nav aria-label="Sections" {
                     ul {
@@ -67,14 +83,20 @@ struct Section {
 }
 
 /// The sections in their order. A single file has nothing that it could differ from.
-fn sections(files: &[Results]) -> Vec<Section> {
+fn sections(files: &[Results], suite: Option<&Suite>) -> Vec<Section> {
     let section = |id, title, body| Section { id, title, body };
-    let changes = comparison::changes(files);
-    let mut sections = vec![
+    let published = suite.and_then(|suite| published::tables(suite, files));
+    let changes = comparison::changes(files).filter(|_| suite.is_none());
+    let published =
+        published.map(|tables| section("published", "Beside what was published", tables));
+    let mut sections = Vec::from_iter(published);
+    sections.extend([
         section("board", "Board and fitness", each(files, board::facts)),
         section("ranking", "What to use", ranking::places(files)),
-    ];
+    ]);
     sections.extend(changes.map(|changes| section("comparison", "What changed", changes)));
+    let latency = latency::charts(files);
+    sections.extend(latency.map(|charts| section("latency", "Round trips", each(files, charts))));
     sections.extend([
         section("speed", "Throughput", each(files, speed::charts)),
         section("cpu", "CPU time per datagram", each(files, cost::cpu)),

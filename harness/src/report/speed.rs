@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use maud::{Markup, html};
 
-use super::cases::{by_block, by_setting, drawable, labels};
+use super::cases::{by_block, by_setting, drawable, labels, line_label, line_labels};
 use super::chart::{
-    DotRow, Dots, First, LOOKS, Line, Lines, Look, Mark, Shape, figure, key, legend,
+    DotRow, Dots, First, LOOKS, Line, Lines, Look, Mark, Over, Shape, figure, key, legend,
 };
 use crate::data::Connection;
 use crate::results::Results;
@@ -26,7 +26,7 @@ pub(super) fn charts(file: &Results) -> Markup {
         .iter()
         .map(|row| row.payload_bytes.bytes())
         .collect();
-    let is_few = labels(&measured).len() <= LOOKS;
+    let is_few = line_labels(&measured).len() <= LOOKS;
     if payloads.len() >= 3 && is_few {
         let payloads: Vec<usize> = payloads.into_iter().collect();
         lines(file, &payloads)
@@ -34,6 +34,13 @@ pub(super) fn charts(file: &Results) -> Markup {
         dots(file)
     }
 }
+
+const PAYLOAD: Over = Over {
+    name: "payload",
+    axis: "payload in bytes",
+    unit: " B",
+    fits: false,
+};
 
 fn received(row: &Row) -> Option<f64> {
     row.received_pps.and_then(drawable)
@@ -46,7 +53,8 @@ fn lines(file: &Results, payloads: &[usize]) -> Markup {
         .iter()
         .filter(|row| received(row).is_some())
         .collect();
-    let labels = labels(&all);
+    let labels = line_labels(&all);
+    let steps: Vec<String> = payloads.iter().map(usize::to_string).collect();
     html! {
         p {
             "Each point is the middle of the windows, with its interval. The payload axis is not to scale."
@@ -54,7 +62,7 @@ fn lines(file: &Results, payloads: &[usize]) -> Markup {
         .charts {
             @for (setting, rows) in &settings {
                 @let caption = setting.to_string();
-                @let picture = |axis| Lines { axis, payloads, caption: &caption };
+                @let picture = |axis| Lines { axis, over: PAYLOAD, steps: &steps, caption: &caption };
                 @let packets = of_engines(&labels, rows, payloads, pps);
                 @let megabits = of_engines(&labels, rows, payloads, mbps);
                 (figure(&caption, &html! {
@@ -74,7 +82,7 @@ fn of_engines(
     mark: impl Fn(&Row, Look) -> Option<Mark>,
 ) -> Vec<Line> {
     let line = |(n, label): (usize, &String)| {
-        let own = rows.iter().filter(|row| row.label() == *label);
+        let own = rows.iter().filter(|row| line_label(row) == *label);
         let look = Look::nth(n);
         let point = |row: &&Row| {
             let step = payloads.binary_search(&row.payload_bytes.bytes()).ok()?;

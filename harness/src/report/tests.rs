@@ -7,7 +7,7 @@ use crate::results::Results;
 use crate::row::tests::ordinary_row;
 use crate::row::{Row, Status};
 
-fn results(rows: Vec<Row>) -> Results {
+pub(super) fn results(rows: Vec<Row>) -> Results {
     Results {
         name: "here/run.csv".to_owned(),
         rows,

@@ -4,6 +4,7 @@ use super::numbers;
 use super::rounding::decimals;
 use crate::data::Sample;
 use crate::sys::cpu_speed::CpuSpeed;
+use crate::sys::idle::IdleTimes;
 use crate::sys::sensors::{SensorReadings, throttle_words};
 
 /// A CPU below this, in percent of its own clock at the start, ran slower. Judgement, not yet tried on a board:
@@ -60,6 +61,36 @@ pub(super) fn clock_min_pct(samples: &[Sample], at_start: &[CpuSpeed]) -> Option
 /// Whether a CPU of a window ran slower than at the start.
 pub(super) fn is_slow(sample: &Sample, at_start: &[CpuSpeed]) -> bool {
     clock_pct(sample, at_start).is_some_and(|percent| percent < SAME_CLOCK_PCT)
+}
+
+/// What the lanes' CPUs did while they had nothing to do: each of their idle states, and the part of the windows that
+/// they were in it. Empty: nothing counts them.
+pub(super) fn idle_states(samples: &[Sample]) -> String {
+    const NEGLIGIBLE_PCT: f64 = 0.5;
+    let (mut all, mut window_ns) = (IdleTimes::default(), 0.0);
+    for sample in samples {
+        all.add(&sample.idle_times);
+        window_ns += sample.window_ns as f64 * sample.idle_times.cpus as f64;
+    }
+    if window_ns <= 0.0 {
+        return String::new();
+    }
+    let shares = all.states.iter();
+    let shares = shares.map(|state| {
+        (
+            &state.name,
+            (100.0 * state.ns as f64 / window_ns).min(100.0),
+        )
+    });
+    let used = shares.filter(|(_, pct)| *pct >= NEGLIGIBLE_PCT);
+    let used: Vec<String> = used
+        .map(|(name, pct)| format!("{name} {pct:.0} %"))
+        .collect();
+    if used.is_empty() && !all.is_empty() {
+        "no".to_owned()
+    } else {
+        used.join(", ")
+    }
 }
 
 /// The kernel has not cooled a CPU by its clock, and there is no firmware to ask.

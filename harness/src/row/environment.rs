@@ -27,6 +27,8 @@ pub struct Environment {
     pub cpufreq_driver: String,
     pub freq_min_mhz: Option<f64>,
     pub freq_max_mhz: Option<f64>,
+    #[serde(default)]
+    pub clocksource: String,
     pub cpuidle_driver: String,
     pub isolated_cpus: String,
     pub load_1min: Option<f64>,
@@ -71,6 +73,7 @@ impl Environment {
             cpufreq_driver: host.cpufreq_driver().unwrap_or_default(),
             freq_min_mhz: mhz(of_policies(|policy| policy.min_khz).min()),
             freq_max_mhz: mhz(of_policies(|policy| policy.max_khz).max()),
+            clocksource: known(&host.clocksource),
             cpuidle_driver: known(&host.cpuidle_driver),
             isolated_cpus: host.isolated_cpus.as_deref().map(or_no).unwrap_or_default(),
             load_1min: host.load_1min.map(decimals::<2>),

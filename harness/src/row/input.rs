@@ -20,12 +20,14 @@ pub struct RowInput<'a> {
     pub outcome: Outcome,
     /// Its windows.
     pub samples: &'a [Sample],
-    /// How many windows were measured a second time.
-    pub repeated: usize,
+    /// The rounds whose windows were measured a second time, and why.
+    pub repeated: &'a [(u32, String)],
     /// What was found in its datagrams, with `--verify`.
     pub verified: Option<Verified>,
     /// The windows of the reference case of its block.
     pub reference: &'a [Sample],
+    /// The windows of the same case in half duplex, if this is in full.
+    pub half: &'a [Sample],
     /// The windows of each case of its block that has another engine.
     pub others: &'a [&'a [Sample]],
     /// How long traffic takes to settle on this machine, if that is known.

@@ -1,7 +1,7 @@
 //! What people call a row.
 
 use super::Row;
-use crate::data::{BlockKey, Case, Connection, EngineName, Sharing, SharingKind};
+use crate::data::{BlockKey, Case, EngineName, Sharing, SharingKind};
 
 impl Row {
     /// What tells the row from those beside it, but for the connection: see [`Case::label`].
@@ -75,10 +75,7 @@ impl Row {
 
     /// Whether it is the row that the others of its block are held against.
     pub fn is_reference(&self) -> bool {
-        let of_reference = |engine: &str| engine == EngineName::REFERENCE.as_str();
-        of_reference(&self.sender)
-            && of_reference(&self.receiver)
-            && self.connection == Connection::Connected
-            && self.sharing().is_none_or(|how| how == Sharing::DEFAULT)
+        let case = self.case_between(&self.sender, &self.receiver);
+        case.is_some_and(|case| case.is_reference())
     }
 }

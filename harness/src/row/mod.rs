@@ -4,7 +4,9 @@
 
 mod climate;
 mod contamination;
+mod doubts;
 mod environment;
+mod fairness;
 mod input;
 mod joined;
 mod labels;
@@ -29,8 +31,9 @@ pub use self::outcome::{EndedBy, Outcome, Status};
 pub(crate) use self::rounding::milliseconds;
 
 use crate::data::{
-    Arrivals, Batch, Buffer, Connection, Ip, Outstanding, Payload, Rate, ServiceTime, SharingKind,
-    Spread, Threads, Tos, Wait, Workers, Workload,
+    Address, Arrivals, Batch, Buffer, Connection, Duplex, Flows, Ip, Outstanding, Payload, Rate,
+    ServerModel, ServiceTime, SharingKind, Spread, Threads, Tos, Transport, Wait, Workers,
+    Workload,
 };
 
 /// One row. Units are in the names; what could not be measured is empty, never 0.
@@ -59,10 +62,17 @@ pub struct Row {
     pub tos: Option<Tos>,
     #[serde(default)]
     pub workload: Workload,
+    #[serde(default)]
+    pub transport: Transport,
+    #[serde(default)]
+    pub address: Address,
+    pub duplex: Option<Duplex>,
+    pub flows: Option<Flows>,
     pub outstanding: Option<Outstanding>,
     pub rate_asked_rps: Option<Rate>,
     pub arrivals: Option<Arrivals>,
     pub service_time: Option<ServiceTime>,
+    pub server_model: Option<ServerModel>,
     pub sharing: Option<SharingKind>,
     pub spread: Option<Spread>,
     pub pin: String,
@@ -95,6 +105,8 @@ pub struct Row {
     pub rtt_max_us: Option<f64>,
     pub rtt_mean_us: Option<f64>,
     pub rtt_sd_us: Option<f64>,
+    pub rtt_trend_p: Option<f64>,
+    pub wakeup_p50_us: Option<f64>,
     pub answered_requests: Option<u64>,
     pub unanswered_requests: Option<u64>,
     pub late_answers: Option<u64>,
@@ -124,6 +136,9 @@ pub struct Row {
     pub cpu_ratio_to_std: Option<f64>,
     pub cpu_ratio_to_std_low: Option<f64>,
     pub cpu_ratio_to_std_high: Option<f64>,
+    pub ratio_to_half: Option<f64>,
+    pub ratio_to_half_low: Option<f64>,
+    pub ratio_to_half_high: Option<f64>,
     pub interval_pct: Option<f64>,
     pub cv_pct: Option<f64>,
     pub ratio_pairs: Option<usize>,
@@ -143,6 +158,10 @@ pub struct Row {
     pub ended_by: String,
     pub until_pct: Option<f64>,
     pub receiver_share_min_pct: Option<f64>,
+    pub jains_index: Option<f64>,
+    pub slowest_flow_pps: Option<f64>,
+    pub fastest_flow_pps: Option<f64>,
+    pub starved_flows: Option<usize>,
     pub rcvbuf_bytes: Option<u64>,
     pub sndbuf_bytes: Option<u64>,
     pub board: String,
@@ -163,7 +182,11 @@ pub struct Row {
     pub freq_max_mhz: Option<f64>,
     pub freq_low_mhz: Option<f64>,
     pub clock_min_pct: Option<f64>,
+    #[serde(default)]
+    pub clocksource: String,
     pub cpuidle_driver: String,
+    #[serde(default)]
+    pub idle_states: String,
     pub isolated_cpus: String,
     pub load_1min: Option<f64>,
     pub rps_cpus: String,

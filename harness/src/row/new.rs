@@ -1,10 +1,11 @@
 //! What is in each column. A column that is forgotten does not compile.
 
 use super::contamination::Windows;
+use super::fairness::Fairness;
 use super::numbers::{self, Speeds, cpu_ns_per_packet, high, low, middle, received_pps};
 use super::round_trips::{self, Latencies};
 use super::rounding::{decimals, milliseconds};
-use super::{Environment, Row, RowInput, Status, climate, lost, own, verdict};
+use super::{Environment, Row, RowInput, Status, climate, doubts, lost, own, verdict};
 use crate::data::{Outstanding, Sharing};
 
 impl Row {
@@ -27,11 +28,14 @@ impl Row {
         };
         // What was asked for is no result.
         let ratio = speeds.ratio.filter(|_| !case.is_open_loop());
+        let to_half = numbers::ratio(samples, input.half).filter(|_| speaks);
         let all = Latencies::of(samples);
-        let is_overloaded = round_trips::overload(case, samples).is_some();
+        let is_overloaded = doubts::overload(case, samples).is_some();
         let latencies = Latencies::of(samples.iter().filter(|_| speaks && !is_overloaded));
         let [p50, p90, p99, p999, p9999] = latencies.quantiles_us;
+        let trend = round_trips::trend(samples).filter(|_| speaks && !is_overloaded);
         let taken_pct = |what| lost::taken_pct(samples, what).map(decimals::<2>);
+        let fairness = Fairness::of(samples);
         let books = (!samples.is_empty()).then(|| numbers::total_books(samples));
         Self {
             case: case.key(),
@@ -48,15 +52,20 @@ impl Row {
             batch: case.batch,
             tokio_workers: case.tokio_workers,
             wait: case.wait,
-            rcvbuf_asked_bytes: Some(case.rcvbuf),
+            rcvbuf_asked_bytes: case.rcvbuf_asked(),
             sndbuf_asked_bytes: case.sndbuf,
             tos: case.tos,
             workload: case.workload.unwrap_or_default(),
+            transport: case.transport(),
+            address: case.address.unwrap_or_default(),
+            duplex: case.duplex(),
+            flows: case.flows,
             outstanding: (case.asks() && !case.is_open_loop())
                 .then(|| case.outstanding.unwrap_or(Outstanding::DEFAULT)),
             rate_asked_rps: case.rate,
             arrivals: case.rate.map(|_| case.arrivals.unwrap_or_default()),
             service_time: case.service,
+            server_model: case.asks().then(|| case.server_model.unwrap_or_default()),
             sharing: case.sharing.map(Sharing::kind),
             spread: case.sharing.and_then(Sharing::spread),
             pin: input.pin.clone(),
@@ -89,6 +98,8 @@ impl Row {
             rtt_max_us: latencies.longest_us(),
             rtt_mean_us: latencies.mean_us(),
             rtt_sd_us: latencies.sd_us(),
+            rtt_trend_p: trend.map(|trend| decimals::<4>(trend.p_value)),
+            wakeup_p50_us: latencies.wakeup_us(),
             answered_requests: all.total(|all| all.times.count()),
             unanswered_requests: all.total(|all| all.unanswered),
             late_answers: all.total(|all| all.late),
@@ -118,6 +129,9 @@ impl Row {
             cpu_ratio_to_std: middle::<4>(speeds.cpu_ratio),
             cpu_ratio_to_std_low: low::<4>(speeds.cpu_ratio),
             cpu_ratio_to_std_high: high::<4>(speeds.cpu_ratio),
+            ratio_to_half: middle::<4>(to_half),
+            ratio_to_half_low: low::<4>(to_half),
+            ratio_to_half_high: high::<4>(to_half),
             interval_pct: speeds.interval_pct,
             cv_pct: speeds.cv_pct,
             ratio_pairs: speeds.ratio.map(|_| speeds.pairs),
@@ -132,10 +146,20 @@ impl Row {
             disturbed_windows: books.map(|_| windows.disturbed()),
             contaminated_windows: books.map(|_| windows.contaminated),
             left_out_windows: books.map(|_| 0),
-            repeated_windows: books.map(|_| input.repeated),
+            repeated_windows: books.map(|_| input.repeated.len()),
             ended_by: verdict::ended_by(&input.outcome).to_owned(),
             until_pct: input.until_pct,
             receiver_share_min_pct: numbers::receiver_share_min_pct(samples),
+            jains_index: fairness.as_ref().and_then(Fairness::jains_index),
+            slowest_flow_pps: fairness
+                .as_ref()
+                .and_then(Fairness::slowest_pps)
+                .filter(|_| speaks),
+            fastest_flow_pps: fairness
+                .as_ref()
+                .and_then(Fairness::fastest_pps)
+                .filter(|_| speaks),
+            starved_flows: fairness.as_ref().map(Fairness::starved),
             rcvbuf_bytes: samples.first().map(|sample| sample.rcvbuf_bytes),
             sndbuf_bytes: samples.first().map(|sample| sample.sndbuf_bytes),
             board: environment.board.clone(),
@@ -156,7 +180,9 @@ impl Row {
             freq_max_mhz: environment.freq_max_mhz,
             freq_low_mhz: climate::freq_low_mhz(samples),
             clock_min_pct: climate::clock_min_pct(samples, &environment.paces),
+            clocksource: environment.clocksource.clone(),
             cpuidle_driver: environment.cpuidle_driver.clone(),
+            idle_states: climate::idle_states(samples),
             isolated_cpus: environment.isolated_cpus.clone(),
             load_1min: environment.load_1min,
             rps_cpus: environment.rps_cpus.clone(),

@@ -65,6 +65,15 @@ impl Speeds {
     }
 }
 
+/// Datagrams received in windows, over those of other windows in the same round.
+pub(super) fn ratio(samples: &[Sample], others: &[Sample]) -> Option<Estimate> {
+    let partner = |sample: &Sample| others.iter().find(|other| other.round == sample.round);
+    let pairs = samples
+        .iter()
+        .filter_map(|sample| Some((sample, partner(sample)?)));
+    stats::estimate(&paired_ratios(&pairs.collect::<Vec<_>>(), received_pps))
+}
+
 /// Whether so many of all windows may move an estimate as far as they like: a Hodges-Lehmann estimate bears 29 %
 /// (Huber & Ronchetti, *Robust Statistics*, section 3.4).
 pub(super) fn move_estimates(windows: usize, all: usize) -> bool {

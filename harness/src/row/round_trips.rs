@@ -1,8 +1,8 @@
 //! How soon requests were answered: histograms in, quantiles out.
 
-use super::numbers;
 use super::rounding::decimals;
-use crate::data::{Arrivals, Case, Histogram, RoundTrips, Sample};
+use crate::data::{Histogram, RoundTrips, Sample};
+use crate::stats::trend::Trend;
 use crate::stats::{CONFIDENCE, Estimate};
 
 /// The quantiles of rows.
@@ -11,26 +11,6 @@ pub(super) const SHARES: [f64; 5] = [0.5, 0.9, 0.99, 0.999, 0.9999];
 const LONGER: f64 = 10.0;
 /// How often windows are drawn again.
 const DRAWN: usize = 200;
-
-/// Why the round trips of a case say nothing, if they do not: more was asked than could be answered, and the longer
-/// that lasts, the longer they are.
-pub(super) fn overload(case: &Case, samples: &[Sample]) -> Option<String> {
-    let rate = case.rate.filter(|_| case.is_open_loop())?;
-    let seconds: f64 = samples.iter().map(numbers::window_seconds).sum();
-    let answered: u64 = samples.iter().map(numbers::received).sum();
-    let asked = rate.per_second() * seconds;
-    let by_chance = match case.arrivals.unwrap_or_default() {
-        // What is under way at the edges of a window.
-        Arrivals::Even => 2.0 * samples.len() as f64 * case.threads.senders() as f64 / asked,
-        // Four standard deviations.
-        Arrivals::Poisson => 4.0 / asked.sqrt(),
-    };
-    let slack = by_chance.max(0.02);
-    (asked > 0.0 && (answered as f64) < asked * (1.0 - slack)).then(|| {
-        let answered = answered as f64 / seconds;
-        format!("above capacity: of {rate} requests per second {answered:.0} were answered, so no round trips")
-    })
-}
 
 /// The round trips of the windows of a case.
 pub(super) struct Latencies {
@@ -83,10 +63,25 @@ impl Latencies {
         self.together.times.quantile(1.0).map(microseconds)
     }
 
+    /// The median time in which the kernel had an answer and the client did not, in microseconds.
+    pub(super) fn wakeup_us(&self) -> Option<f64> {
+        let wakeups = &self.together.wakeups;
+        let median = wakeups.quantile(0.5).map(microseconds);
+        median.filter(|_| wakeups.count() as f64 >= 2.0 * LONGER)
+    }
+
     /// A sum over all windows. `None`: nobody asked.
     pub(super) fn total(&self, count: fn(&RoundTrips) -> u64) -> Option<u64> {
         self.is_asked.then(|| count(&self.together))
     }
+}
+
+/// Whether the medians of windows rise or fall, in the order of time.
+pub(super) fn trend(samples: &[Sample]) -> Option<Trend> {
+    let windows = samples.iter();
+    let windows = windows.filter_map(|sample| sample.round_trips.as_ref());
+    let medians = windows.map(|window| window.times.quantile(0.5));
+    Trend::of(&medians.collect::<Option<Vec<f64>>>()?)
 }
 
 fn sum(windows: &[&RoundTrips]) -> RoundTrips {
@@ -117,9 +112,15 @@ fn drawn(windows: &[&RoundTrips]) -> Vec<RoundTrips> {
         return Vec::new();
     }
     let mut rng = fastrand::Rng::with_seed(windows.len() as u64);
+    // What quantiles need of them.
     let mut draw = || -> RoundTrips {
         let again = windows.iter().map(|_| windows[rng.usize(..windows.len())]);
-        sum(&again.collect::<Vec<_>>())
+        let mut all = RoundTrips::default();
+        for window in again {
+            all.times.add(&window.times);
+            all.unanswered += window.unanswered;
+        }
+        all
     };
     (0..DRAWN).map(|_| draw()).collect()
 }
@@ -166,7 +167,7 @@ mod tests {
             times: Histogram::of_counts(counts),
             sum_ns,
             unanswered,
-            late: 0,
+            ..RoundTrips::default()
         }
     }
 
@@ -213,34 +214,6 @@ mod tests {
         assert!(p50.is_some() && p90.is_some());
         assert!(p99.is_none(), "2 % have no answer");
         assert_eq!(of(&windows).total(|all| all.unanswered), Some(40));
-    }
-
-    /// What is said of windows of 100 ms in which so many requests of a rate of 10,000 per second were answered.
-    fn overload_of(key: &str, answered: [u64; 6]) -> Option<String> {
-        let case = Case::of_key(&format!("std:std/2t/300B/connected/v4/ask/{key}"));
-        let mut samples = super::super::tests::six();
-        for (sample, answered) in samples.iter_mut().zip(answered) {
-            sample.lanes[1].received_packets = answered;
-        }
-        overload(&case.expect("a case"), &samples)
-    }
-
-    #[test]
-    fn above_capacity_is_where_fewer_are_answered_than_chance_would_have_it() {
-        for enough in [[1000; 6], [985; 6], [1100, 900, 1000, 1000, 1000, 1000]] {
-            assert_eq!(overload_of("rate10000", enough), None, "{enough:?}");
-        }
-        let too_few = overload_of("rate10000", [970; 6]).expect("3 % fewer");
-        let expected = "above capacity: of 10000 requests per second 9700 were answered";
-        assert!(too_few.starts_with(expected), "{too_few}");
-        // At random, 6,000 are 77 more or less: four times that are 5 %.
-        assert_eq!(overload_of("rate10000/poisson", [960; 6]), None);
-        assert!(overload_of("rate10000/poisson", [940; 6]).is_some());
-        assert_eq!(
-            overload_of("outstanding2", [1; 6]),
-            None,
-            "no rate was given"
-        );
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use super::*;
 use crate::data::{Books, Case, Counts, LaneSample, Pair, Sample, Side, Traits};
 use crate::sys::cpu_speed::CpuSpeed;
+use crate::sys::idle::{IdleState, IdleTimes};
 use crate::sys::run_queue::CpuTaken;
 use crate::sys::sensors::SensorReadings;
 
@@ -58,7 +59,15 @@ pub(crate) fn window(round: u32) -> Sample {
             cooling: Some(false),
             lowest_khz: Some(600_000),
         },
+        idle_times: IdleTimes {
+            cpus: 2,
+            states: vec![IdleState {
+                name: "WFI".to_owned(),
+                ns: 50_000_000,
+            }],
+        },
         round_trips: None,
+        flow_packets: Vec::new(),
         verified: None,
     }
 }
@@ -91,9 +100,10 @@ fn make_row_in(
         warnings: Vec::new(),
         outcome,
         samples,
-        repeated: 0,
+        repeated: &[],
         verified: None,
         reference,
+        half: &[],
         others: &[],
         settles_after: None,
         until_pct: None,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::contamination::Windows;
 use super::numbers::Speeds;
-use super::{Environment, Outcome, RowInput, Status, climate, milliseconds, numbers, round_trips};
+use super::{Environment, Outcome, RowInput, Status, climate, doubts, milliseconds, numbers};
 use crate::data::{LaneSample, Sample, Sharing, Side};
 use crate::stats;
 
@@ -130,7 +130,8 @@ pub(super) fn warnings(
         warnings.push("the granted buffer sizes changed between windows".to_owned());
     }
     warnings.extend(unlike_a_longer_run(input));
-    warnings.extend(round_trips::overload(input.case, samples));
+    warnings.extend(doubts::overload(input.case, samples));
+    warnings.extend(doubts::drift(samples));
     warnings.extend(idle_lanes(input));
     warnings.extend(windows.warnings(speeds));
     let lanes = samples.iter().flat_map(|sample| &sample.lanes);
@@ -142,8 +143,12 @@ pub(super) fn warnings(
     if failed > 0 {
         warnings.push(format!("{failed} system calls failed"));
     }
-    if input.repeated > 0 {
-        warnings.push("bad windows were measured again (repeated_windows)".to_owned());
+    if let Some((_, why)) = input.repeated.first() {
+        // Warnings are joined by semicolons.
+        let why = why.replace("; ", ", ");
+        warnings.push(format!(
+            "bad windows were measured again (repeated_windows), the first as {why}"
+        ));
     }
     warnings.extend(uncounted_cpu(samples));
     if !samples.is_empty() {

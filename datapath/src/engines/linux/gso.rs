@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
+use std::os::fd::AsFd;
 
 use nix::sys::socket::setsockopt;
 use nix::sys::socket::sockopt::{UdpGroSegment, UdpGsoSegment};
@@ -17,7 +18,7 @@ const FEWER_SEGMENTS: usize = 64;
 ///
 /// # Errors
 /// Before Linux 4.18; and where the kernel was built without.
-pub fn cut(socket: &UdpSocket, payload_bytes: usize) -> io::Result<()> {
+pub fn cut(socket: &impl AsFd, payload_bytes: usize) -> io::Result<()> {
     let segment = i32::try_from(payload_bytes).map_err(io::Error::other)?;
     Ok(setsockopt(socket, UdpGsoSegment, &segment)?)
 }
@@ -26,7 +27,7 @@ pub fn cut(socket: &UdpSocket, payload_bytes: usize) -> io::Result<()> {
 ///
 /// # Errors
 /// Before Linux 5.0; and where the kernel was built without.
-pub fn join(socket: &UdpSocket) -> io::Result<()> {
+pub fn join(socket: &impl AsFd) -> io::Result<()> {
     Ok(setsockopt(socket, UdpGroSegment, &true)?)
 }
 

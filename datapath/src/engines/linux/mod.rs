@@ -3,6 +3,7 @@
 pub mod batch;
 pub mod coalesced;
 pub mod gso;
+pub mod poll_set;
 #[cfg(feature = "tokio")]
 pub mod scoped_spawn;
 pub mod source;

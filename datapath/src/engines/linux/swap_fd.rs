@@ -18,7 +18,7 @@
 
 use std::fs;
 use std::io;
-use std::net::{SocketAddr, UdpSocket};
+use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, RawFd};
 use std::str::FromStr;
 
@@ -32,11 +32,11 @@ use nix::sys::socket::{SockaddrStorage, getsockname};
 ///
 /// # Errors
 /// `NotFound` when there is no such socket, or no epoll instance that watches it, else what the system said.
-pub fn replace(theirs: SocketAddr, ours: &UdpSocket) -> io::Result<()> {
+pub fn replace(theirs: SocketAddr, ours: &impl AsRawFd) -> io::Result<()> {
     let number = bound_to(theirs)?;
     let mut registration = take_out(number)?;
     #[expect(unsafe_code, reason = "the descriptor belongs to a library")]
-    // SAFETY: dup3(2) takes integers. The number goes on to be an open UDP socket that the library alone
+    // SAFETY: dup3(2) takes integers. The number goes on to be an open socket that the library alone
     // closes, which is all that it relies on (io-safety: `OwnedFd`).
     Errno::result(unsafe { libc::dup3(ours.as_raw_fd(), number, libc::O_CLOEXEC) })?;
     control(libc::EPOLL_CTL_ADD, &mut registration)?;
@@ -115,6 +115,7 @@ fn not_found(what: &str) -> io::Error {
 
 #[cfg(test)]
 mod tests {
+    use std::net::UdpSocket;
     use std::time::Duration;
 
     use mio::{Events, Interest, Poll, Token};

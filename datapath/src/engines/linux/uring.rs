@@ -9,16 +9,15 @@ mod receive;
 mod send;
 
 use std::io;
+use std::net::UdpSocket;
+use std::os::fd::{AsRawFd, RawFd};
 
-use io_uring::types::{CancelBuilder, Fixed};
+use io_uring::types::CancelBuilder;
 use io_uring::{IoUring, Probe, opcode};
 
 pub use self::receive::ReceiveRing;
 pub use self::send::SendRing;
 use crate::engine::Batched;
-
-/// The one file that is registered with each ring.
-const SOCKET: Fixed = Fixed(0);
 
 /// Whether io_uring works here, with all that is needed.
 ///
@@ -52,6 +51,12 @@ fn ring(submissions: usize, completions: usize) -> io::Result<IoUring> {
         .setup_clamp()
         .setup_cqsize(size(completions.max(submissions)))
         .build(size(submissions))
+}
+
+/// Registers the sockets of all links: that of link n is [`Fixed`](io_uring::types::Fixed) file n.
+fn register(ring: &IoUring, sockets: &[UdpSocket]) -> io::Result<()> {
+    let files: Vec<RawFd> = sockets.iter().map(AsRawFd::as_raw_fd).collect();
+    ring.submitter().register_files(&files)
 }
 
 /// Counts one completion.

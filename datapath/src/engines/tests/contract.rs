@@ -7,10 +7,12 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use socket2::SockRef;
+
 use crate::engine::payload::tests::Numbered;
 use crate::engine::payload::{Check, Fill, NoCheck, Origin};
 use crate::engine::{
-    Addressing, Burst, Connected, Direction, Engine, LaneBrief, Link, Port, PortOptions,
+    Addressing, Burst, Connected, Direction, Engine, LaneBrief, Link, ManyLinks, Port, PortOptions,
     Unconnected, Wakeups,
 };
 use crate::engines;
@@ -34,6 +36,7 @@ fn every_engine_keeps_the_contract() {
             eprintln!("SKIPPED: {entry}: {why}");
         } else if entry.about.moves_datagrams {
             (entry.keeps_contract)();
+            (entry.keeps_contract_with_many)();
         }
     }
 }
@@ -48,13 +51,19 @@ pub(in crate::engines) fn holds<E: Engine>() {
     if E::ABOUT.answers.is_ok() {
         answers::<E>();
     }
-    if E::ABOUT.many_links {
-        both_ways::<E, Connected>(LINKS);
-        both_ways::<E, Unconnected>(LINKS);
-    } else {
+    if E::ABOUT.many_links != ManyLinks::OnePort {
         let (links, _far) = links::<Unconnected>(2);
         let refused = start::<E>(&Arc::default()).open::<Unconnected>(options(links));
         assert!(refused.is_err(), "{}: two links", E::ABOUT.name);
+    }
+}
+
+/// What runs lanes with many sockets, where it does so over one port.
+pub(in crate::engines) fn holds_with_many<E: Engine>() {
+    if E::ABOUT.many_links == ManyLinks::OnePort {
+        both_ways::<E, Connected>(LINKS);
+        both_ways::<E, Unconnected>(LINKS);
+        a_wakeup_ends_a_wait::<E>();
     }
 }
 
@@ -149,7 +158,8 @@ fn both_ways<E: Engine, A: Addressing>(count: usize) {
 fn answers<E: Engine>() {
     let engine = start::<E>(&Arc::default());
     let (links, far) = links::<Unconnected>(1);
-    let ours = links[0].socket.local_addr().expect("bound");
+    let ours = SockRef::from(&links[0].socket).local_addr().expect("bound");
+    let ours = ours.as_socket().expect("of UDP");
     let links = links.into_iter().map(|link| Link::of(link.socket, None));
     let options = PortOptions {
         batch: 1,

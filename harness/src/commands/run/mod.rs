@@ -18,6 +18,7 @@ use super::say;
 use crate::VERSION;
 use crate::cli::RunArgs;
 use crate::data::Buffer;
+use crate::export::table;
 use crate::log::Event;
 use crate::measure::spawned::THIS_PROGRAM;
 use crate::options::Request;
@@ -26,20 +27,74 @@ use crate::platform::check::{Finding, Gravity, Subject};
 use crate::replay::Replay;
 use crate::row::{Environment, Row, Status, milliseconds};
 use crate::sweep::{self, Ending, Journal, Unable};
-use crate::sys::interrupt::Interrupt;
-use crate::sys::{cpu_speed, limits};
+use crate::sys::cpu_speed;
+use crate::sys::interrupt::{Interrupt, Interrupted};
+
+/// How a sweep ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// All cases that could run have run.
+    Done,
+    /// Some have failed, or none could run.
+    Failed,
+    /// By this signal.
+    Interrupted(u8),
+}
+
+impl From<Outcome> for ExitCode {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Done => Self::SUCCESS,
+            Outcome::Failed => Self::FAILURE,
+            // As a shell says it of a program that a signal ended.
+            Outcome::Interrupted(signal) => Self::from(128_u8.saturating_add(signal)),
+        }
+    }
+}
 
 /// Runs the sweep, or goes on with one.
 ///
 /// # Errors
 /// Bad input, an output that cannot be made or written, or standard output that is gone.
 pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
-    // Before the first file is there: from then on Ctrl-C must leave it complete.
-    let interrupt = Interrupt::on_signals().context("cannot handle Ctrl-C")?;
-    limits::raise_open_files();
+    Ok(sweep(args, &interrupt_on_signals()?)?.into())
+}
+
+/// What Ctrl-C and the like set. To be made before the first file is there: from then on Ctrl-C must leave it complete.
+///
+/// # Errors
+/// What the system said.
+pub(super) fn interrupt_on_signals() -> anyhow::Result<Interrupt> {
+    Interrupt::on_signals().context("cannot handle Ctrl-C")
+}
+
+/// Runs a sweep, or goes on with one, unless `interrupt` ends it.
+///
+/// # Errors
+/// As for [`run`].
+pub(super) fn sweep(args: &RunArgs, interrupt: &Interrupt) -> anyhow::Result<Outcome> {
+    sweep_of(args, interrupt, || Ok(Request::new(args)?), table::draw)
+}
+
+/// Runs the sweep that `request` asks for, or goes on with one, and shows the table that `draw` makes of all rows.
+///
+/// # Errors
+/// As for [`run`].
+pub(super) fn sweep_of(
+    args: &RunArgs,
+    interrupt: &Interrupt,
+    request: impl FnOnce() -> anyhow::Result<Request>,
+    draw: fn(&[Row]) -> String,
+) -> anyhow::Result<Outcome> {
     let begun = match &args.output.resume {
         Some(raw) => resume::resume(args, raw)?,
-        None => begin(args)?,
+        None => match request() {
+            Err(error) if error.is::<Interrupted>() => {
+                say("interrupted: nothing is measured yet");
+                return Ok(interrupted(interrupt));
+            }
+            request => begin(args, request?)?,
+        },
     };
     let Begun {
         replay,
@@ -48,8 +103,8 @@ pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
     } = begun;
     let planned = replay.header().plan.cases().count();
     let program = Some(Path::new(THIS_PROGRAM));
-    let ending = sweep::run(replay, &unable, program, &interrupt, &mut progress);
-    progress.finish();
+    let ending = sweep::run(replay, &unable, program, interrupt, &mut progress);
+    progress.finish(draw);
     // What there is goes out however the sweep ended, and why it ended is what is said.
     let finished = progress.outputs.finish();
     let ending = match (ending, finished) {
@@ -73,11 +128,15 @@ pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
             if let Some(how) = progress.outputs.resume_command() {
                 say(&how);
             }
-            let signal = interrupt.signal().unwrap_or_default();
-            Ok(ExitCode::from(u8::try_from(128 + signal).unwrap_or(1)))
+            Ok(interrupted(interrupt))
         }
-        Ending::Complete => Ok(exit_code(&progress.rows)),
+        Ending::Complete => Ok(outcome(&progress.rows)),
     }
+}
+
+fn interrupted(interrupt: &Interrupt) -> Outcome {
+    let signal = interrupt.signal().unwrap_or_default();
+    Outcome::Interrupted(u8::try_from(signal).unwrap_or_default())
 }
 
 /// An error that ended the sweep, with how to go on once its cause is gone.
@@ -95,8 +154,7 @@ struct Begun {
     progress: Progress,
 }
 
-fn begin(args: &RunArgs) -> anyhow::Result<Begun> {
-    let request = Request::new(args)?;
+fn begin(args: &RunArgs, request: Request) -> anyhow::Result<Begun> {
     let started_at = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
     let findings = findings(&request);
     let environment = environment(&request, &findings);
@@ -120,7 +178,7 @@ fn begin(args: &RunArgs) -> anyhow::Result<Begun> {
     })
 }
 
-fn exit_code(rows: &[Row]) -> ExitCode {
+fn outcome(rows: &[Row]) -> Outcome {
     let failed = rows
         .iter()
         .filter(|row| row.status == Status::Failed)
@@ -130,12 +188,12 @@ fn exit_code(rows: &[Row]) -> ExitCode {
             "{failed} of {} cases failed: see the column `reason`",
             rows.len()
         ));
-        ExitCode::FAILURE
+        Outcome::Failed
     } else if rows.iter().all(|row| row.status == Status::Skipped) {
         say("nothing could run: see the column `reason`");
-        ExitCode::FAILURE
+        Outcome::Failed
     } else {
-        ExitCode::SUCCESS
+        Outcome::Done
     }
 }
 

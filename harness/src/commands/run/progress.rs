@@ -7,7 +7,6 @@ use indicatif::{ProgressBar, ProgressDrawTarget};
 use super::live::{Glyphs, Live, Screen};
 use super::outputs::Outputs;
 use crate::commands::{bar, say, show};
-use crate::export::table;
 use crate::log::{Event, Header};
 use crate::plan::Block;
 use crate::row::Row;
@@ -49,8 +48,8 @@ impl Progress {
         }
     }
 
-    /// Takes the progress away and shows the table.
-    pub(super) fn finish(&self) {
+    /// Takes the progress away and shows the table that `draw` makes of all rows.
+    pub(super) fn finish(&self, draw: fn(&[Row]) -> String) {
         self.bar.finish_and_clear();
         if let Some(screen) = &self.screen {
             screen.clear();
@@ -58,7 +57,7 @@ impl Progress {
         if self.quiet {
             return;
         }
-        let table = table::draw(&self.rows);
+        let table = draw(&self.rows);
         if !self.outputs.to_stdout {
             // A closed terminal does not change how the sweep ended.
             if let Err(error) = show(&table) {

@@ -19,6 +19,7 @@ impl Layout {
         match row.workload {
             Workload::Flood => &FLOOD,
             Workload::Ask => &ASK,
+            Workload::Duplex => &DUPLEX,
         }
     }
 }
@@ -32,20 +33,16 @@ static FLOOD: Layout = Layout {
         "+-%",
     ],
     legend: "
-Mb/s: UDP payload received, middle of the windows; +-%: half of its 95 % interval. CPU time: tx ns
+Mb/s: payload received, middle of the windows; +-%: half of its 95 % interval. CPU time: tx ns
 of the senders per datagram sent, rx ns of the receivers and cpu ns of all threads per datagram
 received. vs std: datagrams received, relative to std on connected sockets in the same round, +-%.
 ",
     cells: |row| {
-        let kpps = row.received_pps.map(|pps| pps / 1000.0);
+        let [half_width, kpps, loss] = throughput(row);
         let numbers = [
-            half_width_pct(
-                row.received_pps,
-                row.received_pps_low,
-                row.received_pps_high,
-            ),
-            number(kpps, 1),
-            number(row.loss_pct, 2),
+            half_width,
+            kpps,
+            loss,
             number(row.sender_cpu_ns_per_packet, 0),
             number(row.receiver_cpu_ns_per_packet, 0),
         ];
@@ -78,6 +75,45 @@ vs std: answers per second, relative to std on connected sockets in the same rou
     },
 };
 
+static DUPLEX: Layout = Layout {
+    columns: &[
+        "engine", "conn", "Mb/s", "+-%", "kpps", "loss %", "vs half", "+-%", "cpu ns", "vs std",
+        "+-%",
+    ],
+    legend: "
+Mb/s: payload received in both directions, of /half in one, middle of the windows; +-%: half of
+its 95 % interval. vs half: datagrams received both ways over those one way in the same round, +-%.
+cpu ns: of all threads per datagram received. vs std: relative to std, both ways, connected, +-%.
+",
+    cells: |row| {
+        let [half_width, kpps, loss] = throughput(row);
+        let (low, high) = (row.ratio_to_half_low, row.ratio_to_half_high);
+        let numbers = [
+            half_width,
+            kpps,
+            loss,
+            number(row.ratio_to_half, 3),
+            half_width_pct(row.ratio_to_half, low, high),
+        ];
+        row_of(row, row.received_mbps, numbers)
+    },
+};
+
+/// What stands behind the Mb/s of a flood: half the width of their interval, kpps and loss.
+fn throughput(row: &Row) -> [String; 3] {
+    let (pps, low, high) = (
+        row.received_pps,
+        row.received_pps_low,
+        row.received_pps_high,
+    );
+    let kpps = pps.map(|pps| pps / 1000.0);
+    [
+        half_width_pct(pps, low, high),
+        number(kpps, 1),
+        number(row.loss_pct, 2),
+    ]
+}
+
 /// What all layouts begin and end with.
 fn row_of<const N: usize>(row: &Row, main: Option<f64>, numbers: [String; N]) -> Vec<String> {
     let connection = match row.connection {
@@ -103,13 +139,13 @@ fn row_of<const N: usize>(row: &Row, main: Option<f64>, numbers: [String; N]) ->
 }
 
 /// Half the width of an interval, in percent of its middle.
-fn half_width_pct(median: Option<f64>, low: Option<f64>, high: Option<f64>) -> String {
+pub fn half_width_pct(median: Option<f64>, low: Option<f64>, high: Option<f64>) -> String {
     let width = || Some(50.0 * (high? - low?) / median.filter(|&median| median > 0.0)?);
     number(width(), 1)
 }
 
 /// With so many decimals, or fewer where the number is large: columns have to fit.
-fn number(value: Option<f64>, decimals: usize) -> String {
+pub fn number(value: Option<f64>, decimals: usize) -> String {
     match value {
         None => String::new(),
         Some(value) if value >= 1e7 => format!("{:.0}M", value / 1e6),

@@ -3,6 +3,7 @@
 use super::*;
 use crate::engines;
 use crate::row::tests::case;
+use crate::sys::idle::IdleTimes;
 use crate::sys::sensors::SensorReadings;
 
 /// A site at `host`, with one lane that sends or receives as many datagrams as there are seconds.
@@ -48,7 +49,9 @@ fn half(host: &str, side: Side) -> Half {
             rcvbuf_bytes: side.receives().then_some(4096),
             sndbuf_bytes: side.sends().then_some(8192),
             climate: SensorReadings::default(),
+            idle_times: IdleTimes::default(),
             round_trips: None,
+            flow_packets: Vec::new(),
             verified: None,
             lanes: vec![LaneEnd {
                 side,

@@ -16,24 +16,15 @@ pub use draft::draft;
 pub use place::Placed;
 pub use profile::{Board, Cooldown, Cpus, Defaults, Detect, Throttle, Timing};
 
-use std::io::Read;
-use std::iter;
 use std::sync::LazyLock;
 
-use flate2::read::DeflateDecoder;
-
 use crate::error::UsageError;
+use crate::packed;
 
 /// Every profile of this build: its name, which is the file's, and its text. `generic` comes first, then they
 /// are in alphabetical order. Packed by `build.rs`: half of a profile is comments.
-static PROFILES: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
-    let packed = include_bytes!(concat!(env!("OUT_DIR"), "/boards.deflate"));
-    let mut text = String::new();
-    // It is of this build, and tests read all of it.
-    let _ = DeflateDecoder::new(&packed[..]).read_to_string(&mut text);
-    let mut parts = text.split_terminator('\0').map(str::to_owned);
-    iter::from_fn(|| parts.next().zip(parts.next())).collect()
-});
+static PROFILES: LazyLock<Vec<(String, String)>> =
+    LazyLock::new(|| packed::texts(include_bytes!(concat!(env!("OUT_DIR"), "/boards.deflate"))));
 
 /// The name of the profile for any machine that no other one fits.
 pub const GENERIC: &str = "generic";

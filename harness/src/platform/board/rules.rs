@@ -4,7 +4,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::profile::{Board, Cpus, Pinned, Wired};
 use super::{position_of_repeated, repeated};
-use crate::data::Threads;
+use crate::data::{Payload, Threads};
 
 /// A rule that is broken, and by which value.
 pub(super) struct Fault {
@@ -50,6 +50,7 @@ pub(super) fn check(board: &Board) -> Result<(), Fault> {
     if let Some(cpus) = &board.cpus {
         check_cpus(cpus)?;
     }
+    check_payloads(&board.defaults.payload)?;
     check_temperatures(board)?;
     let threads: Vec<Threads> = board.loopback.iter().map(|pinned| pinned.threads).collect();
     check_distinct("loopback", &threads)?;
@@ -83,6 +84,17 @@ fn check_cpus(cpus: &Cpus) -> Result<(), Fault> {
         return Err(Fault::new([&"cpus", &"big"], message));
     }
     Ok(())
+}
+
+/// They are for datagrams: longer messages have to be asked for with their transport.
+fn check_payloads(payloads: &[Payload]) -> Result<(), Fault> {
+    let is_long = |payload: &Payload| u32::from(*payload) > Payload::MAX_DATAGRAM;
+    payloads.iter().position(is_long).map_or(Ok(()), |at| {
+        let (payload, most) = (payloads[at], Payload::MAX_DATAGRAM);
+        let message =
+            format!("{payload}: use {most} or less, the most that one UDP datagram carries");
+        Err(Fault::new([&"defaults", &"payload", &at], message))
+    })
 }
 
 fn check_temperatures(board: &Board) -> Result<(), Fault> {

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::Ip;
 use crate::sys::files::Root;
+use crate::sys::{drops, limits};
 
 pub use self::cpu::Cpu;
 pub use self::network::{Conntrack, Nic};
@@ -58,10 +59,17 @@ pub struct Host {
     pub governor: Option<String>,
     /// The CPUs' clocks, as cpufreq controls them. Empty without cpufreq.
     pub cpufreq: Vec<CpufreqPolicy>,
+    /// What the kernel reads the time from. `None`: it does not say.
+    pub clocksource: Option<String>,
     /// What puts idle CPUs to sleep. `None`: nothing does.
     pub cpuidle_driver: Option<String>,
     /// Load average over the last minute: tasks that ran or waited for a disk.
     pub load_1min: Option<f64>,
+    /// How many files this process may have open.
+    pub open_files: Option<u64>,
+    /// Whether the drops of a socket stand in the list of all sockets only, which takes long to read.
+    #[serde(default)]
+    pub lists_drops: bool,
     /// The most that SO_RCVBUF grants without privilege, in bytes.
     pub rmem_max: Option<u64>,
     /// Whether this process may have more than that (CAP_NET_ADMIN).
@@ -103,8 +111,12 @@ impl Host {
             irq_time_accounting: kernel::irq_time_accounting(root, kernel.as_deref()),
             governor: power::governor(root),
             cpufreq: power::policies(root),
+            clocksource: root
+                .text("sys/devices/system/clocksource/clocksource0/current_clocksource"),
             cpuidle_driver: power::cpuidle_driver(root),
             load_1min: kernel::load_1min(root),
+            open_files: limits::most_open_files(),
+            lists_drops: !drops::are_asked_for(),
             rmem_max: root.number("proc/sys/net/core/rmem_max"),
             exceeds_rmem_max: network::exceeds_rmem_max(root),
             lo_rps_cpus: network::rps_cpus(root, "lo"),

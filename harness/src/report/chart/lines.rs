@@ -1,4 +1,4 @@
-//! Values over payload, a line for each engine: for few engines and several payloads.
+//! Values over payload, or over whatever comes in steps, a line for each engine: for few engines and several steps.
 
 use maud::{Markup, html};
 
@@ -7,18 +7,33 @@ use super::scale::{Scale, Tick};
 use super::svg::{Area, LABELS, WIDTH, line, picture, text};
 use crate::report::number;
 
-/// A picture of values over payload.
+/// A picture of values over steps.
 #[derive(Clone, Debug)]
 pub(in crate::report) struct Lines<'a> {
     /// What the values are, with their unit.
     pub(in crate::report) axis: &'a str,
-    /// The payloads, in bytes: equal steps, whatever lies between them.
-    pub(in crate::report) payloads: &'a [usize],
+    /// What the steps are of.
+    pub(in crate::report) over: Over,
+    /// The steps, equally wide, whatever lies between them.
+    pub(in crate::report) steps: &'a [String],
     /// Where the values are shown.
     pub(in crate::report) caption: &'a str,
 }
 
-/// An engine and its values, each with the index of its payload.
+/// What values are over.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::report) struct Over {
+    /// Its name.
+    pub(in crate::report) name: &'static str,
+    /// The same below the axis, with its unit.
+    pub(in crate::report) axis: &'static str,
+    /// The unit, after a step.
+    pub(in crate::report) unit: &'static str,
+    /// Whether the values may lie so far apart that the axis is better not begun at 0.
+    pub(in crate::report) fits: bool,
+}
+
+/// An engine and its values, each with the index of its step.
 #[derive(Clone, Debug)]
 pub(in crate::report) struct Line {
     pub(in crate::report) label: String,
@@ -45,11 +60,16 @@ impl Lines<'_> {
     pub(in crate::report) fn draw(&self, lines: &[Line]) -> Markup {
         let marks = lines.iter().flat_map(|line| &line.marks);
         let values = marks.flat_map(|(_, mark)| [Some(mark.value), mark.high]);
-        let scale = Scale::linear(values.flatten());
+        let scale = if self.over.fits {
+            Scale::fitting(values.flatten().collect::<Vec<f64>>())
+        } else {
+            Scale::linear(values.flatten())
+        };
+        let log = if scale.is_log { ", log scale" } else { "" };
         let parts = html! {
-            (text((4.0, 10.0), self.axis))
-            (AREA.grid(&self.steps(), &scale.ticks()))
-            (AREA.name("payload in bytes"))
+            (text((4.0, 10.0), &format!("{}{log}", self.axis)))
+            (AREA.grid(&self.ticks(), &scale.ticks()))
+            (AREA.name(self.over.axis))
             @for (n, line) in lines.iter().enumerate() {
                 // Side by side, or intervals would hide each other.
                 @let offset = (n as f64 - (lines.len() as f64 - 1.0) / 2.0) * 7.0;
@@ -72,27 +92,32 @@ impl Lines<'_> {
         }
     }
 
-    /// Where the n-th payload is.
+    /// Where the n-th step is.
     fn share(&self, step: usize) -> f64 {
-        (step as f64 + 0.35) / (self.payloads.len() as f64 - 0.3)
+        (step as f64 + 0.35) / (self.steps.len() as f64 - 0.3)
     }
 
-    fn steps(&self) -> Vec<Tick> {
-        let payloads = self.payloads.iter().enumerate();
-        let tick = |(n, payload): (usize, &usize)| (self.share(n), payload.to_string());
-        payloads.map(tick).collect()
+    fn ticks(&self) -> Vec<Tick> {
+        let steps = self.steps.iter().enumerate();
+        steps
+            .map(|(n, step)| (self.share(n), step.clone()))
+            .collect()
     }
 
     fn about(&self, lines: &[Line]) -> String {
         let values = lines.iter().filter_map(|line| {
             let (n, mark) = line.marks.last()?;
-            let (payload, value) = (self.payloads.get(*n)?, number::short(mark.value));
-            Some(format!("{} {value} at {payload} B", line.label))
+            let (step, value) = (self.steps.get(*n)?, number::short(mark.value));
+            Some(format!(
+                "{} {value} at {step}{}",
+                line.label, self.over.unit
+            ))
         });
         let values: Vec<String> = values.collect();
         format!(
-            "Lines: {} over payload, {}. {}. All values are in the tables.",
+            "Lines: {} over {}, {}. {}. All values are in the tables.",
             self.axis,
+            self.over.name,
             self.caption,
             values.join("; ")
         )

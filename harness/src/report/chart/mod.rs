@@ -3,7 +3,7 @@
 //! | part | draws |
 //! |---|---|
 //! | `dots` | an engine per row |
-//! | `lines` | values over payload, a line for each engine |
+//! | `lines` | values over payload or other steps, a line for each engine |
 //! | `time_series` | values over time |
 //! | `mark` | a value, its interval, its entry in a legend |
 //! | `svg` | elements, the area of the data, grid and labels |
@@ -17,7 +17,7 @@ mod svg;
 mod time_series;
 
 pub(super) use self::dots::{DotRow, Dots, First};
-pub(super) use self::lines::{Line, Lines, legend};
+pub(super) use self::lines::{Line, Lines, Over, legend};
 pub(super) use self::mark::{LOOKS, Look, Mark, Shape, key};
 pub(super) use self::svg::figure;
 pub(super) use self::time_series::TimeSeries;

@@ -37,6 +37,7 @@ fn window_of_requests(round: u32, sides: &[Side]) -> Sample {
             sum_ns: 990 * 50_000,
             unanswered: 10,
             late: 0,
+            wakeups: Histogram::of_counts([vec![0; 100], vec![60]].concat()),
         }),
         ..plain
     }
@@ -57,9 +58,10 @@ fn row_of_requests(key: &str, sides: &[Side]) -> Row {
         warnings: Vec::new(),
         outcome: Outcome::Complete(EndedBy::Rounds),
         samples: &samples,
-        repeated: 0,
+        repeated: &[],
         verified: None,
         reference: &samples,
+        half: &[],
         others: &[],
         settles_after: None,
         until_pct: None,

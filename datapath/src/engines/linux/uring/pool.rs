@@ -17,7 +17,10 @@ pub(super) const BUFFERS: u16 = 0;
 /// How many there are, a power of 2. The kernel takes them in turn, so all of them pass through the caches,
 /// and they should be few. A call takes up to 32 datagrams from a full queue (`MULTISHOT_MAX_RETRY`,
 /// io_uring/net.c): with 32 the receive ends for want of a buffer at each call, with twice as many hardly ever.
-const COUNT: u16 = 64;
+const COUNT: usize = 64;
+/// Of many sockets each can have one under way, as far as they take up no more than so much memory.
+const MOST_BYTES: usize = 64 << 20;
+const MOST: usize = 1 << 14;
 
 /// The provided buffers, and the ring by which they go to the kernel (io_uring_register_buf_ring(3)).
 pub(super) struct Pool {
@@ -34,9 +37,13 @@ pub(super) struct Pool {
 unsafe impl Send for Pool {}
 
 impl Pool {
-    /// [`COUNT`] buffers.
-    pub(super) fn new(bytes_each: usize) -> io::Result<Self> {
-        let count = COUNT;
+    /// [`COUNT`] buffers, or about one for each of more sockets.
+    pub(super) fn new(sockets: usize, bytes_each: usize) -> io::Result<Self> {
+        let most = (MOST_BYTES / bytes_each).clamp(COUNT, MOST);
+        let count = sockets
+            .next_power_of_two()
+            .clamp(COUNT, prev_power_of_two(most));
+        let count = u16::try_from(count).map_err(io::Error::other)?;
         let size = usize::from(count) * size_of::<BufRingEntry>();
         // The kernel wants it on a page of its own.
         let layout = Layout::from_size_align(size, 65_536).map_err(io::Error::other)?;
@@ -106,6 +113,10 @@ impl Pool {
     }
 }
 
+fn prev_power_of_two(number: usize) -> usize {
+    1 << number.ilog2()
+}
+
 impl Drop for Pool {
     fn drop(&mut self) {
         #[expect(unsafe_code, reason = "it was allocated by hand")]
@@ -124,7 +135,7 @@ mod tests {
 
     #[test]
     fn what_is_written_to_the_address_of_a_buffer_is_in_that_buffer() {
-        let mut pool = Box::new(Pool::new(16).expect("memory"));
+        let mut pool = Box::new(Pool::new(1, 16).expect("memory"));
         let count = pool.count;
         for round in 0..2 {
             for id in 0..count {

@@ -1,27 +1,29 @@
-//! A multishot receive, into a ring of provided buffers.
+//! Multishot receives, one for each socket, into a ring of provided buffers.
 
+use std::collections::VecDeque;
 use std::io;
 use std::mem;
 use std::net::{SocketAddr, UdpSocket};
-use std::os::fd::AsRawFd;
 
-use io_uring::types::{RecvMsgOut, SubmitArgs, Timespec};
+use io_uring::types::{Fixed, RecvMsgOut, SubmitArgs, Timespec};
 use io_uring::{IoUring, cqueue, opcode, squeue};
 use libc::msghdr;
 
 use super::pool::{BUFFERS, Pool};
-use super::{SOCKET, cancel_all, enter, ring};
+use super::{cancel_all, enter, register, ring};
 use crate::engine::payload::{Check, Origin};
 use crate::engine::{Addressing, Batched, PortOptions};
 use crate::engines::linux::source::{self, Source};
 use crate::engines::linux::stable::Stable;
 
-/// A receive that goes on by itself, into buffers of which the kernel takes one per datagram.
+/// Receives that go on by themselves, into buffers of which the kernel takes one per datagram.
 pub struct ReceiveRing {
     // First: the kernel lets go of buffers and header when the ring is gone.
     ring: IoUring,
-    request: squeue::Entry,
-    armed: bool,
+    /// One for each socket.
+    requests: Box<[squeue::Entry]>,
+    /// Sockets whose request the kernel does not have, the first first: each has its turn.
+    idle: VecDeque<usize>,
     pool: Pool,
     header: Option<Stable<msghdr>>,
     /// Whether it does not wait at all.
@@ -37,7 +39,7 @@ impl ReceiveRing {
     ///
     /// # Errors
     /// When there is no ring, or no memory for its buffers, to be had.
-    pub fn new<A: Addressing>(socket: &UdpSocket, options: &PortOptions) -> io::Result<Self> {
+    pub fn new<A: Addressing>(sockets: &[UdpSocket], options: &PortOptions) -> io::Result<Self> {
         let with_sources = !A::CONNECTED;
         let header = with_sources.then(|| {
             let mut header = empty_header();
@@ -51,18 +53,23 @@ impl ReceiveRing {
             0
         };
         // A buffer of no length would be none.
-        let pool = Pool::new(options.buffer_bytes.max(1) + besides)?;
+        let pool = Pool::new(sockets.len(), options.buffer_bytes.max(1) + besides)?;
         let ring = ring(8, 2 * usize::from(pool.count))?;
-        ring.submitter().register_files(&[socket.as_raw_fd()])?;
+        register(&ring, sockets)?;
         pool.register(&ring)?;
-        let request = match &header {
-            None => opcode::RecvMulti::new(SOCKET, BUFFERS).build(),
-            Some(header) => opcode::RecvMsgMulti::new(SOCKET, header.at(0), BUFFERS).build(),
+        let request = |link: u32| {
+            let request = match &header {
+                None => opcode::RecvMulti::new(Fixed(link), BUFFERS).build(),
+                Some(header) => {
+                    opcode::RecvMsgMulti::new(Fixed(link), header.at(0), BUFFERS).build()
+                }
+            };
+            request.user_data(link.into())
         };
         Ok(Self {
             ring,
-            request,
-            armed: false,
+            requests: (0..).map(request).take(sockets.len()).collect(),
+            idle: (0..sockets.len()).collect(),
             pool,
             header,
             spins: options.spins,
@@ -75,25 +82,28 @@ impl ReceiveRing {
     /// `WouldBlock` if it is not to wait, `Interrupted` after a signal, else what the kernel said.
     #[inline]
     pub fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<Batched> {
-        if !self.armed {
-            #[expect(unsafe_code, reason = "the kernel follows the request's pointers")]
-            // SAFETY: the header is memory that `self` owns, that does not move, and that outlives the
-            // ring; so are the buffers.
-            let pushed = unsafe { self.ring.submission().push(&self.request) };
-            pushed.map_err(io::Error::other)?;
-            self.armed = true;
+        if !self.idle.is_empty() {
+            self.arm()?;
         }
         self.wait()?;
         let mut batched = Batched::default();
         for completion in self.ring.completion() {
+            #[expect(clippy::cast_possible_truncation, reason = "it was a usize")]
+            let link = completion.user_data() as usize;
             // It ends for want of a buffer, and after an empty datagram: then it is sent off again.
-            self.armed &= cqueue::more(completion.flags());
+            if !cqueue::more(completion.flags()) {
+                self.idle.push_back(link);
+            }
             let length = completion.result();
             if let Ok(length) = usize::try_from(length) {
                 let buffer = cqueue::buffer_select(completion.flags());
                 batched.moved.packets += 1;
                 // An empty datagram without an address takes none.
-                let Some(id) = buffer else { continue };
+                let Some(id) = buffer else {
+                    let source = None;
+                    check.check_received(0, &[], || Origin { link, source });
+                    continue;
+                };
                 let content = &self.pool.buffer(id)[..length];
                 let datagram = match &self.header {
                     None => content,
@@ -101,7 +111,7 @@ impl ReceiveRing {
                 };
                 if C::LOOKS {
                     let source = self.header.as_ref().and_then(|_| source(content));
-                    check.check(datagram, Origin::of(source));
+                    check.check(datagram, Origin { link, source });
                 }
                 batched.moved.bytes += datagram.len() as u64;
                 self.pool.give_back(id);
@@ -111,6 +121,24 @@ impl ReceiveRing {
         }
         self.pool.publish();
         Ok(batched)
+    }
+
+    /// Sends off the requests that the kernel does not have.
+    #[inline]
+    fn arm(&mut self) -> io::Result<()> {
+        while let Some(&link) = self.idle.front() {
+            #[expect(unsafe_code, reason = "the kernel follows the request's pointers")]
+            // SAFETY: the header is memory that `self` owns, that does not move, and that outlives the
+            // ring; so are the buffers.
+            let pushed = unsafe { self.ring.submission().push(&self.requests[link]) };
+            if pushed.is_ok() {
+                self.idle.pop_front();
+            } else {
+                // The queue is full.
+                self.ring.submit()?;
+            }
+        }
+        Ok(())
     }
 
     #[inline]

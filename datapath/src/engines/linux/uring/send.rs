@@ -2,48 +2,47 @@
 
 use std::io;
 use std::net::UdpSocket;
-use std::os::fd::AsRawFd;
 
+use io_uring::types::Fixed;
 use io_uring::{IoUring, opcode, squeue};
 
-use super::{SOCKET, cancel_all, enter, ring};
-use crate::engine::Batched;
+use super::{cancel_all, enter, register, ring};
 use crate::engine::payload::Fill;
+use crate::engine::{Batched, PerLink};
 use crate::engines::linux::batch::SendBatch;
 
 /// Many datagrams per io_uring_enter(2).
 pub struct SendRing {
     // First: the kernel lets go of what the requests point to when the ring is gone.
     ring: IoUring,
-    /// One for each datagram of the batch.
-    requests: Box<[squeue::Entry]>,
     /// Requests that the kernel has, and whose completions have not been seen.
     under_way: usize,
+    links: PerLink<Outgoing>,
+}
+
+/// What goes over one link in one call.
+struct Outgoing {
+    /// One for each datagram of the batch.
+    requests: Box<[squeue::Entry]>,
     batch: SendBatch,
 }
 
 impl SendRing {
-    /// All of `batch` per call, to where it says, or to where the socket is connected.
+    /// All of a link's batch per call, to where it says, or to where the socket is connected.
     ///
     /// # Errors
     /// When there is no ring to be had.
-    pub fn new(socket: &UdpSocket, batch: SendBatch) -> io::Result<Self> {
-        let ring = ring(batch.count(), batch.count())?;
-        ring.submitter().register_files(&[socket.as_raw_fd()])?;
-        let length = u32::try_from(batch.bytes_each()).map_err(io::Error::other)?;
-        let names_peer = batch.names_peer();
-        let request = |(message, payload)| {
-            if names_peer {
-                opcode::SendMsg::new(SOCKET, message).build()
-            } else {
-                opcode::Send::new(SOCKET, payload, length).build()
-            }
-        };
+    pub fn new(sockets: &[UdpSocket], batches: Vec<SendBatch>) -> io::Result<Self> {
+        let most = batches.iter().map(SendBatch::count).max().unwrap_or(1);
+        let ring = ring(most, most)?;
+        register(&ring, sockets)?;
+        let links = (0..)
+            .zip(batches)
+            .map(|(link, batch)| Outgoing::new(link, batch));
         Ok(Self {
             ring,
-            requests: batch.messages().map(request).collect(),
             under_way: 0,
-            batch,
+            links: PerLink::made(links)?,
         })
     }
 
@@ -56,10 +55,10 @@ impl SendRing {
     /// Of the ring; then what is still under way is counted by the next call. `Interrupted` if a signal came
     /// before the first one went.
     #[inline]
-    pub fn send(&mut self, fill: &impl Fill) -> io::Result<Batched> {
+    pub fn send(&mut self, link: usize, fill: &impl Fill) -> io::Result<Batched> {
         if self.under_way == 0 {
-            self.batch.fill(fill);
-            self.push()?;
+            self.links[link].batch.fill(fill);
+            self.push(link)?;
         }
         let mut batched = Batched::default();
         while self.under_way > 0 {
@@ -83,14 +82,33 @@ impl SendRing {
     }
 
     #[inline]
-    fn push(&mut self) -> io::Result<()> {
+    fn push(&mut self, link: usize) -> io::Result<()> {
+        let requests = &self.links[link].requests;
         #[expect(unsafe_code, reason = "the kernel follows the requests' pointers")]
-        // SAFETY: they point to memory that `self.batch` owns, that does not move, and that outlives the
+        // SAFETY: they point to memory that the link's batch owns, that does not move, and that outlives the
         // ring. The queue has room for all of them, and it was empty.
-        let pushed = unsafe { self.ring.submission().push_multiple(&self.requests) };
+        let pushed = unsafe { self.ring.submission().push_multiple(requests) };
         pushed.map_err(io::Error::other)?;
-        self.under_way = self.requests.len();
+        self.under_way = requests.len();
         Ok(())
+    }
+}
+
+impl Outgoing {
+    fn new(link: u32, batch: SendBatch) -> io::Result<Self> {
+        let length = u32::try_from(batch.bytes_each()).map_err(io::Error::other)?;
+        let (socket, names_peer) = (Fixed(link), batch.names_peer());
+        let request = |(message, payload)| {
+            if names_peer {
+                opcode::SendMsg::new(socket, message).build()
+            } else {
+                opcode::Send::new(socket, payload, length).build()
+            }
+        };
+        Ok(Self {
+            requests: batch.messages().map(request).collect(),
+            batch,
+        })
     }
 }
 
@@ -129,7 +147,7 @@ mod tests {
         least.expect("the kernel makes more of it");
         let socket = UdpSocket::from(OwnedFd::from(near));
         let batch = SendBatch::new(vec![7; 300], 300, BATCH, None);
-        (SendRing::new(&socket, batch).expect("a ring"), far)
+        (SendRing::new(&[socket], vec![batch]).expect("a ring"), far)
     }
 
     /// How many have arrived.
@@ -156,7 +174,7 @@ mod tests {
             let mut counts = Vec::new();
             for _ in 0..2 {
                 // The second time, the queue is full from the start.
-                let sent = match ring.send(&NoFill) {
+                let sent = match ring.send(0, &NoFill) {
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => Batched::default(),
                     outcome => outcome.expect("nothing else"),
                 };
@@ -191,13 +209,13 @@ mod tests {
         let (sender, receiver) = (bind(), bind());
         let address = receiver.local_addr().expect("bound");
         let batch = SendBatch::new(vec![7; 300], 300, BATCH, Some(address));
-        let mut ring = SendRing::new(&sender, batch).expect("a ring");
+        let mut ring = SendRing::new(&[sender], vec![batch]).expect("a ring");
         // As if an error had come between.
-        ring.push().expect("it is empty");
+        ring.push(0).expect("it is empty");
         ring.ring.submit().expect("a ring");
         let all = Burst::of(BATCH as u64, 300 * BATCH as u64);
         for _ in 0..2 {
-            assert_eq!(ring.send(&NoFill).expect("loopback takes it").moved, all);
+            assert_eq!(ring.send(0, &NoFill).expect("loopback takes it").moved, all);
             assert_eq!(ring.under_way, 0);
         }
         receiver.set_nonblocking(true).expect("fcntl works");

@@ -3,6 +3,7 @@
 use super::*;
 use crate::data::{Books, EngineName, LaneSample, Side};
 use crate::row::tests::case;
+use crate::sys::idle::IdleTimes;
 use crate::sys::sensors::SensorReadings;
 
 fn cases() -> Vec<Case> {
@@ -62,7 +63,9 @@ fn window(case: &Case, received_packets: u64) -> Sample {
             cooling: None,
             lowest_khz: None,
         },
+        idle_times: IdleTimes::default(),
         round_trips: None,
+        flow_packets: Vec::new(),
         verified: None,
     }
 }

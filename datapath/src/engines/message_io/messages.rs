@@ -1,0 +1,97 @@
+//! What makes messages of what the library hands out.
+
+use crate::engine::payload::{Check, Origin};
+use crate::engine::{Burst, PortOptions};
+
+/// What makes messages of what the library hands out.
+pub(in crate::engines) trait Messages: Send + 'static {
+    fn of(options: &PortOptions) -> Self;
+
+    /// Takes what was handed out, shows each message that is whole, and returns how many those are.
+    fn take<C: Check>(&mut self, data: &[u8], origin: impl Fn() -> Origin, check: &mut C) -> Burst;
+}
+
+/// They are.
+pub(in crate::engines) struct Whole;
+
+impl Messages for Whole {
+    fn of(_options: &PortOptions) -> Self {
+        Self
+    }
+
+    #[inline]
+    fn take<C: Check>(&mut self, data: &[u8], origin: impl Fn() -> Origin, check: &mut C) -> Burst {
+        check.check_received(data.len(), data, origin);
+        Burst::one(data.len())
+    }
+}
+
+/// They lie one after the other in a stream.
+pub(in crate::engines) struct Cut {
+    message_bytes: usize,
+    /// What came of the next one.
+    begun: usize,
+    /// The same, where somebody looks at it.
+    text: Vec<u8>,
+}
+
+impl Messages for Cut {
+    fn of(options: &PortOptions) -> Self {
+        Self {
+            message_bytes: options.payload_bytes,
+            begun: 0,
+            text: Vec::new(),
+        }
+    }
+
+    #[inline]
+    fn take<C: Check>(&mut self, data: &[u8], origin: impl Fn() -> Origin, check: &mut C) -> Burst {
+        if C::LOOKS {
+            let mut rest = data;
+            while !rest.is_empty() {
+                let (part, others) =
+                    rest.split_at(rest.len().min(self.message_bytes - self.text.len()));
+                self.text.extend_from_slice(part);
+                if self.text.len() == self.message_bytes {
+                    check.check(&self.text, origin());
+                    self.text.clear();
+                }
+                rest = others;
+            }
+        }
+        self.begun += data.len();
+        let messages = self.begun / self.message_bytes;
+        self.begun %= self.message_bytes;
+        Burst::of(messages as u64, (messages * self.message_bytes) as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Direction;
+    use crate::engine::payload::NoCheck;
+    use crate::engine::payload::tests::Collected;
+
+    #[test]
+    fn messages_are_cut_from_whatever_comes() {
+        let options = PortOptions::of(Vec::new(), Direction::Both, 3);
+        for at_a_time in 1..=9 {
+            let (mut looked, mut counted) = (Cut::of(&options), Cut::of(&options));
+            let mut seen = Collected::default();
+            let mut both = [Burst::default(); 2];
+            for part in b"abcdefghi".chunks(at_a_time) {
+                let bursts = [
+                    looked.take(part, || Origin::PEER, &mut seen),
+                    counted.take(part, || Origin::PEER, &mut NoCheck),
+                ];
+                for (all, burst) in both.iter_mut().zip(bursts) {
+                    all.packets += burst.packets;
+                    all.bytes += burst.bytes;
+                }
+            }
+            assert_eq!(both, [Burst::of(3, 9); 2], "{at_a_time} bytes at a time");
+            assert_eq!(seen.0, [b"abc", b"def", b"ghi"]);
+        }
+    }
+}

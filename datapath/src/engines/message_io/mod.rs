@@ -1,0 +1,150 @@
+//! `message-io`: the library of that name, over mio: its UDP, TCP and framed TCP.
+//!
+//! Its network layer is driven as the library's own benchmarks do it: `NetworkController::send`, and
+//! `NetworkProcessor::process_poll_event` on the lane's thread. The node layer above it would add a thread
+//! for signals, and a lock around every message. What a connected case uses is the library's `connect`, and
+//! what an unconnected one uses its `listen`, on both sides.
+//!
+//! The library fits the contract in three places only with help:
+//! - It makes its own sockets, and has no way to be given one. So it makes one, in vain, on a port of its
+//!   own, and [`replace`](super::linux::swap_fd::replace) puts ours in its place. One of TCP connects to a listener of ours, which goes away.
+//! - One call receives until the socket says `WouldBlock`: in a flood, it may never return. So the receiver
+//!   publishes each message from the library's callback, as the workload does after each call of any other
+//!   engine. What the call then returns brings the workload to the same total.
+//! - Its TCP hands out whatever a read had in it, and [`messages`] makes messages of that. Where there is no room, it
+//!   calls again until there is: its sender spins.
+//!
+//! It also starts its wait anew after a signal. So its lanes do not take any, and wait for 50 ms at most,
+//! as the library's node layer does.
+
+mod messages;
+mod network;
+
+use std::io;
+use std::marker::PhantomData;
+use std::net::{Ipv4Addr, UdpSocket};
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+use message_io::network::{Endpoint, NetEvent, SendStatus};
+
+use self::messages::Messages;
+use self::network::{Adapter, GLANCE, Network};
+pub(super) use self::network::{FramedTcp, Tcp, Udp};
+use crate::data::Group;
+use crate::engine::payload::{Check, Fill, Origin};
+use crate::engine::{
+    About, Addressing, Burst, Connected, Engine, LaneBrief, Meter, Port, PortOptions, Tally,
+    Unconnected,
+};
+use crate::sys::wakeup;
+
+pub(super) struct MessageIo<T> {
+    meter: Arc<Meter>,
+    adapter: PhantomData<T>,
+}
+
+impl<T: Adapter> Engine for MessageIo<T> {
+    const ABOUT: About = About {
+        name: "message-io",
+        summary: "message-io, over mio, each event drained",
+        group: Group::Readiness,
+        ..About::PLAIN
+    };
+    type Port<A: Addressing> = MessageIoPort<T::Messages>;
+
+    fn start(brief: &LaneBrief) -> io::Result<Self> {
+        wakeup::block()?;
+        Ok(Self {
+            meter: Arc::clone(&brief.meter),
+            adapter: PhantomData,
+        })
+    }
+
+    fn open<A: Addressing>(
+        &self,
+        mut options: PortOptions,
+    ) -> io::Result<MessageIoPort<T::Messages>> {
+        let link = options.only_link()?;
+        let (network, endpoint) = T::open::<A>(link.socket, link.peer)?;
+        Ok(MessageIoPort {
+            network,
+            endpoint,
+            connected: A::CONNECTED,
+            payload: options.payload(),
+            messages: T::Messages::of(&options),
+            meter: Arc::clone(&self.meter),
+            total: Tally::default(),
+            is_gone: false,
+        })
+    }
+
+    /// Whether its sockets can be replaced.
+    fn probe() -> Result<(), String> {
+        mio::Poll::new().map_err(|error| format!("no epoll instance: {error}"))?;
+        let adopt = || {
+            let socket = || UdpSocket::bind("127.0.0.1:0").map(OwnedFd::from);
+            Udp::open::<Connected>(socket()?, Some((Ipv4Addr::LOCALHOST, 9).into()))?;
+            Udp::open::<Unconnected>(socket()?, None)
+        };
+        let adopted = adopt().map(drop);
+        adopted.map_err(|error| format!("cannot give the library a socket: {error}"))
+    }
+}
+
+pub(super) struct MessageIoPort<M> {
+    network: Network,
+    endpoint: Endpoint,
+    connected: bool,
+    payload: Vec<u8>,
+    messages: M,
+    meter: Arc<Meter>,
+    /// Received so far.
+    total: Tally,
+    /// Whether the other end has closed the connection. The library says so once.
+    is_gone: bool,
+}
+
+impl<M: Messages> Port for MessageIoPort<M> {
+    #[inline]
+    async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<Burst> {
+        fill.fill(&mut self.payload);
+        let to = fill.destination();
+        let to = to.map(|to| Endpoint::from_listener(self.endpoint.resource_id(), to));
+        let to = to.unwrap_or(self.endpoint);
+        match self.network.controller.send(to, &self.payload) {
+            SendStatus::Sent => Ok(Burst::one(self.payload.len())),
+            // The library keeps what the system said to itself.
+            refused => Err(io::Error::other(format!("message-io: {refused:?}"))),
+        }
+    }
+
+    #[inline]
+    async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<Burst> {
+        let before = self.total;
+        let took = |event: NetEvent| match event {
+            NetEvent::Message(from, data) => {
+                let origin = || Origin::of((!self.connected).then(|| from.addr()));
+                let burst = self.messages.take(data, origin, check);
+                let total = self.total.add(burst);
+                self.meter.received.publish(total);
+            }
+            NetEvent::Disconnected(_) => self.is_gone = true,
+            NetEvent::Connected(..) | NetEvent::Accepted(..) => {}
+        };
+        let processor = &mut self.network.processor;
+        processor.process_poll_event(Some(GLANCE), took);
+        if self.total == before {
+            let why = if self.is_gone {
+                io::ErrorKind::UnexpectedEof
+            } else {
+                io::ErrorKind::WouldBlock
+            };
+            return Err(why.into());
+        }
+        Ok(Burst::of(
+            self.total.packets - before.packets,
+            self.total.bytes - before.bytes,
+        ))
+    }
+}

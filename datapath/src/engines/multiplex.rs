@@ -1,0 +1,281 @@
+//! poll(2), epoll(7) and mio with many sockets: one wait for all of them.
+//!
+//! What a loop does around an event is the policy of the engine, as with one socket; the calls between two waits are
+//! those of `std`, which on Linux are mio's, too (`mio::net::UdpSocket` only wraps them).
+
+use std::collections::VecDeque;
+use std::io;
+use std::marker::PhantomData;
+use std::mem;
+use std::net::UdpSocket;
+use std::os::fd::AsRawFd;
+
+use mio::unix::SourceFd;
+use nix::sys::epoll::{self, EpollCreateFlags, EpollEvent, EpollTimeout};
+
+use super::linux::poll_set::PollSet;
+use super::readiness::{self, Interest};
+use super::readiness_policy::Variant;
+use super::std::StdPort;
+use crate::engine::payload::{Check, Fill};
+use crate::engine::{About, Addressing, Burst, Engine, LaneBrief, ManyLinks, Port, PortOptions};
+
+/// Events that one wait may bring.
+const EVENTS: usize = 256;
+
+/// A way to wait until any of many sockets is ready. The port keeps them open.
+pub(super) trait Selector: Send + Sized + 'static {
+    /// Whose it is.
+    type Variant: Variant;
+    /// Gets ready to wait for these.
+    fn new<'a>(
+        sockets: impl Iterator<Item = &'a UdpSocket>,
+        interest: Interest,
+    ) -> io::Result<Self>;
+    /// Waits until one is ready or several are, and tells which.
+    fn wait(&mut self, is_ready: impl FnMut(usize)) -> io::Result<()>;
+    /// Asks to be told once more of one that may still be ready.
+    fn rearm(&mut self, _socket: &UdpSocket, _link: usize) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The kernel is told at each wait what to look at: all of them.
+pub(super) struct PollSelector(PollSet);
+
+impl Selector for PollSelector {
+    type Variant = readiness::Poll;
+
+    fn new<'a>(
+        sockets: impl Iterator<Item = &'a UdpSocket>,
+        interest: Interest,
+    ) -> io::Result<Self> {
+        let is_writable = matches!(interest, Interest::Writable);
+        Ok(Self(PollSet::new(sockets, is_writable)))
+    }
+
+    fn wait(&mut self, is_ready: impl FnMut(usize)) -> io::Result<()> {
+        self.0.wait()?;
+        self.0.ready().for_each(is_ready);
+        Ok(())
+    }
+}
+
+/// One epoll instance.
+pub(super) struct EpollSelector<T> {
+    instance: epoll::Epoll,
+    events: Box<[EpollEvent]>,
+    trigger: PhantomData<T>,
+}
+
+impl<T: Send + 'static> Selector for EpollSelector<T>
+where
+    readiness::Epoll<T>: Variant,
+{
+    type Variant = readiness::Epoll<T>;
+
+    fn new<'a>(
+        sockets: impl Iterator<Item = &'a UdpSocket>,
+        interest: Interest,
+    ) -> io::Result<Self> {
+        let flags = readiness::epoll_flags(interest, Self::Variant::POLICY);
+        let instance = epoll::Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
+        for (link, socket) in (0..).zip(sockets) {
+            instance.add(socket, EpollEvent::new(flags, link))?;
+        }
+        Ok(Self {
+            instance,
+            events: vec![EpollEvent::empty(); EVENTS].into(),
+            trigger: PhantomData,
+        })
+    }
+
+    fn wait(&mut self, mut is_ready: impl FnMut(usize)) -> io::Result<()> {
+        let count = self.instance.wait(&mut self.events, EpollTimeout::NONE)?;
+        for event in &self.events[..count] {
+            #[expect(clippy::cast_possible_truncation, reason = "it was a usize")]
+            is_ready(event.data() as usize);
+        }
+        Ok(())
+    }
+}
+
+/// One mio `Poll`.
+pub(super) struct MioSelector<V> {
+    poll: mio::Poll,
+    events: mio::Events,
+    interest: mio::Interest,
+    variant: PhantomData<V>,
+}
+
+impl<V: Variant> Selector for MioSelector<V> {
+    type Variant = V;
+
+    fn new<'a>(
+        sockets: impl Iterator<Item = &'a UdpSocket>,
+        interest: Interest,
+    ) -> io::Result<Self> {
+        let interest = match interest {
+            Interest::Readable => mio::Interest::READABLE,
+            Interest::Writable => mio::Interest::WRITABLE,
+        };
+        let poll = mio::Poll::new()?;
+        for (link, socket) in sockets.enumerate() {
+            let fd = socket.as_raw_fd();
+            let registry = poll.registry();
+            registry.register(&mut SourceFd(&fd), mio::Token(link), interest)?;
+        }
+        Ok(Self {
+            poll,
+            events: mio::Events::with_capacity(EVENTS),
+            interest,
+            variant: PhantomData,
+        })
+    }
+
+    fn wait(&mut self, mut is_ready: impl FnMut(usize)) -> io::Result<()> {
+        self.poll.poll(&mut self.events, None)?;
+        for event in &self.events {
+            is_ready(event.token().0);
+        }
+        Ok(())
+    }
+
+    fn rearm(&mut self, socket: &UdpSocket, link: usize) -> io::Result<()> {
+        if V::POLICY.rearm {
+            let fd = socket.as_raw_fd();
+            let registry = self.poll.registry();
+            registry.reregister(&mut SourceFd(&fd), mio::Token(link), self.interest)?;
+        }
+        Ok(())
+    }
+}
+
+/// What the engine of `S` is to many sockets.
+pub(super) struct Multiplex<S>(PhantomData<S>);
+
+impl<S: Selector> Engine for Multiplex<S> {
+    const ABOUT: About = About {
+        many_links: ManyLinks::OnePort,
+        ..S::Variant::ABOUT
+    };
+    type Port<A: Addressing> = Multiplexed<S, A>;
+
+    fn start(_brief: &LaneBrief) -> io::Result<Self> {
+        Ok(Self(PhantomData))
+    }
+
+    fn open<A: Addressing>(&self, mut options: PortOptions) -> io::Result<Multiplexed<S, A>> {
+        let links = mem::take(&mut options.links);
+        for link in &links {
+            link.set_nonblocking()?;
+        }
+        let (sends, receives) = (options.direction.sends(), options.direction.receives());
+        let calls = StdPort::new(&options, links)?;
+        Ok(Multiplexed {
+            writable: sends
+                .then(|| Ready::new(&calls, Interest::Writable))
+                .transpose()?,
+            readable: receives
+                .then(|| Ready::new(&calls, Interest::Readable))
+                .transpose()?,
+            calls,
+        })
+    }
+}
+
+/// The calls of std, once a socket is ready for them. What it was not opened for is not there.
+pub(super) struct Multiplexed<S, A> {
+    writable: Option<Ready<S>>,
+    readable: Option<Ready<S>>,
+    calls: StdPort<A>,
+}
+
+/// One way to use the sockets, and the events that have not been used up.
+struct Ready<S> {
+    selector: S,
+    /// Whether each is ready.
+    links: Vec<bool>,
+    /// Those that are ready, in the order in which they became so.
+    queue: VecDeque<usize>,
+}
+
+impl<S: Selector> Ready<S> {
+    fn new<A: Addressing>(calls: &StdPort<A>, interest: Interest) -> io::Result<Self> {
+        let (links, try_first) = (calls.links(), S::Variant::POLICY.try_first);
+        Ok(Self {
+            selector: S::new(calls.sockets(), interest)?,
+            links: vec![try_first; links],
+            queue: (0..links).filter(|_| try_first).collect(),
+        })
+    }
+
+    fn wait(&mut self) -> io::Result<()> {
+        let Self {
+            selector,
+            links,
+            queue,
+        } = self;
+        selector.wait(|link| {
+            if !mem::replace(&mut links[link], true) {
+                queue.push_back(link);
+            }
+        })
+    }
+
+    /// Waits until that one is ready.
+    fn until(&mut self, link: usize) -> io::Result<()> {
+        while !self.links[link] {
+            self.wait()?;
+            // Who asks for one of them wants none of the others.
+            self.queue.clear();
+        }
+        Ok(())
+    }
+
+    /// Waits until one is ready: the first that became so.
+    fn first(&mut self) -> io::Result<usize> {
+        loop {
+            match self.queue.front() {
+                Some(&link) => return Ok(link),
+                None => self.wait()?,
+            }
+        }
+    }
+
+    /// Takes note of what the operation says about the next one.
+    fn after(
+        &mut self,
+        link: usize,
+        socket: &UdpSocket,
+        outcome: io::Result<Burst>,
+    ) -> io::Result<Burst> {
+        if !S::Variant::POLICY.is_still_ready(&outcome) {
+            self.links[link] = false;
+            self.queue.pop_front();
+            self.selector.rearm(socket, link)?;
+        }
+        outcome
+    }
+}
+
+/// A port that was not opened for it.
+fn not_open() -> io::Error {
+    io::ErrorKind::Unsupported.into()
+}
+
+impl<S: Selector, A: Addressing> Port for Multiplexed<S, A> {
+    async fn transmit(&mut self, link: usize, fill: &impl Fill) -> io::Result<Burst> {
+        let writable = self.writable.as_mut().ok_or_else(not_open)?;
+        writable.until(link)?;
+        let outcome = self.calls.send(link, fill);
+        writable.after(link, self.calls.socket(link), outcome)
+    }
+
+    async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<Burst> {
+        let readable = self.readable.as_mut().ok_or_else(not_open)?;
+        let link = readable.first()?;
+        let outcome = self.calls.take(link, check);
+        readable.after(link, self.calls.socket(link), outcome)
+    }
+}

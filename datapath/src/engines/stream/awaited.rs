@@ -1,0 +1,159 @@
+//! `tokio` over other transports: each wait for readiness awaited, then one call.
+
+use std::future::Future;
+use std::io;
+use std::marker::PhantomData;
+use std::os::fd::OwnedFd;
+use std::pin::pin;
+use std::sync::Arc;
+
+use tokio::net::{TcpStream, UnixDatagram, UnixStream};
+
+use super::ports::{Wire, WirePort};
+use crate::engine::{
+    About, Addressing, Engine, LaneBrief, Pool, PoolBrief, PortOptions, Spawner, Waits, Wakeups,
+};
+use crate::engines::tokio::{EachOne, Tokio};
+
+/// One of tokio's sockets, by what streams and datagrams have in common.
+pub(super) trait Socket: Send + Sync + Sized + 'static {
+    /// Takes a socket over, on the thread of a runtime.
+    ///
+    /// # Errors
+    /// What the system or the runtime said.
+    fn adopt(socket: OwnedFd) -> io::Result<Self>;
+
+    /// Waits until there is room to write.
+    fn writable(&self) -> impl Future<Output = io::Result<()>> + Send;
+
+    /// Waits until there is something to read.
+    fn readable(&self) -> impl Future<Output = io::Result<()>> + Send;
+
+    /// Writes what there is room for.
+    ///
+    /// # Errors
+    /// What the system said: `WouldBlock` where there was no room after all.
+    fn try_write(&self, bytes: &[u8]) -> io::Result<usize>;
+
+    /// Reads what there is.
+    ///
+    /// # Errors
+    /// As for [`Socket::try_write`].
+    fn try_read(&self, room: &mut [u8]) -> io::Result<usize>;
+}
+
+macro_rules! socket {
+    ($type:ident, $std:ty, $write:ident, $read:ident) => {
+        impl Socket for $type {
+            fn adopt(socket: OwnedFd) -> io::Result<Self> {
+                let socket = <$std>::from(socket);
+                socket.set_nonblocking(true)?;
+                $type::from_std(socket)
+            }
+
+            #[inline]
+            fn writable(&self) -> impl Future<Output = io::Result<()>> + Send {
+                $type::writable(self)
+            }
+
+            #[inline]
+            fn readable(&self) -> impl Future<Output = io::Result<()>> + Send {
+                $type::readable(self)
+            }
+
+            #[inline]
+            fn try_write(&self, bytes: &[u8]) -> io::Result<usize> {
+                self.$write(bytes)
+            }
+
+            #[inline]
+            fn try_read(&self, room: &mut [u8]) -> io::Result<usize> {
+                self.$read(room)
+            }
+        }
+    };
+}
+socket!(TcpStream, std::net::TcpStream, try_write, try_read);
+socket!(
+    UnixStream,
+    std::os::unix::net::UnixStream,
+    try_write,
+    try_read
+);
+socket!(
+    UnixDatagram,
+    std::os::unix::net::UnixDatagram,
+    try_send,
+    try_recv
+);
+
+/// A socket, and how its waits end.
+pub(in crate::engines) struct Awaiting<S> {
+    pub(super) socket: S,
+    pub(super) waits: Waits,
+}
+
+impl<S: Socket> Wire for Awaiting<S> {
+    #[inline]
+    async fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        loop {
+            self.waits.end(pin!(self.socket.writable())).await?;
+            match self.socket.try_write(bytes) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                outcome => return outcome,
+            }
+        }
+    }
+
+    #[inline]
+    async fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+        loop {
+            self.waits.end(pin!(self.socket.readable())).await?;
+            match self.socket.try_read(room) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                outcome => return outcome,
+            }
+        }
+    }
+}
+
+/// The engine whose port is a `P`: all but the port is tokio's own.
+pub(in crate::engines) struct Awaited<P> {
+    tokio: Tokio<EachOne>,
+    wakeups: Arc<Wakeups>,
+    port: PhantomData<P>,
+}
+
+impl<S: Socket, P: WirePort<Wire = Awaiting<S>>> Engine for Awaited<P> {
+    const ABOUT: About = Tokio::<EachOne>::ABOUT;
+    type Port<A: Addressing> = P;
+
+    fn start(brief: &LaneBrief) -> io::Result<Self> {
+        Ok(Self {
+            tokio: Tokio::start(brief)?,
+            wakeups: Arc::clone(&brief.wakeups),
+            port: PhantomData,
+        })
+    }
+
+    fn open<A: Addressing>(&self, mut options: PortOptions) -> io::Result<P> {
+        let link = options.only_link()?;
+        let wire = Awaiting {
+            socket: self.tokio.within(|| S::adopt(link.socket))?,
+            waits: Waits::new(&self.wakeups),
+        };
+        Ok(P::over(wire, link.is_client, &options))
+    }
+
+    fn pool(brief: PoolBrief) -> io::Result<Pool> {
+        Tokio::<EachOne>::pool(brief)
+    }
+
+    fn spawner(&self) -> Option<Spawner> {
+        self.tokio.spawner()
+    }
+
+    fn run<F: Future<Output: Send> + Send>(&self, future: F) -> F::Output {
+        self.tokio.run(future)
+    }
+}

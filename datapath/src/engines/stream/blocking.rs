@@ -1,0 +1,48 @@
+//! `std` over other transports: calls that block, or with `--wait spin` return at once.
+
+use std::io::{self, Read, Write};
+use std::marker::PhantomData;
+use std::net::TcpStream;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::{UnixDatagram, UnixStream};
+
+use super::ports::{Wire, WirePort};
+use crate::engine::{About, Addressing, Engine, LaneBrief, PortOptions};
+use crate::engines::std::Std;
+
+macro_rules! wire {
+    ($type:ty, $write:path, $read:path) => {
+        impl Wire for $type {
+            #[inline]
+            async fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+                $write(self, bytes)
+            }
+
+            #[inline]
+            async fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+                $read(self, room)
+            }
+        }
+    };
+}
+wire!(TcpStream, Write::write, Read::read);
+wire!(UnixStream, Write::write, Read::read);
+wire!(UnixDatagram, UnixDatagram::send, UnixDatagram::recv);
+
+/// The engine whose port is a `P`.
+pub(in crate::engines) struct Blocking<P>(PhantomData<P>);
+
+impl<P: WirePort<Wire: From<OwnedFd>>> Engine for Blocking<P> {
+    const ABOUT: About = Std::ABOUT;
+    type Port<A: Addressing> = P;
+
+    fn start(_brief: &LaneBrief) -> io::Result<Self> {
+        Ok(Self(PhantomData))
+    }
+
+    fn open<A: Addressing>(&self, mut options: PortOptions) -> io::Result<P> {
+        let link = options.only_link()?;
+        options.apply_wait(&link.socket)?;
+        Ok(P::over(link.socket.into(), link.is_client, &options))
+    }
+}

@@ -1,0 +1,218 @@
+//! How messages lie in a stream of bytes.
+
+use std::marker::PhantomData;
+
+use super::{LENGTH_BYTES, READ_BYTES};
+use crate::engine::payload::{Check, Fill, Origin};
+use crate::engine::{Burst, PortOptions};
+
+/// A way for them to lie there.
+pub(in crate::engines) trait Framing: Send + 'static {
+    /// Bytes before each message.
+    const HEAD_BYTES: usize;
+
+    /// Writes them.
+    fn write_head(head: &mut [u8], message_bytes: usize);
+
+    /// How long the message after them is; `usual`: as long as all are that are sent.
+    fn message_bytes(head: &[u8], usual: usize) -> usize;
+}
+
+/// One after the other: where one ends, both sides know.
+pub(in crate::engines) enum Bare {}
+/// Each after its length, of four bytes, the highest first: what `tokio-util`'s codec does by default, too.
+pub(in crate::engines) enum LengthPrefix {}
+
+impl Framing for Bare {
+    const HEAD_BYTES: usize = 0;
+
+    fn write_head(_head: &mut [u8], _message_bytes: usize) {}
+
+    #[inline]
+    fn message_bytes(_head: &[u8], usual: usize) -> usize {
+        usual
+    }
+}
+
+impl Framing for LengthPrefix {
+    const HEAD_BYTES: usize = LENGTH_BYTES;
+
+    fn write_head(head: &mut [u8], message_bytes: usize) {
+        // A payload has less than 2^32 bytes.
+        let length = u32::try_from(message_bytes).unwrap_or(u32::MAX);
+        head.copy_from_slice(&length.to_be_bytes());
+    }
+
+    #[inline]
+    fn message_bytes(head: &[u8], _usual: usize) -> usize {
+        let mut length = [0; LENGTH_BYTES];
+        length.copy_from_slice(head);
+        u32::from_be_bytes(length) as usize
+    }
+}
+
+/// The message that is on its way into a stream. One that went in part is gone on with.
+pub(super) struct Outgoing<F> {
+    frame: Vec<u8>,
+    gone: usize,
+    framing: PhantomData<F>,
+}
+
+impl<F: Framing> Outgoing<F> {
+    pub(super) fn new(options: &PortOptions) -> Self {
+        let payload = options.payload();
+        let mut frame = vec![0; F::HEAD_BYTES];
+        F::write_head(&mut frame, payload.len());
+        frame.extend(payload);
+        Self {
+            frame,
+            gone: 0,
+            framing: PhantomData,
+        }
+    }
+
+    /// Has the next message filled, unless one is on its way.
+    #[inline]
+    pub(super) fn begin(&mut self, fill: &impl Fill) {
+        if self.gone == 0 {
+            fill.fill(&mut self.frame[F::HEAD_BYTES..]);
+        }
+    }
+
+    /// What is still to go.
+    #[inline]
+    pub(super) fn rest(&self) -> &[u8] {
+        &self.frame[self.gone..]
+    }
+
+    /// So many bytes of it went. Returns the message when it has gone.
+    #[inline]
+    pub(super) fn went(&mut self, bytes: usize) -> Option<Burst> {
+        self.gone += bytes;
+        (self.gone >= self.frame.len()).then(|| {
+            self.gone = 0;
+            Burst::one(self.frame.len() - F::HEAD_BYTES)
+        })
+    }
+}
+
+/// What came out of a stream, and is no whole message yet.
+pub(super) struct Incoming<F> {
+    buffer: Vec<u8>,
+    filled: usize,
+    message_bytes: usize,
+    framing: PhantomData<F>,
+}
+
+impl<F: Framing> Incoming<F> {
+    pub(super) fn new(options: &PortOptions) -> Self {
+        let frame_bytes = F::HEAD_BYTES + options.buffer_bytes;
+        let bytes = if F::HEAD_BYTES == 0 {
+            options.payload_bytes
+        } else {
+            frame_bytes.max(READ_BYTES)
+        };
+        let receives = options.direction.receives();
+        Self {
+            buffer: vec![0; if receives { bytes } else { 0 }],
+            filled: 0,
+            message_bytes: options.payload_bytes,
+            framing: PhantomData,
+        }
+    }
+
+    /// Where the next bytes go.
+    #[inline]
+    pub(super) fn room(&mut self) -> &mut [u8] {
+        &mut self.buffer[self.filled..]
+    }
+
+    /// So many came. Shows each message that is whole, and returns how many those are. `None`: one says that it is
+    /// longer than any that is sent.
+    #[inline]
+    pub(super) fn came<C: Check>(&mut self, bytes: usize, check: &mut C) -> Option<Burst> {
+        self.filled += bytes;
+        let (mut begin, mut burst) = (0, Burst::default());
+        while let Some(head) = self.buffer[begin..self.filled].get(..F::HEAD_BYTES) {
+            let message_bytes = F::message_bytes(head, self.message_bytes);
+            let from = begin + F::HEAD_BYTES;
+            let Some(message) = self.buffer[from..self.filled].get(..message_bytes) else {
+                if message_bytes > self.buffer.len() - F::HEAD_BYTES {
+                    return None;
+                }
+                break;
+            };
+            check.check_received(message_bytes, message, || Origin::PEER);
+            burst.packets += 1;
+            burst.bytes += message_bytes as u64;
+            begin = from + message_bytes;
+            if begin == self.filled {
+                break;
+            }
+        }
+        self.buffer.copy_within(begin..self.filled, 0);
+        self.filled -= begin;
+        Some(burst)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Direction;
+    use crate::engine::payload::NoFill;
+    use crate::engine::payload::tests::Collected;
+
+    /// Three messages as they lie in a stream.
+    fn stream<F: Framing>(options: &PortOptions) -> Vec<u8> {
+        let mut outgoing = Outgoing::<F>::new(options);
+        let mut bytes = Vec::new();
+        for n in 0..3 {
+            outgoing.begin(&NoFill);
+            outgoing.frame[F::HEAD_BYTES..].fill(n);
+            let half = outgoing.rest().len() / 2;
+            bytes.extend_from_slice(&outgoing.rest()[..half]);
+            assert_eq!(outgoing.went(half), None);
+            bytes.extend_from_slice(outgoing.rest());
+            let rest = outgoing.rest().len();
+            assert_eq!(outgoing.went(rest), Some(Burst::one(7)));
+        }
+        bytes
+    }
+
+    /// However the bytes come, the same messages are made of them.
+    fn come_out_whole<F: Framing>() {
+        let options = PortOptions::of(Vec::new(), Direction::Both, 7);
+        let bytes = stream::<F>(&options);
+        for at_a_time in 1..=bytes.len() {
+            let mut incoming = Incoming::<F>::new(&options);
+            let mut seen = Collected::default();
+            let (mut left, mut all) = (&bytes[..], Burst::default());
+            while !left.is_empty() {
+                let room = incoming.room();
+                let count = at_a_time.min(left.len()).min(room.len());
+                room[..count].copy_from_slice(&left[..count]);
+                left = &left[count..];
+                let burst = incoming.came(count, &mut seen).expect("none is too long");
+                all.packets += burst.packets;
+                all.bytes += burst.bytes;
+            }
+            assert_eq!(all, Burst::of(3, 21), "{at_a_time} bytes at a time");
+            assert_eq!(seen.0, [vec![0; 7], vec![1; 7], vec![2; 7]]);
+        }
+    }
+
+    #[test]
+    fn messages_come_out_as_they_went_in() {
+        come_out_whole::<Bare>();
+        come_out_whole::<LengthPrefix>();
+    }
+
+    #[test]
+    fn a_message_longer_than_any_is_refused() {
+        let options = PortOptions::of(Vec::new(), Direction::Both, 7);
+        let mut incoming = Incoming::<LengthPrefix>::new(&options);
+        incoming.room()[..4].copy_from_slice(&u32::MAX.to_be_bytes());
+        assert_eq!(incoming.came(4, &mut Collected::default()), None);
+    }
+}

@@ -1,0 +1,137 @@
+//! Messages over other transports than UDP: how they lie in what carries bytes, the ports that move them, and the engines
+//! that wait, each in its own way.
+
+#[cfg(feature = "tokio")]
+mod awaited;
+mod blocking;
+mod framing;
+mod polled;
+mod ports;
+#[cfg(feature = "websocket")]
+mod websocket;
+
+use std::net::TcpStream;
+use std::os::unix::net::{UnixDatagram, UnixStream};
+
+#[cfg(feature = "tokio")]
+use self::awaited::{Awaited, Awaiting};
+use self::blocking::Blocking;
+use self::framing::{Bare, LengthPrefix};
+use self::polled::Polled;
+use self::ports::{DatagramPort, StreamPort};
+#[cfg(feature = "websocket")]
+pub use self::websocket::shake_hands;
+use super::Carrier;
+use super::mio::Reactor;
+use crate::data::Transport;
+use crate::engine::Engine;
+use crate::workload;
+
+/// A receiver of messages with a length before each reads so many bytes at a time, or one message, if that is longer.
+pub const READ_BYTES: usize = 64 << 10;
+/// The length before each message, in bytes.
+pub const LENGTH_BYTES: usize = 4;
+/// A receiver of WebSocket messages reads so many bytes at a time: tungstenite's default.
+pub const WEBSOCKET_READ_BYTES: usize = 128 << 10;
+
+/// What a WebSocket message takes up in one frame, in bytes (RFC 6455, section 5.2). Clients mask theirs.
+pub fn websocket_bytes(payload_bytes: usize, is_masked: bool) -> usize {
+    let length = match payload_bytes {
+        0..=125 => 0,
+        126..=0xFFFF => 2,
+        _ => 8,
+    };
+    2 + length + if is_masked { 4 } else { 0 } + payload_bytes
+}
+
+/// What `std` goes over besides UDP.
+pub(super) static OF_STD: &[Carrier] = &[
+    datagrams::<Blocking<DatagramPort<UnixDatagram>>>(Transport::UnixDgram),
+    bare::<Blocking<StreamPort<UnixStream, Bare>>>(Transport::UnixStream),
+    bare::<Blocking<StreamPort<TcpStream, Bare>>>(Transport::Tcp),
+    framed::<Blocking<StreamPort<TcpStream, LengthPrefix>>>(),
+    #[cfg(feature = "websocket")]
+    over_websocket::<Blocking<websocket::WebSocketPort>>(),
+];
+
+/// What `mio-exhaustive` goes over besides UDP.
+pub(super) static OF_MIO: &[Carrier] = {
+    use mio::net::{TcpStream, UnixDatagram, UnixStream};
+    type Stream<S, F> = StreamPort<Reactor<S>, F>;
+    &[
+        datagrams::<Polled<DatagramPort<Reactor<UnixDatagram>>>>(Transport::UnixDgram),
+        bare::<Polled<Stream<UnixStream, Bare>>>(Transport::UnixStream),
+        bare::<Polled<Stream<TcpStream, Bare>>>(Transport::Tcp),
+        framed::<Polled<Stream<TcpStream, LengthPrefix>>>(),
+    ]
+};
+
+/// What `tokio` goes over besides UDP.
+#[cfg(feature = "tokio")]
+pub(super) static OF_TOKIO: &[Carrier] = {
+    use tokio::net::{TcpStream, UnixDatagram, UnixStream};
+    type Stream<S, F> = StreamPort<Awaiting<S>, F>;
+    &[
+        datagrams::<Awaited<DatagramPort<Awaiting<UnixDatagram>>>>(Transport::UnixDgram),
+        bare::<Awaited<Stream<UnixStream, Bare>>>(Transport::UnixStream),
+        bare::<Awaited<Stream<TcpStream, Bare>>>(Transport::Tcp),
+        framed::<Awaited<Stream<TcpStream, LengthPrefix>>>(),
+        #[cfg(feature = "websocket")]
+        over_websocket::<Awaited<websocket::AwaitedWebSocketPort>>(),
+    ]
+};
+
+/// What `message-io` goes over besides UDP.
+#[cfg(feature = "message-io")]
+pub(super) static OF_MESSAGE_IO: &[Carrier] = {
+    use super::message_io::{FramedTcp, MessageIo, Tcp};
+    &[
+        bare::<MessageIo<Tcp>>(Transport::Tcp),
+        Carrier {
+            bytes_of: |payload, _| Some(FramedTcp::head_bytes(payload) + payload),
+            ..framed::<MessageIo<FramedTcp>>()
+        },
+    ]
+};
+
+/// The transport keeps messages apart.
+const fn datagrams<E: Engine>(transport: Transport) -> Carrier {
+    Carrier {
+        transport,
+        lane: |program, connection, lane| workload::run::<E>(program, connection, lane),
+        bytes_of: |_, _| None,
+    }
+}
+
+/// Messages lie one after the other.
+const fn bare<E: Engine>(transport: Transport) -> Carrier {
+    Carrier {
+        bytes_of: |payload, _| Some(payload),
+        ..datagrams::<E>(transport)
+    }
+}
+
+/// Each comes after its length.
+const fn framed<E: Engine>() -> Carrier {
+    Carrier {
+        bytes_of: |payload, _| Some(LENGTH_BYTES + payload),
+        ..datagrams::<E>(Transport::FramedTcp)
+    }
+}
+
+#[cfg(feature = "websocket")]
+const fn over_websocket<E: Engine>() -> Carrier {
+    Carrier {
+        bytes_of: |payload, is_client| Some(websocket_bytes(payload, is_client)),
+        ..datagrams::<E>(Transport::Websocket)
+    }
+}
+
+/// Has the two ends of a connection agree on WebSocket.
+///
+/// # Errors
+/// `Unsupported`: this build has none.
+#[cfg(not(feature = "websocket"))]
+pub fn shake_hands(_client: &TcpStream, _server: &TcpStream) -> std::io::Result<()> {
+    Err(std::io::ErrorKind::Unsupported.into())
+}

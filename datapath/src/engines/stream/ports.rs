@@ -1,0 +1,112 @@
+//! Ports that move messages over whatever moves bytes.
+
+use std::future::Future;
+use std::io;
+
+use super::framing::{Framing, Incoming, Outgoing};
+use crate::engine::payload::{Check, Fill, Origin};
+use crate::engine::{Burst, Port, PortOptions};
+
+/// What moves bytes, and waits in its own way.
+pub(super) trait Wire: Send + 'static {
+    /// Takes what there is room for.
+    ///
+    /// # Errors
+    /// What the system said.
+    fn write(&mut self, bytes: &[u8]) -> impl Future<Output = io::Result<usize>> + Send;
+
+    /// Gives what there is.
+    ///
+    /// # Errors
+    /// What the system said.
+    fn read(&mut self, room: &mut [u8]) -> impl Future<Output = io::Result<usize>> + Send;
+}
+
+/// A port over a [`Wire`].
+pub(super) trait WirePort: Port + 'static {
+    /// What moves its bytes.
+    type Wire: Wire;
+
+    /// Opens it. Whether this is the end that has connected matters where the protocol says so.
+    fn over(wire: Self::Wire, is_client: bool, options: &PortOptions) -> Self;
+}
+
+/// Messages, framed by `F`, over a stream.
+pub(in crate::engines) struct StreamPort<W, F> {
+    wire: W,
+    outgoing: Outgoing<F>,
+    incoming: Incoming<F>,
+}
+
+impl<W: Wire, F: Framing> WirePort for StreamPort<W, F> {
+    type Wire = W;
+
+    fn over(wire: W, _is_client: bool, options: &PortOptions) -> Self {
+        Self {
+            wire,
+            outgoing: Outgoing::new(options),
+            incoming: Incoming::new(options),
+        }
+    }
+}
+
+impl<W: Wire, F: Framing> Port for StreamPort<W, F> {
+    #[inline]
+    async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<Burst> {
+        self.outgoing.begin(fill);
+        loop {
+            match self.wire.write(self.outgoing.rest()).await? {
+                0 => return Err(io::ErrorKind::WriteZero.into()),
+                bytes => {
+                    if let Some(burst) = self.outgoing.went(bytes) {
+                        return Ok(burst);
+                    }
+                }
+            }
+        }
+    }
+
+    #[inline]
+    async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<Burst> {
+        let bytes = self.wire.read(self.incoming.room()).await?;
+        if bytes == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        let burst = self.incoming.came(bytes, check);
+        burst.ok_or_else(|| io::ErrorKind::InvalidData.into())
+    }
+}
+
+/// Messages over a socket that keeps them apart.
+pub(in crate::engines) struct DatagramPort<W> {
+    wire: W,
+    payload: Vec<u8>,
+    buffer: Vec<u8>,
+}
+
+impl<W: Wire> WirePort for DatagramPort<W> {
+    type Wire = W;
+
+    fn over(wire: W, _is_client: bool, options: &PortOptions) -> Self {
+        Self {
+            wire,
+            payload: options.payload(),
+            buffer: options.buffer(),
+        }
+    }
+}
+
+impl<W: Wire> Port for DatagramPort<W> {
+    #[inline]
+    async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<Burst> {
+        fill.fill(&mut self.payload);
+        Ok(Burst::one(self.wire.write(&self.payload).await?))
+    }
+
+    #[inline]
+    async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<Burst> {
+        let bytes = self.wire.read(&mut self.buffer).await?;
+        check.check_received(bytes, &self.buffer, || Origin::PEER);
+        Ok(Burst::one(bytes))
+    }
+}

@@ -1,0 +1,125 @@
+//! What lies between the library and a connection, so that no message stays unseen in the library's buffer.
+
+use std::io::{self, Read, Write};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+
+use crate::engine::PortOptions;
+use crate::engines::stream::websocket_bytes;
+
+/// A stream that can be told not to ask the system for more, so that what was read already can be used up, and that knows how
+/// much that is.
+#[derive(Debug)]
+pub(super) struct Gated<S> {
+    pub(super) stream: S,
+    is_open: bool,
+    /// Bytes that were read, and are of no message that was taken.
+    unread: usize,
+    /// What a message that comes takes up.
+    message_bytes: usize,
+    is_masked: bool,
+}
+
+impl<S> Gated<S> {
+    pub(super) fn new(stream: S, is_client: bool, options: &PortOptions) -> Self {
+        Self {
+            stream,
+            is_open: true,
+            unread: 0,
+            message_bytes: websocket_bytes(options.payload_bytes, !is_client),
+            is_masked: !is_client,
+        }
+    }
+
+    #[inline]
+    pub(super) fn is_open(&self) -> bool {
+        self.is_open
+    }
+
+    /// From here on the system is asked.
+    #[inline]
+    pub(super) fn open(&mut self) {
+        self.is_open = true;
+    }
+
+    /// So many bytes came.
+    #[inline]
+    pub(super) fn came(&mut self, bytes: usize) {
+        self.unread += bytes;
+    }
+
+    /// A message of so many bytes was taken. Returns whether another one lies in the library's buffer, where nobody sees it
+    /// from outside: none may stay there, and the system is not asked before it is taken.
+    #[inline]
+    pub(super) fn took(&mut self, payload_bytes: usize) -> bool {
+        let bytes = websocket_bytes(payload_bytes, self.is_masked);
+        self.unread = self.unread.saturating_sub(bytes);
+        self.is_open = self.unread < self.message_bytes;
+        !self.is_open
+    }
+}
+
+impl<S: Read> Read for Gated<S> {
+    #[inline]
+    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+        if !self.is_open {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        let bytes = self.stream.read(room)?;
+        self.came(bytes);
+        Ok(bytes)
+    }
+}
+
+impl<S: Write> Write for Gated<S> {
+    #[inline]
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.stream.write(bytes)
+    }
+
+    #[inline]
+    fn flush(&mut self) -> io::Result<()> {
+        self.stream.flush()
+    }
+}
+
+impl AsyncRead for Gated<TcpStream> {
+    #[inline]
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        room: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        if !self.is_open() {
+            // Nobody waits for it.
+            return Poll::Pending;
+        }
+        let before = room.filled().len();
+        let read = Pin::new(&mut self.stream).poll_read(context, room);
+        self.came(room.filled().len() - before);
+        read
+    }
+}
+
+impl AsyncWrite for Gated<TcpStream> {
+    #[inline]
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(context, bytes)
+    }
+
+    #[inline]
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}

@@ -1,0 +1,175 @@
+//! Messages both ways, and with peers of another language.
+
+use std::io::{self, BufRead, BufReader};
+use std::net::{TcpListener, TcpStream};
+use std::os::fd::OwnedFd;
+use std::process::{Child, Command, Stdio};
+
+use super::blocking::WebSocketPort;
+use super::*;
+use crate::engine::payload::NoFill;
+use crate::engine::payload::tests::Collected;
+use crate::engine::{Direction, Port, PortOptions};
+use crate::engines::stream::ports::WirePort;
+use crate::engines::stream::websocket_bytes;
+use crate::sys::queues;
+use futures_util::FutureExt;
+
+fn connection() -> (TcpStream, TcpStream) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("loopback works");
+    let near = TcpStream::connect(listener.local_addr().expect("it is bound"));
+    let (far, _) = listener.accept().expect("it comes");
+    let near = near.expect("it is accepted");
+    for end in [&near, &far] {
+        end.set_nodelay(true).expect("TCP can");
+    }
+    (near, far)
+}
+
+fn now<T>(future: impl Future<Output = io::Result<T>>) -> io::Result<T> {
+    future.now_or_never().expect("it blocks rather than waits")
+}
+
+#[test]
+fn messages_come_as_they_went_both_ways_and_take_up_as_much_as_is_said() {
+    for payload in [0, 1, 125, 126, 16_000, 65_536] {
+        let (near, far) = connection();
+        shake_hands(&near, &far).expect("they agree");
+        let fds: [OwnedFd; 2] = [&near, &far].map(|end| end.try_clone().expect("a copy").into());
+        let options = PortOptions::of(Vec::new(), Direction::Both, payload);
+        let mut ends = [
+            WebSocketPort::over(near, true, &options),
+            WebSocketPort::over(far, false, &options),
+        ];
+        for (from, to) in [(0, 1), (1, 0)] {
+            let sent = now(ends[from].transmit(0, &NoFill)).expect("there is room");
+            assert_eq!(sent, Burst::one(payload));
+            let waiting = queues::received(&fds[to]).expect("it is open");
+            // More may not be there at once.
+            if payload <= 16_000 {
+                let bytes = websocket_bytes(payload, from == 0) as u64;
+                assert_eq!(waiting, bytes, "{payload} B");
+            }
+            let mut seen = Collected::default();
+            let burst = now(ends[to].receive(&mut seen)).expect("it is there");
+            assert_eq!(burst, Burst::one(payload));
+            assert_eq!(seen.0, [vec![0xA5; payload]]);
+        }
+    }
+}
+
+/// Echoes in three fragments what comes, and says goodbye after the second message.
+const SERVER: &str = "
+import asyncio
+from websockets.asyncio.server import serve
+
+async def echo(peer):
+for _ in range(2):
+    message = await peer.recv()
+    third = len(message) // 3
+    await peer.send([message[:third], message[third:2 * third], message[2 * third:]])
+await peer.close()
+
+async def main():
+async with serve(echo, '127.0.0.1', 0) as server:
+    print(server.sockets[0].getsockname()[1], flush=True)
+    await asyncio.get_running_loop().create_future()
+
+asyncio.run(main())
+";
+
+/// Sends two messages in fragments, looks at what comes back, and says goodbye.
+const CLIENT: &str = "
+import sys
+from websockets.sync.client import connect
+
+with connect(sys.argv[1]) as peer:
+for size in [7, 70000]:
+    message = b'\\xa5' * size
+    peer.send([message[:3], message[3:]])
+    assert peer.recv() == message
+assert peer.close_code == 1000, peer.close_code
+print('all is well')
+";
+
+fn python(script: &str, argument: &str) -> Child {
+    let python = std::env::var("UDPBENCH_PYTHON").expect("scripts/test-websocket sets it");
+    let mut command = Command::new(python);
+    command
+        .args(["-c", script, argument])
+        .stdout(Stdio::piped());
+    command.spawn().expect("it can be run")
+}
+
+#[test]
+#[ignore = "needs Python's websockets: scripts/test-websocket"]
+fn a_server_of_another_language_echoes_in_fragments_and_says_goodbye() {
+    let mut server = python(SERVER, "");
+    let mut port = String::new();
+    let said = server.stdout.take().expect("it is a pipe");
+    BufReader::new(said)
+        .read_line(&mut port)
+        .expect("it says its port");
+    let url = format!("ws://127.0.0.1:{}/", port.trim());
+    let stream = TcpStream::connect(&url[5..url.len() - 1]).expect("it listens");
+    let (socket, _) = tungstenite::client(url, stream).expect("it agrees");
+    let options = PortOptions::of(Vec::new(), Direction::Both, 70_000);
+    let mut port = WebSocketPort::over(socket.into_inner(), true, &options);
+    for _ in 0..2 {
+        now(port.transmit(0, &NoFill)).expect("it reads");
+        let mut seen = Collected::default();
+        assert_eq!(now(port.receive(&mut seen)).ok(), Some(Burst::one(70_000)));
+        assert_eq!(seen.0, [vec![0xA5; 70_000]]);
+    }
+    let goodbye = now(port.receive(&mut Collected::default()));
+    assert_eq!(
+        goodbye.map_err(|error| error.kind()),
+        Err(io::ErrorKind::UnexpectedEof)
+    );
+    server.kill().expect("it is ours");
+    server.wait().expect("it ends");
+}
+
+#[test]
+#[ignore = "needs Python's websockets: scripts/test-websocket"]
+fn a_client_of_another_language_is_answered_and_says_goodbye() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("loopback works");
+    let address = listener.local_addr().expect("it is bound");
+    let client = python(CLIENT, &format!("ws://{address}/"));
+    let (stream, _) = listener.accept().expect("it comes");
+    let socket = tungstenite::accept(stream).expect("it agrees");
+    let stream = socket.into_inner();
+    for size in [7, 70_000] {
+        let options = PortOptions::of(Vec::new(), Direction::Both, size);
+        let same = stream.try_clone().expect("a copy");
+        let mut port = WebSocketPort::over(same, false, &options);
+        let mut seen = Collected::default();
+        assert_eq!(now(port.receive(&mut seen)).ok(), Some(Burst::one(size)));
+        assert_eq!(seen.0, [vec![0xA5; size]]);
+        now(port.transmit(0, &NoFill)).expect("it reads");
+    }
+    let options = PortOptions::of(Vec::new(), Direction::Both, 7);
+    let mut port = WebSocketPort::over(stream, false, &options);
+    let goodbye = now(port.receive(&mut Collected::default()));
+    assert_eq!(
+        goodbye.map_err(|error| error.kind()),
+        Err(io::ErrorKind::UnexpectedEof)
+    );
+    drop(port);
+    let client = client.wait_with_output().expect("it ends");
+    assert_eq!(String::from_utf8_lossy(&client.stdout), "all is well\n");
+}
+
+#[test]
+fn one_read_takes_all_messages_that_came_with_it() {
+    let (near, far) = connection();
+    shake_hands(&near, &far).expect("they agree");
+    let options = PortOptions::of(Vec::new(), Direction::Both, 7);
+    let mut near = WebSocketPort::over(near, true, &options);
+    let mut far = WebSocketPort::over(far, false, &options);
+    for _ in 0..3 {
+        now(near.transmit(0, &NoFill)).expect("there is room");
+    }
+    let burst = now(far.receive(&mut Collected::default())).expect("they are there");
+    assert_eq!(burst, Burst::of(3, 21));
+}

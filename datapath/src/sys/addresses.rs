@@ -1,0 +1,51 @@
+//! The addresses that this host's interfaces have.
+
+use std::net::{IpAddr, Ipv6Addr};
+
+use nix::ifaddrs::{InterfaceAddress, getifaddrs};
+use nix::net::if_::InterfaceFlags;
+use nix::sys::socket::SockaddrIn6;
+
+/// Those of interfaces that are up, but for loopback's, in the order in which the kernel lists them. IPv6 addresses of one
+/// link (fe80::/10, RFC 4291) are left out: they mean nothing without the link.
+pub fn of_interfaces() -> Vec<IpAddr> {
+    let all = getifaddrs().into_iter().flatten();
+    all.filter_map(|it| of_interface(&it)).collect()
+}
+
+fn of_interface(interface: &InterfaceAddress) -> Option<IpAddr> {
+    let flags = interface.flags;
+    if !flags.contains(InterfaceFlags::IFF_UP) || flags.contains(InterfaceFlags::IFF_LOOPBACK) {
+        return None;
+    }
+    let address = interface.address.as_ref()?;
+    let v4 = address.as_sockaddr_in().map(|it| IpAddr::from(it.ip()));
+    let v6 = || address.as_sockaddr_in6().map(SockaddrIn6::ip);
+    v4.or_else(|| v6().filter(|it| !is_of_one_link(it)).map(IpAddr::from))
+}
+
+fn is_of_one_link(address: &Ipv6Addr) -> bool {
+    address.segments()[0] & 0xffc0 == 0xfe80
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::UdpSocket;
+
+    use super::*;
+
+    #[test]
+    fn every_address_can_be_bound() {
+        for address in of_interfaces() {
+            assert!(!address.is_loopback(), "{address}");
+            UdpSocket::bind((address, 0)).unwrap_or_else(|error| panic!("{address}: {error}"));
+        }
+    }
+
+    #[test]
+    fn addresses_of_one_link_are_known() {
+        let is = |text: &str| is_of_one_link(&text.parse().expect("an address"));
+        assert!(is("fe80::1") && is("febf::1"));
+        assert!(!is("fec0::1") && !is("2001:db8::1") && !is("::1"));
+    }
+}

@@ -1,0 +1,244 @@
+//! Many flows in one thread: the sender goes round its sockets, the receiver waits for all of its.
+//!
+//! Where an engine serves all sockets over one port, so does one loop. Where its futures wait for a socket each, there
+//! is a loop for each of them, and they take turns on the thread.
+
+use std::io;
+use std::mem;
+use std::sync::Arc;
+
+use super::program::{Incoming, Outgoing, Program};
+use super::requests;
+use super::{open, run_erased};
+use crate::data::Connection;
+use crate::engine::payload::{Check, Fill, Origin};
+use crate::engine::verify::{SequenceTracker, SequenceWriter};
+use crate::engine::{
+    Addressing, Burst, Connected, Engine, FlowMeter, Loop, ManyLinks, Port, PortOptions, Remark,
+    Unconnected,
+};
+use crate::workload::lane::LaneContext;
+
+/// Runs one lane of engine `E` that has many flows, as [`super::run`] does with one.
+///
+/// # Errors
+/// As for [`super::run`].
+pub fn run<E: Engine>(
+    program: Program,
+    connection: Connection,
+    lane: &Arc<LaneContext>,
+) -> io::Result<Remark> {
+    match program.connection().unwrap_or(connection) {
+        Connection::Connected => work::<E, Connected>(program, lane),
+        Connection::Unconnected => work::<E, Unconnected>(program, lane),
+    }
+}
+
+fn work<E: Engine, A: Addressing>(program: Program, lane: &Arc<LaneContext>) -> io::Result<Remark> {
+    let engine = E::start(&lane.brief())?;
+    match E::ABOUT.many_links {
+        ManyLinks::No => Err(io::ErrorKind::Unsupported.into()),
+        ManyLinks::OnePort => over_one_port::<E, A>(&engine, program, lane),
+        ManyLinks::PortEach => over_a_port_each::<E, A>(&engine, program, lane),
+    }
+}
+
+fn over_one_port<E: Engine, A: Addressing>(
+    engine: &E,
+    program: Program,
+    lane: &LaneContext,
+) -> io::Result<Remark> {
+    let run = |options, work: &mut dyn FnMut(&mut E::Port<A>) -> io::Result<()>| {
+        let mut port = open::<E, A>(engine, options)?;
+        lane.wait_at_start()?;
+        work(&mut port)?;
+        Ok(port.remark())
+    };
+    match program {
+        Program::Flood(Outgoing { options, writers }) => {
+            let mut stamps = Stamps::of(&options, writers);
+            run(options, &mut |port| {
+                run_erased(engine, send(port, &mut stamps, lane))
+            })
+        }
+        Program::Sink(incoming) => {
+            let mut check = Counted::of(&incoming, 0);
+            run(incoming.options, &mut |port| {
+                run_erased(engine, receive(port, &mut check, lane))
+            })
+        }
+        Program::Requests(options, mut roles) => {
+            let role = roles.first_mut().ok_or(io::ErrorKind::InvalidInput)?;
+            role.begin(engine, options.payload_bytes, lane)?;
+            run(options, &mut |port| {
+                run_erased(engine, requests::drive(port, role, lane))
+            })
+        }
+        Program::Turns(..) => Err(io::ErrorKind::Unsupported.into()),
+    }
+}
+
+fn over_a_port_each<E: Engine, A: Addressing>(
+    engine: &E,
+    program: Program,
+    lane: &Arc<LaneContext>,
+) -> io::Result<Remark> {
+    match program {
+        Program::Flood(Outgoing { options, writers }) => {
+            let mut stamps = Stamps::of(&options, writers);
+            let mut ports = Ports::<E::Port<A>>::open::<E, A>(engine, options)?;
+            lane.wait_at_start()?;
+            run_erased(engine, send(&mut ports, &mut stamps, lane))
+        }
+        Program::Sink(incoming) => {
+            let check = |n| Counted::of(&incoming, n);
+            let checks: Vec<Counted> = (0..incoming.options.links.len()).map(check).collect();
+            let ports = Ports::<E::Port<A>>::open::<E, A>(engine, incoming.options)?;
+            lane.wait_at_start()?;
+            let loops = ports
+                .0
+                .into_iter()
+                .zip(checks)
+                .map(|(mut port, mut check)| {
+                    let lane = Arc::clone(lane);
+                    Box::pin(async move { receive(&mut port, &mut check, &lane).await }) as Loop
+                });
+            engine.run_all(loops.collect())
+        }
+        Program::Requests(options, mut roles) => {
+            for role in &mut roles {
+                role.begin(engine, options.payload_bytes, lane)?;
+            }
+            let mut ports = Ports::<E::Port<A>>::open::<E, A>(engine, options)?;
+            lane.share(roles.len());
+            lane.wait_at_start()?;
+            if let [role] = &mut roles[..] {
+                // Who sends at a rate goes round its sockets.
+                return run_erased(engine, requests::drive(&mut ports, role, lane)).map(|()| None);
+            }
+            let loops = ports.0.into_iter().zip(roles).map(|(mut port, mut role)| {
+                let lane = Arc::clone(lane);
+                Box::pin(async move { requests::drive(&mut port, &mut role, &lane).await }) as Loop
+            });
+            engine.run_all(loops.collect())
+        }
+        Program::Turns(..) => Err(io::ErrorKind::Unsupported.into()),
+    }?;
+    Ok(None)
+}
+
+/// Sends a burst over each link in turn until the stop.
+async fn send(port: &mut impl Port, stamps: &mut Stamps, lane: &LaneContext) -> io::Result<()> {
+    while !lane.sending_stopped() {
+        match port.transmit(stamps.link, &*stamps).await {
+            Ok(burst) => {
+                stamps.sent(burst.packets);
+                #[cfg(feature = "calibration")]
+                lane.delay(burst);
+                lane.meter.sent.add(burst);
+            }
+            Err(error) => lane.tolerate(error)?,
+        }
+        stamps.link = (stamps.link + 1) % stamps.links;
+    }
+    lane.done_sending();
+    Ok(())
+}
+
+/// Receives until the stop, as [`super::flood::receive`]: several loops may add to the count of a lane.
+async fn receive(port: &mut impl Port, check: &mut Counted, lane: &LaneContext) -> io::Result<()> {
+    while !lane.receiving_stopped() {
+        match port.receive(check).await {
+            Ok(burst) => lane.meter.received.add(burst),
+            Err(error) => lane.tolerate(error)?,
+        }
+    }
+    Ok(())
+}
+
+/// Whose turn it is to be sent over, and what its datagrams hold.
+struct Stamps {
+    links: usize,
+    link: usize,
+    /// One for each link, or none.
+    writers: Vec<SequenceWriter>,
+}
+
+impl Stamps {
+    fn of(options: &PortOptions, writers: Vec<SequenceWriter>) -> Self {
+        Self {
+            links: options.links.len(),
+            // Anywhere: a window may be over before it has been round.
+            link: fastrand::usize(..options.links.len()),
+            writers,
+        }
+    }
+}
+
+impl Fill for Stamps {
+    fn fill(&self, memory: &mut [u8]) {
+        if let Some(writer) = self.writers.get(self.link) {
+            writer.fill(memory);
+        }
+    }
+
+    fn sent(&mut self, packets: u64) {
+        if let Some(writer) = self.writers.get_mut(self.link) {
+            writer.sent(packets);
+        }
+    }
+}
+
+/// Counts what comes over each link, and enters it in the tracker while the engine is verified.
+struct Counted {
+    flows: Option<FlowMeter>,
+    tracker: Option<Arc<SequenceTracker>>,
+}
+
+impl Counted {
+    /// Of a port that begins with that link.
+    fn of(incoming: &Incoming, first: usize) -> Self {
+        let counts = incoming.flows.clone();
+        Self {
+            flows: counts.map(|counts| FlowMeter { counts, first }),
+            tracker: incoming.tracker.clone(),
+        }
+    }
+}
+
+impl Check for Counted {
+    const LOOKS: bool = true;
+
+    fn check(&mut self, datagram: &[u8], origin: Origin) {
+        if let Some(flows) = &self.flows {
+            flows.count(origin.link);
+        }
+        if let Some(tracker) = &self.tracker {
+            tracker.enter(datagram, origin);
+        }
+    }
+}
+
+/// A port for each link. It receives over none: who waits for one of them waits for it alone.
+struct Ports<P>(Vec<P>);
+
+impl<P: Port> Ports<P> {
+    fn open<E: Engine<Port<A> = P>, A: Addressing>(
+        engine: &E,
+        mut options: PortOptions,
+    ) -> io::Result<Self> {
+        let links = mem::take(&mut options.links).into_iter();
+        let ports = links.map(|link| open::<E, A>(engine, options.over(vec![link])));
+        ports.collect::<io::Result<_>>().map(Self)
+    }
+}
+
+impl<P: Port> Port for Ports<P> {
+    async fn transmit(&mut self, link: usize, fill: &impl Fill) -> io::Result<Burst> {
+        self.0[link].transmit(0, fill).await
+    }
+
+    async fn receive<C: Check>(&mut self, _check: &mut C) -> io::Result<Burst> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+}

@@ -1,0 +1,77 @@
+//! `udpbench latency`: how soon an answer comes, of a client that waits, and under load.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use super::run;
+use crate::cli::RunArgs;
+use crate::data::{Arrivals, Case};
+use crate::error::UsageError;
+use crate::export::latency::draw;
+use crate::measure::site::Sites;
+use crate::measure::{Local, NoSample, Trial};
+use crate::options::{Request, latency};
+use crate::plan::{Block, Settings};
+use crate::row::received_pps;
+use crate::sys::interrupt::{Interrupt, Interrupted};
+
+/// How long it is tried what clients reach, and how often: the best counts, as a busy machine only takes away.
+const TRIED: (Duration, usize) = (Duration::from_millis(100), 3);
+
+/// Finds out what clients that wait for each answer reach, adds parts of it as loads, and measures all.
+///
+/// # Errors
+/// As for [`run::run`].
+pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
+    if let Some(suite) = &args.suite {
+        let fix = "a suite says itself what it measures: leave out latency";
+        return Err(UsageError::flag("--suite", suite, fix).into());
+    }
+    let interrupt = run::interrupt_on_signals()?;
+    let mut args = args.clone();
+    let arrivals = if args.output.resume.is_some() {
+        None
+    } else {
+        latency::complete(&mut args)?
+    };
+    let arrivals = arrivals.unwrap_or_else(|| vec![Arrivals::default()]);
+    let request = || {
+        let mut request = Request::new(&args)?;
+        let reached = reached(&request, &interrupt)?;
+        request.add_loads(&args, &reached, &arrivals);
+        Ok(request)
+    };
+    Ok(run::sweep_of(&args, &interrupt, request, draw)?.into())
+}
+
+/// The cases that run, each with what its clients reach: answers per second. What fails has no loads, and a row that
+/// says why.
+fn reached(request: &Request, interrupt: &Interrupt) -> Result<Vec<(Case, f64)>, Interrupted> {
+    let (window, tries) = TRIED;
+    let settings = Settings {
+        window,
+        ..request.schedule.settings.clone()
+    };
+    let mut reached = Vec::new();
+    let blocks = request.plan.blocks.iter();
+    for (case, placement) in blocks.flat_map(Block::runnable) {
+        let trial = Trial {
+            case,
+            placement,
+            settings: &settings,
+        };
+        let mut best: f64 = 0.0;
+        for _ in 0..tries {
+            let mut local = Local::new(&settings.root);
+            match trial.window(&mut Sites::One(&mut local), interrupt) {
+                Ok(sample) => best = received_pps(&sample).map_or(best, |pps| pps.max(best)),
+                Err(NoSample::Failed(_)) => break,
+                Err(NoSample::Interrupted) => return Err(Interrupted),
+            }
+        }
+        if best > 0.0 {
+            reached.push((*case, best));
+        }
+    }
+    Ok(reached)
+}

@@ -1,0 +1,44 @@
+//! `udpbench suites`: the suites, or one of them.
+
+use std::fmt::Write as _;
+use std::process::ExitCode;
+
+use crate::cli::SuitesArgs;
+use crate::export::table::wrapped;
+use crate::suite::{self, Suite};
+
+/// Lists them, or shows one.
+///
+/// # Errors
+/// An unknown name, or standard output that is gone.
+pub fn run(args: &SuitesArgs) -> anyhow::Result<ExitCode> {
+    let text = match &args.name {
+        Some(name) => {
+            let suite = suite::find("suites", name)?;
+            suite::source(&suite.name).unwrap_or_default().to_owned()
+        }
+        None => list(&suite::all()?),
+    };
+    super::show(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+const HOW: &str = "
+udpbench --suite NAME       runs one
+udpbench plan --suite NAME  says what that is, and how long it takes
+udpbench suites NAME        shows its file
+";
+
+fn list(suites: &[Suite]) -> String {
+    let mut text = String::new();
+    for suite in suites {
+        let sweeps: Vec<&str> = suite.sweeps.iter().map(|sweep| &*sweep.name).collect();
+        let _ = writeln!(text, "{}", suite.name);
+        text += &wrapped([
+            format!("  {}", suite.title),
+            format!("  sweeps: {}", sweeps.join(", ")),
+            format!("  from {}", suite.source),
+        ]);
+    }
+    text + HOW
+}

@@ -1,0 +1,218 @@
+//! The ends of connections: TCP over loopback, or pairs of Unix sockets. Each flow has one of its own.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::os::fd::OwnedFd;
+
+use anyhow::{Context, bail};
+use socket2::{Domain, Protocol, Socket, Type};
+
+use super::bind;
+use super::ends::{Buffers, Ends};
+use super::site::Flow;
+use super::taps::Taps;
+use crate::data::{Case, Ip, Transport};
+use crate::engine::{ConnectionTap, Tap};
+use crate::engines::Engines;
+use crate::engines::stream;
+use crate::sys::buffers;
+
+/// Connections that may wait to be accepted: as many as the kernel lets (`net.core.somaxconn`, 4096 since Linux 5.4).
+const BACKLOG: i32 = 4096;
+
+pub(super) struct Connections {
+    case: Case,
+    transport: Transport,
+    /// Where TCP connections are accepted.
+    listener: Option<Socket>,
+    /// The other ends of Unix sockets, by what the sending ones are known by.
+    far: BTreeMap<SocketAddr, Socket>,
+    receivers: Vec<Socket>,
+    senders: BTreeMap<SocketAddr, Socket>,
+}
+
+impl Connections {
+    pub(super) fn of(case: Case, transport: Transport) -> Self {
+        Self {
+            case,
+            transport,
+            listener: None,
+            far: BTreeMap::new(),
+            receivers: Vec::new(),
+            senders: BTreeMap::new(),
+        }
+    }
+
+    fn tcp(&self) -> io::Result<Socket> {
+        let domain = match self.case.ip {
+            Ip::V4 => Domain::IPV4,
+            Ip::V6 => Domain::IPV6,
+        };
+        Socket::new(domain, Type::STREAM, Some(Protocol::TCP))
+    }
+
+    /// Before it is connected: TCP settles its window then.
+    fn prepare_to_receive(&self, socket: &Socket) -> io::Result<()> {
+        match self.case.rcvbuf_asked() {
+            Some(rcvbuf) => buffers::set_receive(socket, rcvbuf.bytes()),
+            None => Ok(()),
+        }
+    }
+
+    /// Turns Nagle's algorithm off where each message is waited for.
+    fn hurry(&self, socket: &Socket) -> io::Result<()> {
+        if self.case.asks() || self.case.threads.is_alone() {
+            socket.set_tcp_nodelay(true)
+        } else {
+            Ok(())
+        }
+    }
+
+    fn connect(&mut self, peer: SocketAddr) -> io::Result<SocketAddr> {
+        let socket = self.tcp()?;
+        bind::prepare_to_send(&socket, &self.case)?;
+        if self.case.receives_at_both_ends() {
+            self.prepare_to_receive(&socket)?;
+        }
+        socket.connect(&peer.into())?;
+        self.hurry(&socket)?;
+        let source = socket.local_addr()?.as_socket();
+        let source = source.ok_or(io::ErrorKind::Unsupported)?;
+        self.senders.insert(source, socket);
+        Ok(source)
+    }
+
+    fn make_pair(&mut self) -> io::Result<SocketAddr> {
+        let kind = if self.transport.keeps_messages() {
+            Type::DGRAM
+        } else {
+            Type::STREAM
+        };
+        let (near, far) = Socket::pair(Domain::UNIX, kind, None)?;
+        bind::prepare_to_send(&near, &self.case)?;
+        if self.case.receives_at_both_ends() {
+            bind::prepare_to_send(&far, &self.case)?;
+        }
+        let source = nth(self.senders.len() + 1);
+        self.senders.insert(source, near);
+        self.far.insert(source, far);
+        Ok(source)
+    }
+
+    /// Accepts the connections of these flows, whichever comes first.
+    fn accept(&mut self, flows: &[Flow]) -> anyhow::Result<()> {
+        let listener = self.listener.take().context("no receiver is bound")?;
+        for _ in flows {
+            let (socket, from) = listener.accept().context("cannot accept a connection")?;
+            self.hurry(&socket).context("cannot set TCP_NODELAY")?;
+            if self.case.receives_at_both_ends() {
+                bind::prepare_to_send(&socket, &self.case)
+                    .context("cannot prepare a receiver to send")?;
+            }
+            let from = from.as_socket().context("a connection has an address")?;
+            self.far.insert(from, socket);
+        }
+        Ok(())
+    }
+}
+
+/// Stands for the address of a Unix socket that has none: the n-th of its case.
+fn nth(n: usize) -> SocketAddr {
+    (Ipv4Addr::UNSPECIFIED, u16::try_from(n).unwrap_or(u16::MAX)).into()
+}
+
+impl Ends for Connections {
+    fn bind(&mut self) -> anyhow::Result<Vec<SocketAddr>> {
+        let count = self.case.receiver_sockets();
+        if self.transport.is_unix() {
+            return Ok(vec![nth(0); count]);
+        }
+        let address = bind::receivers_address(&self.case)?;
+        let listen = || {
+            let listener = self.tcp()?;
+            self.prepare_to_receive(&listener)?;
+            listener.bind(&SocketAddr::new(address, 0).into())?;
+            listener.listen(BACKLOG)?;
+            io::Result::Ok(listener)
+        };
+        let listener = listen().context("cannot listen for connections")?;
+        let address = listener.local_addr()?.as_socket();
+        self.listener = Some(listener);
+        Ok(vec![
+            address.context("a bound socket has an address")?;
+            count
+        ])
+    }
+
+    fn aim(&mut self, peer: SocketAddr) -> anyhow::Result<SocketAddr> {
+        if self.transport.is_unix() {
+            self.make_pair()
+                .context("cannot make a pair of Unix sockets")
+        } else {
+            let connected = self.connect(peer);
+            connected.with_context(|| format!("cannot connect to {peer}"))
+        }
+    }
+
+    fn probe(&self, _source: SocketAddr) -> anyhow::Result<Option<String>> {
+        bail!("a connection is not probed")
+    }
+
+    fn arrived(&self, _source: SocketAddr) -> anyhow::Result<Option<usize>> {
+        bail!("a connection is not probed")
+    }
+
+    fn pair(&mut self, flows: &[Flow]) -> anyhow::Result<()> {
+        if !self.transport.is_unix() {
+            self.accept(flows)?;
+        }
+        for flow in flows {
+            let far = self.far.remove(&flow.source).with_context(|| {
+                format!(
+                    "no connection came from {}: are both ends here?",
+                    flow.source
+                )
+            })?;
+            if let (Transport::Websocket, Some(near)) =
+                (self.transport, self.senders.get(&flow.source))
+            {
+                let ends: (TcpStream, TcpStream) =
+                    (near.try_clone()?.into(), far.try_clone()?.into());
+                stream::shake_hands(&ends.0, &ends.1)
+                    .context("the two ends do not agree on WebSocket")?;
+            }
+            self.receivers.push(far);
+        }
+        Ok(())
+    }
+
+    fn taps(&self, (_, receiver): Engines) -> anyhow::Result<Taps> {
+        let carrier = receiver.carrier(self.transport);
+        let payload_bytes = self.case.payload.bytes();
+        let tap = |socket: &Socket, is_from_client| -> io::Result<Box<dyn Tap>> {
+            let bytes = carrier.and_then(|it| (it.bytes_of)(payload_bytes, is_from_client));
+            Ok(Box::new(ConnectionTap::new(
+                socket,
+                bytes.map(|it| it as u64),
+            )?))
+        };
+        let receivers = self.receivers.iter().map(|socket| tap(socket, true));
+        let senders = self.senders.values().map(|socket| tap(socket, false));
+        Taps::new(receivers.chain(senders))
+    }
+
+    fn buffers(&self) -> anyhow::Result<Buffers> {
+        Buffers::of(self.receivers.first(), self.senders.values().next())
+    }
+
+    fn take_receivers(&mut self) -> Vec<OwnedFd> {
+        let receivers = std::mem::take(&mut self.receivers).into_iter();
+        receivers.map(OwnedFd::from).collect()
+    }
+
+    fn take_sender(&mut self, source: SocketAddr) -> anyhow::Result<OwnedFd> {
+        let sender = self.senders.remove(&source).map(OwnedFd::from);
+        sender.with_context(|| format!("no sender has the address {source}"))
+    }
+}

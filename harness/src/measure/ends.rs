@@ -1,0 +1,91 @@
+//! The two ends of all flows at one site, all built before any thread starts: what cannot be built is an error, never a
+//! thread that waits for ever.
+
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, OwnedFd};
+
+use anyhow::{Context, ensure};
+use socket2::SockRef;
+
+use super::site::{Flow, Part};
+use super::taps::Taps;
+use crate::data::Case;
+use crate::engines::Engines;
+
+/// Sockets of one transport, from the first until threads take them.
+pub(super) trait Ends {
+    /// Makes the receiving ends. Returns where each can be reached.
+    fn bind(&mut self) -> anyhow::Result<Vec<SocketAddr>>;
+
+    /// Makes a sending end towards one of those. Returns what it is known by from now on.
+    fn aim(&mut self, peer: SocketAddr) -> anyhow::Result<SocketAddr>;
+
+    /// Sends a datagram of one byte. Returns why the system refused, if it did.
+    fn probe(&self, source: SocketAddr) -> anyhow::Result<Option<String>>;
+
+    /// The receiver at which a datagram from `source` has arrived, after waiting for one from anywhere.
+    fn arrived(&self, source: SocketAddr) -> anyhow::Result<Option<usize>>;
+
+    /// Ties each receiving end to its sending one.
+    fn pair(&mut self, flows: &[Flow]) -> anyhow::Result<()>;
+
+    /// What sees the ends from outside.
+    fn taps(&self, engines: Engines) -> anyhow::Result<Taps>;
+
+    /// What the kernel granted.
+    fn buffers(&self) -> anyhow::Result<Buffers>;
+
+    /// Hands over the receiving ends.
+    fn take_receivers(&mut self) -> Vec<OwnedFd>;
+
+    /// Hands over the sending end that is known by that.
+    fn take_sender(&mut self, source: SocketAddr) -> anyhow::Result<OwnedFd>;
+}
+
+/// The receivers and the senders of a case, these in the order of `flows`; none of them where they are not here.
+///
+/// # Errors
+/// When the flows are not those of the case, or of its senders.
+pub(super) fn into_sides(
+    mut ends: Box<dyn Ends>,
+    case: &Case,
+    part: Part,
+    flows: &[Flow],
+) -> anyhow::Result<(Vec<OwnedFd>, Vec<OwnedFd>)> {
+    ensure!(
+        flows.len() == case.flow_count(),
+        "{} flows, not those of the case",
+        flows.len()
+    );
+    let here = if part.sends() { flows } else { &[] };
+    let senders = here.iter().map(|flow| ends.take_sender(flow.source));
+    let senders = senders.collect::<anyhow::Result<_>>()?;
+    Ok((ends.take_receivers(), senders))
+}
+
+/// The sizes of the buffers that the kernel granted, in bytes.
+#[derive(Clone, Copy)]
+pub(super) struct Buffers {
+    pub(super) rcvbuf_bytes: Option<u64>,
+    pub(super) sndbuf_bytes: Option<u64>,
+}
+
+impl Buffers {
+    /// Those of a receiver and of a sender.
+    pub(super) fn of(
+        receiver: Option<&impl AsFd>,
+        sender: Option<&impl AsFd>,
+    ) -> anyhow::Result<Self> {
+        let rcvbuf = receiver.map(|socket| SockRef::from(socket).recv_buffer_size());
+        let sndbuf = sender.map(|socket| SockRef::from(socket).send_buffer_size());
+        let granted = |size: Option<io::Result<usize>>| {
+            let size = size.transpose().context("cannot read the buffer sizes")?;
+            anyhow::Ok(size.map(|bytes| bytes as u64))
+        };
+        Ok(Self {
+            rcvbuf_bytes: granted(rcvbuf)?,
+            sndbuf_bytes: granted(sndbuf)?,
+        })
+    }
+}

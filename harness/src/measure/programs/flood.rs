@@ -1,0 +1,119 @@
+//! Who sends as fast as it can, and who takes what comes: one way, or both ways over the same sockets.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+use super::{ProgramBuilder, number_of};
+use crate::engine::null_link::{NullLink, NullQueue};
+use crate::engine::verify::SequenceWriter;
+use crate::engine::{Direction, Link};
+use crate::workload::{Incoming, Outgoing, Program};
+
+impl ProgramBuilder<'_> {
+    /// Those of one direction, and then those of the other.
+    pub(super) fn floods_both_ways(
+        &self,
+        receivers: Vec<OwnedFd>,
+        senders: Vec<OwnedFd>,
+    ) -> io::Result<Vec<Program>> {
+        let (own, others) = (copies(&senders)?, copies(&receivers)?);
+        let mut programs = self.floods(receivers, senders);
+        programs.extend(self.back(own, others));
+        Ok(programs)
+    }
+
+    /// Senders first.
+    pub(super) fn floods(&self, receivers: Vec<OwnedFd>, senders: Vec<OwnedFd>) -> Vec<Program> {
+        let (sender, receiver) = self.engines;
+        let queues: Vec<Arc<NullQueue>> = self.flows.iter().map(|_| Arc::default()).collect();
+        let incoming = receivers.into_iter().enumerate().map(|(n, socket)| {
+            let here = self.flows.iter().zip(&queues);
+            let here = here.filter(|(flow, _)| flow.receiver == n);
+            let null = NullLink {
+                incoming: here.map(|(_, queue)| Arc::clone(queue)).collect(),
+                ..NullLink::default()
+            };
+            let link = Link {
+                null,
+                ..Link::of(socket, None)
+            };
+            (n, link)
+        });
+        let incoming = self
+            .by_receiver(incoming)
+            .into_iter()
+            .map(|links| Incoming {
+                flows: self.flow_counts(links.len()),
+                options: self.options(links, Direction::Receives, receiver),
+                tracker: self.trackers.received.clone(),
+            });
+        let outgoing = senders.into_iter().zip(self.flows.iter().zip(&queues));
+        let outgoing = outgoing.map(|(socket, (flow, queue))| {
+            let null = NullLink {
+                out: Arc::clone(queue),
+                ..NullLink::default()
+            };
+            Link {
+                null,
+                ..Link::of_client(socket, Some(flow.peer))
+            }
+        });
+        let outgoing = self.by_sender(outgoing).map(|(first, links)| Outgoing {
+            writers: self.writers(first, links.len()),
+            options: self.options(links, Direction::Sends, sender),
+        });
+        if self.case.threads.is_alone() {
+            let pairs = outgoing.zip(incoming);
+            pairs.map(|(out, into)| Program::Turns(out, into)).collect()
+        } else {
+            let floods = outgoing.map(Program::Flood);
+            floods.chain(incoming.map(Program::Sink)).collect()
+        }
+    }
+
+    /// The other direction, over the same sockets: those that receive first, as they run where those that send do.
+    fn back(&self, receivers: Vec<OwnedFd>, senders: Vec<OwnedFd>) -> Vec<Program> {
+        let (sender, receiver) = self.engines;
+        let into = receivers.into_iter();
+        let into = self.by_sender(into.map(|socket| Link::of_client(socket, None)));
+        let sinks = into.map(|(_, links)| {
+            Program::Sink(Incoming {
+                flows: None,
+                options: self.options(links, Direction::Receives, receiver),
+                tracker: self.trackers.received.clone(),
+            })
+        });
+        let out = senders.into_iter().zip(self.flows).enumerate();
+        let out = out.map(|(n, (socket, flow))| (n, Link::of(socket, Some(flow.source))));
+        let mut first = self.first_number_back();
+        let floods = self.by_receiver(out).into_iter().map(|links| {
+            let writers = self.writers(first, links.len());
+            first += number_of(links.len());
+            Program::Flood(Outgoing {
+                writers,
+                options: self.options(links, Direction::Sends, sender),
+            })
+        });
+        let floods: Vec<Program> = floods.collect();
+        sinks.chain(floods).collect()
+    }
+
+    /// The first number of what goes back: after those of the flows.
+    pub(super) fn first_number_back(&self) -> u16 {
+        number_of(self.flows.len())
+    }
+
+    /// What makes the datagrams of so many links differ, from that number on; nothing unless they are looked at.
+    fn writers(&self, first: u16, links: usize) -> Vec<SequenceWriter> {
+        let numbers = (first..).take(links);
+        let numbers = numbers.filter(|_| self.trackers.received.is_some());
+        let writer = |n| SequenceWriter::new(n, self.case.payload.bytes());
+        numbers.map(writer).collect()
+    }
+}
+
+/// The same sockets once more.
+fn copies(sockets: &[OwnedFd]) -> io::Result<Vec<OwnedFd>> {
+    sockets.iter().map(OwnedFd::try_clone).collect()
+}

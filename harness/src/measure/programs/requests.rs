@@ -1,0 +1,143 @@
+//! Who asks, who answers, and who collects the answers.
+
+use std::io;
+use std::net::UdpSocket;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+use socket2::SockRef;
+
+use super::{ProgramBuilder, number_of};
+use crate::data::{Connection, Rate};
+use crate::engine::{Direction, FlowCounts, FlowMeter, Link, ManyLinks};
+use crate::engines::Entry;
+use crate::workload::{
+    ArrivalSampler, Client, Collector, InFlight, Numbering, Pacer, Program, Role, Server,
+};
+
+impl ProgramBuilder<'_> {
+    /// Clients first, what collects answers last.
+    pub(super) fn requests(
+        &self,
+        receivers: Vec<OwnedFd>,
+        senders: Vec<OwnedFd>,
+    ) -> io::Result<Vec<Program>> {
+        let mut clients = Vec::with_capacity(senders.len());
+        let mut collectors = Vec::new();
+        let links = senders.into_iter().zip(self.flows);
+        let links = links.map(|(socket, flow)| Link::of_client(socket, Some(flow.peer)));
+        for (first, links) in self.by_sender(links) {
+            if let Some(rate) = self.case.rate {
+                let copy = |link: &Link| Ok(Link::of_client(link.socket.try_clone()?, link.peer));
+                let copies = links.iter().map(copy).collect::<io::Result<Vec<Link>>>()?;
+                let (pacer, collector) = self.paced(first, rate, links, copies);
+                clients.push(pacer);
+                collectors.push(collector);
+            } else {
+                clients.push(self.waiting(first, links));
+            }
+        }
+        let servers = receivers.into_iter().enumerate();
+        let servers = self.by_receiver(servers.map(|(n, socket)| (n, Link::of(socket, None))));
+        let servers = servers.into_iter().map(|links| self.server(links));
+        let servers = servers.collect::<io::Result<Vec<Program>>>()?;
+        let clients = clients.into_iter();
+        Ok(clients.chain(servers).chain(collectors).collect())
+    }
+
+    fn server(&self, links: Vec<Link>) -> io::Result<Program> {
+        let engine = self.engines.1;
+        // One that serves several clients over a socket is not connected.
+        let is_connected = links
+            .iter()
+            .all(|link| SockRef::from(&link.socket).peer_addr().is_ok());
+        let connection = if is_connected {
+            Connection::Connected
+        } else {
+            Connection::Unconnected
+        };
+        let roles = usize::from(roles_of(engine, &links));
+        let role = |links: &[Link]| {
+            let server = Server::new(self.case.service, self.trackers.received.clone());
+            let Some(model) = self.case.server_model else {
+                return Ok(Role::Server(server, connection));
+            };
+            let sockets = links.iter().map(|link| link.socket.try_clone());
+            let sockets = sockets.map(|socket| socket.map(UdpSocket::from));
+            let sockets = sockets.collect::<io::Result<_>>()?;
+            Ok(Role::Server(server.with_model(model, sockets), connection))
+        };
+        let roles = links.chunks(links.len() / roles).map(role);
+        let roles = roles.collect::<io::Result<_>>()?;
+        Ok(Program::Requests(
+            self.options(links, Direction::Both, engine),
+            roles,
+        ))
+    }
+
+    /// A client that asks again when it has its answer, over each of its links.
+    fn waiting(&self, first: u16, links: Vec<Link>) -> Program {
+        let (engine, outstanding) = (self.engines.0, self.case.outstanding_requests());
+        let (counts, meter) = (self.flow_counts(links.len()), Arc::default());
+        let roles = roles_of(engine, &links);
+        let mut sampler = self.sampler(engine, &links);
+        let role = |n: u16| {
+            let numbering = self.numbering((first, n), counts.as_ref());
+            let size = (outstanding, links.len() / usize::from(roles));
+            let client = Client::new(numbering, size, Arc::clone(&meter));
+            Role::Client(client.looking_at(sampler.take()))
+        };
+        let roles = (0..roles).map(role).collect();
+        Program::Requests(self.options(links, Direction::Both, engine), roles)
+    }
+
+    /// A client that asks at a rate: what sends, and what receives.
+    fn paced(&self, first: u16, rate: Rate, out: Vec<Link>, into: Vec<Link>) -> (Program, Program) {
+        let (engine, links) = (self.engines.0, out.len());
+        let clients = self.case.threads.senders() as f64;
+        let gap_ns = 1e9 * clients / rate.per_second();
+        let arrivals = self.case.arrivals.unwrap_or_default();
+        let shared = (Arc::new(InFlight::every(gap_ns)), Arc::default());
+        let numbering = self.numbering((first, 0), None);
+        let pacer = Pacer::new(numbering, links, gap_ns, arrivals, shared.clone());
+        let counts = self.flow_counts(links);
+        let mut sampler = self.sampler(engine, &into);
+        let role = |n: u16| {
+            let numbering = self.numbering((first, n), counts.as_ref());
+            let collector = Collector::new(numbering, shared.clone());
+            Role::Collector(collector.looking_at(sampler.take()))
+        };
+        let collectors = (0..roles_of(engine, &into)).map(role).collect();
+        let out = self.options(out, Direction::Sends, engine);
+        let into = self.options(into, Direction::Receives, engine);
+        (
+            Program::Requests(out, vec![Role::Pacer(pacer)]),
+            Program::Requests(into, collectors),
+        )
+    }
+
+    /// Of the n-th role of a client whose flows begin with that number. It counts its answers where there are counts.
+    fn numbering(&self, (first, n): (u16, u16), counts: Option<&FlowCounts>) -> Numbering {
+        let flows = counts.map(|counts| FlowMeter {
+            counts: counts.clone(),
+            first: n.into(),
+        });
+        Numbering::new(first + n, self.trackers.answers.clone()).counting(flows)
+    }
+
+    /// Of the datagrams that come over the first link, where the kernel tells when they came, and the engine takes one at
+    /// a time.
+    fn sampler(&self, engine: &Entry, links: &[Link]) -> Option<ArrivalSampler> {
+        let first = links.first().filter(|_| !engine.about.takes_ahead)?;
+        let is_udp = self.case.transport.is_none();
+        is_udp.then(|| ArrivalSampler::of(&first.socket))?
+    }
+}
+
+/// One role over all links, or one for each, as the engine serves them.
+fn roles_of(engine: &Entry, links: &[Link]) -> u16 {
+    match engine.many_links.0 {
+        ManyLinks::PortEach => number_of(links.len()),
+        ManyLinks::No | ManyLinks::OnePort => 1,
+    }
+}

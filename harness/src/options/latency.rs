@@ -1,0 +1,114 @@
+//! `latency`: what was typed becomes a sweep of requests, first of clients that wait for each answer, then at parts of
+//! the rate that these reach.
+
+use std::time::Duration;
+
+use super::Request;
+use crate::cli::RunArgs;
+use crate::data::{Arrivals, Case, Connection, Ip, Rate, Workload};
+use crate::error::UsageError;
+use crate::plan::{Block, LOADS_PCT, Plan, Planned, Verdict};
+
+/// At a tenth of 10,000 answers per second, ten of 1000 take longer than the 99th percentile after a second.
+const DEFAULT_DURATION: Duration = Duration::from_secs(2);
+const DEFAULT_PAYLOAD: u32 = 26;
+
+/// Fills in what was not typed, and takes away what is for the second half: how requests are spread over time.
+///
+/// # Errors
+/// What cannot be chosen here.
+pub fn complete(args: &mut RunArgs) -> Result<Option<Vec<Arrivals>>, UsageError> {
+    let given = &mut args.parameters;
+    if let Some(workload) = given
+        .workload
+        .iter()
+        .flatten()
+        .find(|it| **it != Workload::Ask)
+    {
+        return Err(UsageError::flag(
+            "--workload",
+            workload,
+            "latency is of requests: leave it out",
+        ));
+    }
+    if let Some(rate) = given.rate.iter().flatten().next() {
+        let fix = "latency finds the rates: leave it out, or use udpbench --workload ask --rate";
+        return Err(UsageError::flag("--rate", rate, fix));
+    }
+    if let Some(outstanding) = given.outstanding.iter().flatten().next() {
+        let fix = "a client of latency waits for each answer: leave it out, or use udpbench --workload ask";
+        return Err(UsageError::flag("--outstanding", outstanding, fix));
+    }
+    given.workload = Some(vec![Workload::Ask]);
+    given
+        .threads
+        .get_or_insert_with(|| 2.try_into().into_iter().collect());
+    given
+        .payload
+        .get_or_insert_with(|| DEFAULT_PAYLOAD.try_into().into_iter().collect());
+    given.ip.get_or_insert_with(|| vec![Ip::V4]);
+    given
+        .connection
+        .get_or_insert_with(|| vec![Connection::Connected]);
+    args.measuring.no_reference = true;
+    if !args.measuring.quick {
+        args.measuring.duration.get_or_insert(DEFAULT_DURATION);
+    }
+    Ok(given.arrivals.take())
+}
+
+impl Request {
+    /// Adds the same cases at parts of the rates that were reached, in answers per second.
+    pub fn add_loads(&mut self, args: &RunArgs, reached: &[(Case, f64)], arrivals: &[Arrivals]) {
+        let mut blocks: Vec<Block> = Vec::new();
+        for (case, arrivals) in reached
+            .iter()
+            .flat_map(|of| arrivals.iter().map(move |it| (of, *it)))
+        {
+            for load_pct in LOADS_PCT {
+                let (case, reached) = case;
+                let case = Case {
+                    rate: Some(rate(reached * load_pct / 100.0)),
+                    arrivals: Some(arrivals).filter(|it| *it != Arrivals::default()),
+                    ..*case
+                };
+                let verdict = Verdict::Skip("not judged yet".to_owned());
+                let (key, planned) = (case.block(), Planned { case, verdict });
+                match blocks.iter_mut().find(|block| block.key == key) {
+                    Some(block) => block.cases.push(planned),
+                    None => blocks.push(Block {
+                        key,
+                        cases: vec![planned],
+                    }),
+                }
+            }
+        }
+        let added = Plan {
+            engines: self.plan.engines.clone(),
+            blocks,
+        };
+        self.plan.blocks.extend(self.judged(args, &added).blocks);
+    }
+}
+
+fn rate(per_second: f64) -> Rate {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "saturates"
+    )]
+    let whole = per_second.round().clamp(1.0, f64::from(Rate::MAX)) as u32;
+    Rate::try_from(whole).expect("within its limits")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_is_within_its_limits() {
+        for (per_second, expected) in [(0.0, 1), (1234.5, 1235), (1e12, Rate::MAX)] {
+            assert_eq!(u32::from(rate(per_second)), expected);
+        }
+    }
+}

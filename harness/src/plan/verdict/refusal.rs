@@ -1,0 +1,193 @@
+//! Why a case does not run.
+
+use super::flows::cannot_serve;
+use super::transport::cannot_carry;
+use super::{is_fragmented, lanes_on_workers};
+use crate::data::{
+    Case, Ip, LEAST_REQUEST_BYTES, Payload, ServerModel, Sharing, Spread, Wait, Workload,
+};
+use crate::engine::ManyLinks;
+use crate::engines::{self, Engines, Entry};
+use crate::plan::Conditions;
+use crate::workload::TIMEOUT_NS;
+
+/// Why a case makes no sense, or cannot run here.
+pub(super) fn refusal(
+    case: &Case,
+    (sender, receiver): Engines,
+    conditions: &Conditions,
+) -> Option<String> {
+    for entry in [sender, receiver] {
+        let mut refusals = conditions.engine_refusals.iter();
+        if let Some((_, reason)) = refusals.find(|(refused, _)| *refused == entry) {
+            return Some(format!("{entry} cannot run here: {reason}"));
+        }
+    }
+    if sender != receiver {
+        if let Some(idle) = [sender, receiver]
+            .into_iter()
+            .find(|entry| !entry.about.moves_datagrams)
+        {
+            return Some(format!(
+                "{idle} moves no datagrams: sender and receiver must both be {idle}"
+            ));
+        }
+    }
+    let transport = case.transport();
+    if transport.keeps_messages() && u32::from(case.payload) > Payload::MAX_DATAGRAM {
+        let most = Payload::MAX_DATAGRAM;
+        return Some(format!(
+            "{transport} carries {most} B at most in one message"
+        ));
+    }
+    if let Some(transport) = case.transport {
+        if let Some(reason) = cannot_carry(case, transport, (sender, receiver)) {
+            return Some(reason);
+        }
+    }
+    if case.asks() {
+        if let Some(reason) = cannot_ask(case, (sender, receiver)) {
+            return Some(reason);
+        }
+    }
+    if case.flows.is_some() {
+        if let Some(reason) = cannot_serve(case, (sender, receiver), conditions) {
+            return Some(reason);
+        }
+    }
+    if case.workload == Some(Workload::Duplex) {
+        if let Some(reason) = cannot_duplex(case, (sender, receiver)) {
+            return Some(reason);
+        }
+    }
+    if case.threads.is_alone() {
+        let Some(both) = engines::together(sender, receiver) else {
+            return Some(
+                "one thread runs one engine: sender and receiver must be the same".to_owned(),
+            );
+        };
+        if let Err(reason) = both.about.one_thread {
+            return Some(format!("{both} {reason}"));
+        }
+    }
+    if sender.about.never_fragments && is_fragmented(case) {
+        let most = Payload::MAX_UNFRAGMENTED_V6;
+        return Some(format!(
+            "{sender} forbids fragmentation: above {most} B IPv6 needs two fragments"
+        ));
+    }
+    if case.sharing == Some(Sharing::Reuseport(Spread::Bpf)) {
+        if let Some(reason) = conditions.steering_refusal {
+            return Some(reason.to_owned());
+        }
+    }
+    if let Some(reason) = too_few_workers(case, (sender, receiver)) {
+        return Some(reason);
+    }
+    let refusal = conditions.host.refusal(case.ip).map(str::to_owned);
+    refusal.or_else(|| has_no_address(case))
+}
+
+/// Why there is nothing to send to, if it is so.
+fn has_no_address(case: &Case) -> Option<String> {
+    let is_missing = case.receivers_address().is_none();
+    is_missing.then(|| {
+        let link = if case.ip == Ip::V6 {
+            " (one of fe80::/10 is not enough)"
+        } else {
+            ""
+        };
+        format!(
+            "no interface that is up has an IP{} address but for loopback's{link}: see ip -br address",
+            case.ip
+        )
+    })
+}
+
+/// Why nobody can ask or answer in a case, if it is so.
+fn cannot_ask(case: &Case, (sender, receiver): Engines) -> Option<String> {
+    if case.threads.is_alone() {
+        return Some("a client and a server need a thread each: use --threads 2".to_owned());
+    }
+    if case.payload.bytes() < LEAST_REQUEST_BYTES {
+        return Some(format!(
+            "a request holds its number: use a payload of {LEAST_REQUEST_BYTES} B or more"
+        ));
+    }
+    if case.tokio_workers.is_some() && (case.is_open_loop() || case.service.is_some()) {
+        let why = "--rate and --service sleep or work, and would hold up a worker: leave out --tokio-workers";
+        return Some(why.to_owned());
+    }
+    let spins = case.wait == Some(Wait::Spin) || sender.about.always_spins;
+    if case.is_open_loop() && spins {
+        let why = "with --rate, a client that spins would take the CPU from the thread that sends";
+        return Some(why.to_owned());
+    }
+    if let Some(service) = case.service.filter(|_| !case.is_open_loop()) {
+        let clients = case.threads.senders().div_ceil(case.threads.receivers());
+        let at_a_time = case.server_model.unwrap_or_default().at_a_time();
+        let requests = clients * case.flows_each() * case.outstanding_requests();
+        // Threads that compute have the server's CPU.
+        let at_a_time = if service.sleeps { at_a_time } else { 1 };
+        let queue_ns = service.ns * requests.div_ceil(at_a_time) as u64;
+        if queue_ns >= TIMEOUT_NS {
+            return Some(format!(
+                "requests would wait for {} ms, and are given up after {}: use a shorter --service or fewer requests",
+                queue_ns / 1_000_000,
+                TIMEOUT_NS / 1_000_000
+            ));
+        }
+    }
+    if case.server_model == Some(ServerModel::SpawnBlocking) && !receiver.about.spawns_blocking {
+        return Some(format!(
+            "{receiver} has no threads for what blocks: use --server-model pool, or tokio"
+        ));
+    }
+    let has_many = case.flows.is_some() && !case.serves_from_one_socket();
+    let has_a_port_each = has_many && receiver.many_links.0 == ManyLinks::PortEach;
+    if case.server_model == Some(ServerModel::Pool) && has_a_port_each {
+        return Some(format!(
+            "each flow of {receiver} would have a pool: use --server-model spawn-blocking"
+        ));
+    }
+    [sender, receiver].into_iter().find_map(|entry| {
+        let reason = entry.about.answers.err()?;
+        Some(format!("{entry} {reason}"))
+    })
+}
+
+/// Why a case cannot flood both ways, if it is so.
+fn cannot_duplex(case: &Case, (sender, receiver): Engines) -> Option<String> {
+    if !sender.about.moves_datagrams {
+        return Some(format!("{sender} moves no datagrams, in neither direction"));
+    }
+    let threads = case.threads;
+    if threads.senders() != threads.receivers() || threads.is_alone() {
+        return Some("each sender has one receiver: use an even number of --threads".to_owned());
+    }
+    let is_steered = case.sharing == Some(Sharing::Reuseport(Spread::Bpf));
+    if is_steered || case.sharing.is_some_and(|sharing| !sharing.is_even()) {
+        return Some("each sender has one receiver: leave out --sharing and --spread".to_owned());
+    }
+    if case.tokio_workers.is_some() {
+        return Some("each socket has two threads: leave out --tokio-workers".to_owned());
+    }
+    // A thread that spins and one that sleeps cannot have one socket.
+    let waits_alike = sender.pair() == receiver.pair();
+    (!waits_alike).then(|| {
+        format!("{sender} and {receiver} would share each socket, and each waits in its own way")
+    })
+}
+
+/// A lane that goes on until `WouldBlock` gives way to no other one on its worker, and so starves it.
+fn too_few_workers(case: &Case, (sender, receiver): Engines) -> Option<String> {
+    let (workers, lanes) = (
+        case.tokio_workers?,
+        lanes_on_workers(case, (sender, receiver)),
+    );
+    let is_greedy = |entry: &&Entry| entry.about.shares_workers && entry.about.one_thread.is_err();
+    let greedy = [sender, receiver].into_iter().find(is_greedy)?;
+    (workers.count() < lanes).then(|| {
+        format!("{greedy} never yields: {lanes} tasks need {lanes} workers, not {workers}")
+    })
+}

@@ -1,0 +1,99 @@
+//! What can go over other transports than UDP.
+
+use crate::data::{Buffer, Case, ServerModel, Transport};
+use crate::engines::{self, Engines, Entry};
+
+/// What a connection takes at least while nobody reads, in bytes, where no buffer size is asked for: Unix sockets have 208
+/// KiB, and TCP over loopback more.
+const ROOM_BYTES: usize = 64 << 10;
+/// What the kernel counts for each message besides its bytes.
+const OVERHEAD_BYTES: usize = 1 << 10;
+/// Messages that a Unix socket which keeps them apart takes at least (`net.unix.max_dgram_qlen`).
+const MOST_UNIX_DATAGRAMS: usize = 10;
+
+/// Why the messages of a case cannot go over its transport, if it is so.
+pub(super) fn cannot_carry(
+    case: &Case,
+    transport: Transport,
+    (sender, receiver): Engines,
+) -> Option<String> {
+    let goes = |entry: &Entry| entry.carrier(transport).is_some();
+    if let Some(entry) = [sender, receiver].into_iter().find(|entry| !goes(entry)) {
+        let those = engines::ALL.iter().filter(|entry| goes(entry));
+        let those: Vec<&str> = those.map(|entry| entry.about.name).collect();
+        if those.is_empty() {
+            return Some(format!(
+                "this udpbench was built without the feature {transport}: use one that was built with it"
+            ));
+        }
+        return Some(format!(
+            "{entry} does not go over {transport} here, {} does",
+            those.join(" or ")
+        ));
+    }
+    let bytes_of = |entry: &Entry, is_client| {
+        let carrier = entry.carrier(transport)?;
+        (carrier.bytes_of)(case.payload.bytes(), is_client)
+    };
+    if [true, false].map(|it| bytes_of(sender, it))
+        != [true, false].map(|it| bytes_of(receiver, it))
+    {
+        return Some(format!(
+            "{sender} and {receiver} write different heads before messages over {transport}"
+        ));
+    }
+    if case.flows.is_some() {
+        return Some(format!(
+            "over {transport} each pair of threads has one connection: leave out --flows"
+        ));
+    }
+    let threads = case.threads;
+    if !threads.is_alone() && threads.senders() != threads.receivers() {
+        return Some(
+            "each connection has a thread at either end: use an even number of --threads"
+                .to_owned(),
+        );
+    }
+    let is_bare = matches!(transport, Transport::UnixStream | Transport::Tcp);
+    if is_bare && case.payload.bytes() == 0 {
+        return Some(
+            "a stream has no messages of 0 bytes: use a --payload of 1 or more".to_owned(),
+        );
+    }
+    // The two lowest bits are those of congestion, which TCP sets itself (RFC 3168).
+    if case.tos.is_some_and(|tos| tos.byte() % 4 != 0) {
+        return Some(
+            "TCP sets the two lowest bits of --tos itself: use a multiple of 4".to_owned(),
+        );
+    }
+    let model = case.server_model.unwrap_or_default();
+    if model != ServerModel::Inline {
+        return Some(format!(
+            "over {transport} answers come in the order of requests: use --server-model inline"
+        ));
+    }
+    waits_for_ever(case, transport)
+}
+
+/// Why both ends of a connection might wait for room while neither reads, if it is so.
+fn waits_for_ever(case: &Case, transport: Transport) -> Option<String> {
+    let asked = [case.sndbuf, case.rcvbuf_asked()].into_iter().flatten();
+    let asked = asked.map(Buffer::bytes).min();
+    let room = ROOM_BYTES.min(asked.unwrap_or(ROOM_BYTES));
+    let payload = case.payload.bytes();
+    if case.threads.is_alone() && payload > room {
+        return Some(format!(
+            "one thread that sends before it receives would wait for room: use --threads 2, or {room} B or less"
+        ));
+    }
+    let outstanding = case.outstanding_requests();
+    let is_closed_loop = case.asks() && !case.is_open_loop();
+    let are_many = outstanding * (payload + OVERHEAD_BYTES) > room
+        || (transport == Transport::UnixDgram && outstanding > MOST_UNIX_DATAGRAMS);
+    (is_closed_loop && outstanding > 1 && are_many).then(|| {
+        format!(
+            "{outstanding} requests of {payload} B and their answers may fill a connection both ways while neither end \
+             reads: use a smaller --outstanding or --payload"
+        )
+    })
+}

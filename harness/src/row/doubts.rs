@@ -1,0 +1,93 @@
+//! What may be wrong with the round trips of a case.
+
+use super::{numbers, round_trips};
+use crate::data::{Arrivals, Case, Sample};
+
+/// Why the round trips of a case say nothing, if they do not: more was asked than could be answered, and the longer
+/// that lasts, the longer they are.
+pub(super) fn overload(case: &Case, samples: &[Sample]) -> Option<String> {
+    let rate = case.rate.filter(|_| case.is_open_loop())?;
+    let seconds: f64 = samples.iter().map(numbers::window_seconds).sum();
+    let answered: u64 = samples.iter().map(numbers::received).sum();
+    let asked = rate.per_second() * seconds;
+    let by_chance = match case.arrivals.unwrap_or_default() {
+        // What is under way at the edges of a window.
+        Arrivals::Even => 2.0 * samples.len() as f64 * case.threads.senders() as f64 / asked,
+        // Four standard deviations.
+        Arrivals::Poisson => 4.0 / asked.sqrt(),
+    };
+    let slack = by_chance.max(0.02);
+    (asked > 0.0 && (answered as f64) < asked * (1.0 - slack)).then(|| {
+        let answered = answered as f64 / seconds;
+        format!("above capacity: of {rate} requests per second {answered:.0} were answered, so no round trips")
+    })
+}
+
+/// That the round trips of a case rose or fell in the course of the sweep, if they did: the machine drifts.
+pub(super) fn drift(samples: &[Sample]) -> Option<String> {
+    const PROBABLE: f64 = 0.001;
+    let trend = round_trips::trend(samples).filter(|trend| trend.p_value < PROBABLE)?;
+    let way = if trend.rises { "longer" } else { "shorter" };
+    Some(format!(
+        "round trips became {way} in the course of the sweep (rtt_trend_p): the machine drifts"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{Histogram, RoundTrips};
+    use crate::row::tests::{self, six};
+
+    /// What is said of windows of 100 ms in which so many requests of a rate of 10,000 per second were answered.
+    fn overload_of(key: &str, answered: [u64; 6]) -> Option<String> {
+        let case = Case::of_key(&format!("std:std/2t/300B/connected/v4/ask/{key}"));
+        let mut samples = six();
+        for (sample, answered) in samples.iter_mut().zip(answered) {
+            sample.lanes[1].received_packets = answered;
+        }
+        overload(&case.expect("a case"), &samples)
+    }
+
+    #[test]
+    fn above_capacity_is_where_fewer_are_answered_than_chance_would_have_it() {
+        for enough in [[1000; 6], [985; 6], [1100, 900, 1000, 1000, 1000, 1000]] {
+            assert_eq!(overload_of("rate10000", enough), None, "{enough:?}");
+        }
+        let too_few = overload_of("rate10000", [970; 6]).expect("3 % fewer");
+        let expected = "above capacity: of 10000 requests per second 9700 were answered";
+        assert!(too_few.starts_with(expected), "{too_few}");
+        // At random, 6,000 are 77 more or less: four times that are 5 %.
+        assert_eq!(overload_of("rate10000/poisson", [960; 6]), None);
+        assert!(overload_of("rate10000/poisson", [940; 6]).is_some());
+        assert_eq!(
+            overload_of("outstanding2", [1; 6]),
+            None,
+            "no rate was given"
+        );
+    }
+
+    /// A window in which all round trips were in that bucket.
+    fn window(round: u32, bucket: usize) -> Sample {
+        let counts = (0..=bucket).map(|it| if it == bucket { 100 } else { 0 });
+        Sample {
+            round_trips: Some(RoundTrips {
+                times: Histogram::of_counts(counts),
+                ..RoundTrips::default()
+            }),
+            ..tests::window(round)
+        }
+    }
+
+    #[test]
+    fn round_trips_that_become_longer_over_the_rounds_are_said_to() {
+        let rising: Vec<Sample> = (1..=15).map(|n| window(n, 200 + n as usize)).collect();
+        let said = drift(&rising).expect("each is longer");
+        assert!(said.starts_with("round trips became longer"), "{said}");
+        let steady: Vec<Sample> = (1..=15)
+            .map(|n| window(n, 200 + n as usize * 7 % 15))
+            .collect();
+        assert_eq!(drift(&steady), None);
+        assert_eq!(drift(&rising[..5]), None, "too few");
+    }
+}
