@@ -25,6 +25,9 @@ class Technique:
     batches: bool = False
     libraries: tuple = ()
     transport: str = "udp"
+    # Those of both ends. What the kernel chooses for TCP grows for half a second, each time to another size, and
+    # what a message costs with it.
+    buffer_bytes: int = 0
 
 
 TECHNIQUES = [
@@ -34,9 +37,9 @@ TECHNIQUES = [
     Technique("gso", "gso", "gso.h", "recvmmsg.h", batches=True),
     Technique("gso-gro", "gso-gro", "gso.h", "gro.h"),
     Technique("uring", "uring", "uring_send.h", "uring_recv.h", batches=True, libraries=("uring",)),
-    Technique("std-unix-dgram", "std", "send.h", "recv.h", transport="unix-dgram"),
-    Technique("std-unix-stream", "std", "write.h", "read.h", transport="unix-stream"),
-    Technique("std-tcp", "std", "write.h", "read.h", transport="tcp"),
+    Technique("std-unix-dgram", "std", "write.h", "recv.h", transport="unix-dgram"),
+    Technique("std-unix-stream", "std", "send_stream.h", "recv_stream.h", transport="unix-stream"),
+    Technique("std-tcp", "std", "send_stream.h", "recv_stream.h", transport="tcp", buffer_bytes=128 << 10),
 ]
 
 
@@ -101,7 +104,8 @@ def output_of(command, stderr=subprocess.PIPE, reason=lambda stdout: "", skip=No
 
 def run_c(technique, payload, args):
     sender, receiver = args.pin
-    command = [c_program(technique), "--payload", payload, "--batch", args.batch, "--rcvbuf", args.rcvbuf]
+    rcvbuf = technique.buffer_bytes or args.rcvbuf
+    command = [c_program(technique), "--payload", payload, "--batch", args.batch, "--rcvbuf", rcvbuf]
     command += ["--sender-cpu", sender, "--receiver-cpu", receiver, "--warmup-ms", args.warmup_ms]
     command += ["--window-ms", args.window_ms, "--windows", args.windows]
     return dict(field.split("=") for field in output_of(command, skip=CANNOT_RUN_HERE).split())
@@ -110,7 +114,9 @@ def run_c(technique, payload, args):
 def run_udpbench(technique, program, payload, args, warnings):
     sender, receiver = args.pin
     command = [program.resolve(), "--engine", technique.engine, "--connection", technique.connection]
-    command += ["--ip", "v4", "--threads", 2, "--payload", payload, "--rcvbuf", args.rcvbuf]
+    command += ["--ip", "v4", "--threads", 2, "--payload", payload]
+    command += ["--rcvbuf", technique.buffer_bytes or args.rcvbuf]
+    command += ["--sndbuf", technique.buffer_bytes] if technique.buffer_bytes else []
     command += ["--batch", args.batch] if technique.batches else []
     command += ["--transport", technique.transport]
     command += ["--pin", f"{sender}:{receiver}", "--warmup", f"{args.warmup_ms}ms", "--soak", "0s"]

@@ -4,7 +4,8 @@
 // One thread sends, one receives, over 127.0.0.1; how, the two files say that are included below:
 //
 //     gcc -O3 -pthread -DSENDER='"sendmmsg.h"' -DRECEIVER='"recvmmsg.h"' flood.c -o flood   # uring*: -luring
-//     gcc ... -DCONNECTION=TCP -DSENDER='"write.h"' -DRECEIVER='"read.h"'   # or UNIX_STREAM; UNIX_DGRAM: send.h, recv.h
+//     gcc ... -DCONNECTION=TCP -DSENDER='"send_stream.h"' -DRECEIVER='"recv_stream.h"'   # or UNIX_STREAM
+//     gcc ... -DCONNECTION=UNIX_DGRAM -DSENDER='"write.h"' -DRECEIVER='"recv.h"'
 //     ./flood --payload 300 --sender-cpu 1 --receiver-cpu 0
 //
 // The method is udpbench's (harness/src/measure/mod.rs), so that only the loops differ: every window is a run of
@@ -189,15 +190,16 @@ static uint64_t clock_ns(clockid_t clock)
     return now.tv_sec * NS_PER_S + now.tv_nsec;
 }
 
-static void open_sockets(struct run *run)
+static void open_sockets(struct run *run, int buffer_bytes)
 {
     struct end *sender = &run->sender.end, *receiver = &run->receiver.end;
     if (CONNECTION != NONE) {
-        open_connection(CONNECTION, &sender->fd, &receiver->fd);
+        open_connection(CONNECTION, buffer_bytes, &sender->fd, &receiver->fd);
         return;
     }
     receiver->fd = bound_socket(&sender->peer);
     sender->fd = bound_socket(&receiver->peer);
+    set_buffer(receiver->fd, SO_RCVBUFFORCE, SO_RCVBUF, buffer_bytes);
     if (IS_CONNECTED) {
         connect_to(sender->fd, &sender->peer);
         connect_to(receiver->fd, &receiver->peer);
@@ -295,10 +297,7 @@ static void measure(const struct settings *settings, struct costs *costs, struct
 {
     struct end end = { .payload_bytes = settings->payload_bytes, .batch = settings->batch };
     struct run run = { .sender.end = end, .receiver.end = end };
-    open_sockets(&run);
-    // A connection has the buffers that the kernel chooses, as udpbench's have.
-    if (CONNECTION == NONE)
-        set_rcvbuf(run.receiver.end.fd, settings->rcvbuf_bytes);
+    open_sockets(&run, settings->rcvbuf_bytes);
     totals->rcvbuf_bytes = rcvbuf(run.receiver.end.fd);
 
     pthread_barrier_init(&run.gate, NULL, 3);
