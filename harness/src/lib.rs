@@ -29,6 +29,7 @@
 //! | [`data`] | cases and parameters, engines by name, samples, books |
 //! | [`sys`] | what Linux tells and does: `/proc`, `/sys`, clocks, signals, socket options |
 //! | [`stats`] | estimates and their intervals |
+//! | [`nearest`] | what was probably meant |
 //! | [`packed`] | texts that are compiled in |
 //! | [`escape`] | what a terminal would obey, made visible |
 //! | [`error`] | what the user got wrong |
@@ -57,6 +58,7 @@ pub mod escape;
 pub mod export;
 pub mod log;
 pub mod measure;
+pub mod nearest;
 pub mod options;
 pub mod packed;
 pub mod percent;

@@ -39,7 +39,7 @@ impl Threads {
 bounded! {
     /// Payload of each datagram or message, in bytes: 0 to [`Payload::MAX`], and to [`Payload::MAX_DATAGRAM`] of what is
     /// sent in one piece.
-    Payload(u32, "u32"), 0, Self::MAX,
+    Payload(u32, "u32", bytes), 0, Self::MAX,
     "use a number of bytes from {} to {}; a UDP datagram carries 65507 at most"
 }
 

@@ -1,11 +1,14 @@
 //! Types of parameters: numbers with limits, where what is beyond them is refused when it is parsed, with the fix;
 //! and choices by name.
 
-/// A number from `least` to `most`, of a primitive type that serde is told by its name.
+/// A number from `least` to `most`, of a primitive type that serde is told by its name. One of `bytes` may be typed with
+/// k or M, as for iperf3: 1024 or 1024 times 1024 of them.
 macro_rules! bounded {
+    (@parse bytes, $text:expr, $number:ty) => { super::bounded::bytes::<$number>($text) };
+    (@parse $text:expr, $number:ty) => { $text.parse::<$number>().ok() };
     (
         $(#[$doc:meta])*
-        $name:ident($number:ty, $number_name:literal), $least:expr, $most:expr, $fix:literal
+        $name:ident($number:ty, $number_name:literal $(, $bytes:ident)?), $least:expr, $most:expr, $fix:literal
     ) => {
         $(#[$doc])*
         #[derive(
@@ -43,7 +46,7 @@ macro_rules! bounded {
             type Err = String;
 
             fn from_str(text: &str) -> Result<Self, String> {
-                let number = text.parse::<$number>().ok();
+                let number = bounded!(@parse $($bytes,)? text, $number);
                 number.and_then(|number| Self::try_from(number).ok()).ok_or_else(Self::fix)
             }
         }
@@ -54,6 +57,18 @@ macro_rules! bounded {
             }
         }
     };
+}
+
+/// A number of bytes: `9000`, `1k`, `4M`. `None`: it is none, or too large for its type.
+pub(super) fn bytes<T: TryFrom<u64>>(text: &str) -> Option<T> {
+    let (number, times) = match text.strip_suffix(['k', 'K']) {
+        Some(number) => (number, 1 << 10),
+        None => text
+            .strip_suffix(['m', 'M'])
+            .map_or((text, 1), |number| (number, 1 << 20)),
+    };
+    let bytes = number.parse::<u64>().ok()?.checked_mul(times)?;
+    T::try_from(bytes).ok()
 }
 
 /// A choice: parsed, shown and stored by the names that its variants have on the command line.
@@ -108,3 +123,29 @@ macro_rules! stored_as_text {
 }
 
 pub(super) use {bounded, choice, stored_as_text};
+
+#[cfg(test)]
+mod tests {
+    use super::bytes;
+
+    #[test]
+    fn bytes_may_have_a_unit() {
+        for (text, expected) in [
+            ("0", Some(0)),
+            ("9000", Some(9000)),
+            ("1k", Some(1024)),
+            ("64K", Some(65_536)),
+            ("1M", Some(1 << 20)),
+            ("4m", Some(4 << 20)),
+            ("k", None),
+            ("1kk", None),
+            ("-1k", None),
+            ("1.5k", None),
+            ("1G", None),
+            ("99999999999999999999k", None),
+            ("4096M", None),
+        ] {
+            assert_eq!(bytes::<u32>(text), expected, "{text}");
+        }
+    }
+}

@@ -23,7 +23,7 @@ macro_rules! parameters {
                     default |board, _extent| board.threads.clone(), applies |_| true
                 }
 
-                /// Payloads in bytes, 0 to 65507, and to 1048576 in a stream (--transport)
+                /// Payloads in bytes (1460, 9k), 0 to 65507, and to 1M in a stream (--transport)
                 /// [default: as the board profile says, mostly 26,300,1460]
                 payload: one $crate::data::Payload {
                     flag "--payload", key "{}B", usual [],
@@ -37,7 +37,7 @@ macro_rules! parameters {
                     applies |_| true
                 }
 
-                /// SO_RCVBUF that receivers ask for, in bytes; the size granted is in every row
+                /// SO_RCVBUF that receivers ask for, in bytes (4M); the size granted is in every row
                 /// [default: 4194304]
                 rcvbuf: one $crate::data::Buffer {
                     flag "--rcvbuf", key "rcvbuf{}", usual [$crate::data::Buffer::DEFAULT],

@@ -10,7 +10,7 @@ use super::bounded::{bounded, choice};
 bounded! {
     /// What is asked for as SO_RCVBUF or SO_SNDBUF, in bytes: 1 to [`Buffer::MAX`]. The kernel grants twice
     /// as much, up to its limit (socket(7)).
-    Buffer(u32, "u32"), 1, Self::MAX, "use a number of bytes from {} to {}"
+    Buffer(u32, "u32", bytes), 1, Self::MAX, "use a number of bytes from {} to {}"
 }
 
 impl Buffer {

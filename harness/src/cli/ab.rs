@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::Args;
 
 use super::AskedArgs;
+use super::number::within;
 use crate::duration;
 
 /// The options of `ab`.
@@ -90,7 +91,7 @@ pub struct SidesArgs {
 #[command(next_help_heading = "Measuring")]
 pub struct RoundsArgs {
     /// Rounds, each a window of every case on both sides, 6 or more
-    #[arg(long, value_name = "N", default_value = "20", value_parser = clap::value_parser!(u32).range(6..=1000), allow_negative_numbers = true, conflicts_with = "resume")]
+    #[arg(long, value_name = "N", default_value = "20", value_parser = within(6_u32..=1000), allow_negative_numbers = true, conflicts_with = "resume")]
     pub rounds: u32,
     /// decision: up to five times the rounds, until every case and part has its verdict
     #[arg(

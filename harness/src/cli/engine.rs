@@ -2,6 +2,7 @@
 
 use crate::data::Group;
 use crate::engines::{self, Entry};
+use crate::nearest;
 
 /// An engine, or several of those that move datagrams and do not starve.
 #[derive(Clone, Copy, Debug)]
@@ -43,11 +44,12 @@ pub(super) fn engine(name: &str) -> Result<EngineArg, String> {
     }
     engines::find(name).map(EngineArg::One).ok_or_else(|| {
         let groups = Group::NAMED.map(|group| group.to_string());
-        let names: Vec<&str> = engines::ALL.iter().map(|entry| entry.about.name).collect();
+        let engines = engines::ALL.iter().map(|entry| entry.about.name);
+        let names = groups.iter().map(String::as_str).chain(engines);
         format!(
-            "no such engine; use all, a group ({}) or an engine ({}); see udpbench engines",
-            groups.join(", "),
-            names.join(", ")
+            "no such engine; {}`udpbench engines` lists them; groups of them are {} and all",
+            nearest::hint(name, names),
+            groups.join(", ")
         )
     })
 }

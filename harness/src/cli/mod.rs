@@ -7,6 +7,7 @@
 
 mod ab;
 mod engine;
+mod number;
 mod parameters;
 mod results;
 mod run;

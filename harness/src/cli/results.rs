@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 
+use super::number::within;
 use crate::compare::{self, Threshold};
 use crate::export::Format;
 use crate::rank;
@@ -137,7 +138,7 @@ pub struct RankArgs {
     )]
     pub by: rank::By,
     /// Engines shown of each setting; over all settings, all are shown
-    #[arg(long, value_name = "N", default_value = "3", value_parser = clap::value_parser!(u16).range(1..), allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", default_value = "3", value_parser = within(1_u16..=1000), allow_negative_numbers = true)]
     pub top: u16,
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::Args;
 
 use super::ParameterArgs;
+use super::number::within;
 use crate::duration;
 use crate::export::Format;
 use crate::percent;
@@ -45,7 +46,7 @@ pub struct MeasuringArgs {
     pub duration: Option<Duration>,
 
     /// Windows per case, at least 5 [default: 15, or as many as leave windows of 50ms, but 6 at least]
-    #[arg(long, conflicts_with = "resume", value_name = "N", value_parser = clap::value_parser!(u32).range(5..=10_000), allow_negative_numbers = true)]
+    #[arg(long, conflicts_with = "resume", value_name = "N", value_parser = within(5_u32..=10_000), allow_negative_numbers = true)]
     pub rounds: Option<u32>,
 
     /// Adds rounds until every 95 % interval of a block is within +-PCT of its estimate, such as 1%

@@ -43,6 +43,7 @@ impl Format {
             (Some(asked), Some(named)) if asked != named => {
                 return Err(contradiction(asked.name(), output));
             }
+            (None, None) if output.extension().is_some() => return Err(unknown_ending(output)),
             _ => asked.or(named).unwrap_or(Self::Csv),
         };
         format.refuse_the_impossible(output)?;
@@ -151,6 +152,11 @@ pub fn cannot_create(flag: &'static str, path: &Path, error: &io::Error) -> Usag
         ),
     };
     UsageError::flag(flag, &path.display(), problem)
+}
+
+fn unknown_ending(output: &Path) -> UsageError {
+    let fix = "no format has names like this; use .csv, .json, .md or .xlsx, or say which it is with --format";
+    UsageError::flag("--output", &output.display(), fix)
 }
 
 /// The refusal of a format for a file whose name says another.

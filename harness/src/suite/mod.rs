@@ -14,9 +14,9 @@ pub use self::beside::{Beside, Cell, Line, Swept, beside};
 pub use self::table::draw;
 pub use self::table::{COLUMNS, numbers, sources};
 use crate::error::UsageError;
-use crate::packed;
 use crate::row::Row;
 use crate::stats::Estimate;
+use crate::{nearest, packed};
 
 /// Every suite of this build: its name, which is the file's, and its text, in alphabetical order.
 static TEXTS: LazyLock<Vec<(String, String)>> =
@@ -149,9 +149,13 @@ pub fn all() -> Result<Vec<Suite>, UsageError> {
 /// # Errors
 /// When there is none, and what to do instead.
 pub fn find(place: &'static str, name: &str) -> Result<Suite, UsageError> {
-    let suite = all()?.into_iter().find(|suite| suite.name == name);
-    let fix = "no such suite; use one that udpbench suites lists";
-    suite.ok_or_else(|| UsageError::flag(place, &format!("'{name}'"), fix))
+    let mut suites = all()?;
+    let Some(found) = suites.iter().position(|suite| suite.name == name) else {
+        let hint = nearest::hint(name, suites.iter().map(|suite| suite.name.as_str()));
+        let fix = format!("no such suite; {hint}use one that udpbench suites lists");
+        return Err(UsageError::flag(place, &format!("'{name}'"), fix));
+    };
+    Ok(suites.swap_remove(found))
 }
 
 /// The text of the suite of that name, comments and all.

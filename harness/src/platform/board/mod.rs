@@ -19,7 +19,7 @@ pub use profile::{Board, Cooldown, Cpus, Defaults, Detect, Throttle, Timing};
 use std::sync::LazyLock;
 
 use crate::error::UsageError;
-use crate::packed;
+use crate::{nearest, packed};
 
 /// Every profile of this build: its name, which is the file's, and its text. `generic` comes first, then they
 /// are in alphabetical order. Packed by `build.rs`: half of a profile is comments.
@@ -44,10 +44,13 @@ pub fn all() -> Result<Vec<Board>, UsageError> {
 /// # Errors
 /// When there is none, and what to do instead.
 pub fn find(place: &'static str, name: &str, besides: &str) -> Result<Board, UsageError> {
-    let named = |board: &Board| board.name == name;
-    let fix = format!("no such profile; use one that udpbench boards lists{besides}");
-    let board = all()?.into_iter().find(named);
-    board.ok_or_else(|| UsageError::flag(place, &format!("'{name}'"), fix))
+    let mut boards = all()?;
+    let Some(found) = boards.iter().position(|board| board.name == name) else {
+        let hint = nearest::hint(name, boards.iter().map(|board| board.name.as_str()));
+        let fix = format!("no such profile; {hint}use one that udpbench boards lists{besides}");
+        return Err(UsageError::flag(place, &format!("'{name}'"), fix));
+    };
+    Ok(boards.swap_remove(found))
 }
 
 /// The text of the profile of that name, comments and all.

@@ -1,0 +1,37 @@
+//! What was probably meant by a name that does not exist.
+
+/// Less alike than this is something else.
+const LEAST_LIKENESS: f64 = 0.75;
+
+/// `did you mean tokio? `, where one of the names is much like `typed`; else nothing.
+pub fn hint<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> String {
+    let likeness = |name: &'a str| (strsim::jaro_winkler(&typed.to_lowercase(), name), name);
+    let nearest = names.into_iter().map(likeness);
+    let nearest = nearest.max_by(|one, other| one.0.total_cmp(&other.0));
+    match nearest {
+        Some((likeness, name)) if likeness >= LEAST_LIKENESS => format!("did you mean {name}? "),
+        _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::hint;
+
+    #[test]
+    fn what_is_much_like_a_name_is_taken_for_it() {
+        let names = ["std", "tokio", "mio-level", "mio-exhaustive", "mmsg"];
+        for (typed, meant) in [
+            ("tokyo", "tokio"),
+            ("Tokio", "tokio"),
+            ("mio_level", "mio-level"),
+            ("mio-exhausted", "mio-exhaustive"),
+        ] {
+            let expected = format!("did you mean {meant}? ");
+            assert_eq!(hint(typed, names), expected, "{typed}");
+        }
+        for nothing_like_it in ["io_uring", "", "x"] {
+            assert_eq!(hint(nothing_like_it, names), "", "{nothing_like_it}");
+        }
+    }
+}
