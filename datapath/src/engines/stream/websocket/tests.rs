@@ -4,6 +4,8 @@ use std::io::{self, BufRead, BufReader};
 use std::net::{TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
 use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::Duration;
 
 use super::blocking::WebSocketPort;
 use super::*;
@@ -58,39 +60,8 @@ fn messages_come_as_they_went_both_ways_and_take_up_as_much_as_is_said() {
     }
 }
 
-/// Echoes in three fragments what comes, and says goodbye after the second message.
-const SERVER: &str = "
-import asyncio
-from websockets.asyncio.server import serve
-
-async def echo(peer):
-for _ in range(2):
-    message = await peer.recv()
-    third = len(message) // 3
-    await peer.send([message[:third], message[third:2 * third], message[2 * third:]])
-await peer.close()
-
-async def main():
-async with serve(echo, '127.0.0.1', 0) as server:
-    print(server.sockets[0].getsockname()[1], flush=True)
-    await asyncio.get_running_loop().create_future()
-
-asyncio.run(main())
-";
-
-/// Sends two messages in fragments, looks at what comes back, and says goodbye.
-const CLIENT: &str = "
-import sys
-from websockets.sync.client import connect
-
-with connect(sys.argv[1]) as peer:
-for size in [7, 70000]:
-    message = b'\\xa5' * size
-    peer.send([message[:3], message[3:]])
-    assert peer.recv() == message
-assert peer.close_code == 1000, peer.close_code
-print('all is well')
-";
+const SERVER: &str = include_str!("server.py");
+const CLIENT: &str = include_str!("client.py");
 
 fn python(script: &str, argument: &str) -> Child {
     let python = std::env::var("UDPBENCH_PYTHON").expect("scripts/test-websocket sets it");
@@ -99,6 +70,23 @@ fn python(script: &str, argument: &str) -> Child {
         .args(["-c", script, argument])
         .stdout(Stdio::piped());
     command.spawn().expect("it can be run")
+}
+
+/// The connection of a client, which may as well end without one.
+fn accept(listener: &TcpListener, client: &mut Child) -> TcpStream {
+    listener.set_nonblocking(true).expect("fcntl works");
+    loop {
+        match listener.accept() {
+            Ok((stream, _)) => {
+                stream.set_nonblocking(false).expect("fcntl works");
+                return stream;
+            }
+            Err(error) => assert_eq!(error.kind(), io::ErrorKind::WouldBlock),
+        }
+        let ended = client.try_wait().expect("it is ours");
+        assert_eq!(ended, None, "it never came");
+        thread::sleep(Duration::from_millis(10));
+    }
 }
 
 #[test]
@@ -135,8 +123,8 @@ fn a_server_of_another_language_echoes_in_fragments_and_says_goodbye() {
 fn a_client_of_another_language_is_answered_and_says_goodbye() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("loopback works");
     let address = listener.local_addr().expect("it is bound");
-    let client = python(CLIENT, &format!("ws://{address}/"));
-    let (stream, _) = listener.accept().expect("it comes");
+    let mut client = python(CLIENT, &format!("ws://{address}/"));
+    let stream = accept(&listener, &mut client);
     let socket = tungstenite::accept(stream).expect("it agrees");
     let stream = socket.into_inner();
     for size in [7, 70_000] {
