@@ -23,6 +23,7 @@ pub mod summarize;
 
 use std::io::{self, Write};
 use std::path::Path;
+use std::time::Duration;
 
 use crate::error::UsageError;
 use crate::escape;
@@ -53,6 +54,12 @@ pub fn not_built(command: &'static str, value: &str, feature: &str) -> UsageErro
     let fix = "use one that was built with it";
     let problem = format!("this udpbench was built without the feature {feature}; {fix}");
     UsageError::flag(command, value, problem)
+}
+
+/// `about 1m 20s`, in whole seconds.
+fn about(time: Duration) -> String {
+    let seconds = Duration::from_secs(time.as_secs().max(1));
+    format!("about {}", humantime::format_duration(seconds))
 }
 
 /// A line for people, on standard error, which may be closed. All messages pass here, so that no name of a file

@@ -2,14 +2,15 @@
 
 use std::fmt::Write as _;
 use std::process::ExitCode;
-use std::time::Duration;
 
+use super::about;
 use crate::cli::RunArgs;
 use crate::error::UsageError;
 use crate::options::Request;
 use crate::options::suite::{expected_time, requests};
 use crate::plan::Verdict;
 use crate::platform::board::Detected;
+use crate::rank::table::counted;
 use crate::suite;
 
 /// Prints the plan.
@@ -32,9 +33,8 @@ pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
                 write(&mut out, request)?;
                 writeln!(out)?;
             }
-            let seconds = Duration::from_secs(expected_time(&requests).as_secs().max(1));
-            let all = humantime::format_duration(seconds);
-            writeln!(out, "all {} sweeps: about {all}", requests.len())?;
+            let all = about(expected_time(&requests));
+            writeln!(out, "{}: {all}", counted(requests.len(), "sweep"))?;
         }
     }
     super::show(&out)?;
@@ -73,15 +73,11 @@ fn write(out: &mut String, request: &Request) -> std::fmt::Result {
 pub fn summary(request: &Request) -> String {
     let runs = request.plan.runnable().count();
     let skipped = request.plan.skipped().count();
-    let expected = request
-        .schedule
-        .expected_time(&request.plan)
-        .as_secs()
-        .max(1);
     format!(
-        "{runs} cases to run, {skipped} to skip; {} windows of {:.1?} each; about {}",
+        "{} to run, {skipped} to skip; {} windows of {:.1?} each; {}",
+        counted(runs, "case"),
         request.schedule.rounds,
         request.schedule.settings.window,
-        humantime::format_duration(Duration::from_secs(expected)),
+        about(request.schedule.expected_time(&request.plan)),
     )
 }

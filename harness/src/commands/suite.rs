@@ -3,15 +3,16 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use super::run::{self, Outcome};
-use super::{open, say, show};
+use super::{about, open, say, show};
 use crate::cli::{ReportArgs, RunArgs};
 use crate::error::UsageError;
 use crate::export::is_stdout;
 use crate::options::Request;
 use crate::options::suite::{check_log, expected_time, left_out, options, requests};
+use crate::rank::table::counted;
 use crate::row::Row;
 use crate::suite::{self, Suite, Swept, beside, draw};
 
@@ -92,11 +93,10 @@ fn introduce(suite: &Suite, requests: &[Request], directory: &Path) {
     for (engine, why) in left_out(suite) {
         say(&format!("without {engine}: {why}"));
     }
-    let seconds = Duration::from_secs(expected_time(requests).as_secs().max(1));
     say(&format!(
-        "{} sweeps, about {}; results in {}",
-        requests.len(),
-        humantime::format_duration(seconds),
+        "{}, {}; results in {}",
+        counted(requests.len(), "sweep"),
+        about(expected_time(requests)),
         directory.display()
     ));
 }

@@ -205,7 +205,8 @@ fn left_out(over_all: &OverAll) -> String {
     )
 }
 
-pub(super) fn counted(count: usize, what: &str) -> String {
+/// `1 case`, `2 cases`.
+pub(crate) fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 

@@ -3,6 +3,7 @@
 mod live;
 mod outputs;
 mod progress;
+mod pulse;
 mod resume;
 
 use std::path::Path;

@@ -1,11 +1,13 @@
 //! Where the sweep's news arrive: kept in the outputs, shown as progress.
 
 use std::io::{self, IsTerminal};
+use std::time::Instant;
 
 use indicatif::{ProgressBar, ProgressDrawTarget};
 
 use super::live::{Glyphs, Live, Screen};
 use super::outputs::Outputs;
+use super::pulse::Pulse;
 use crate::commands::{bar, say, show};
 use crate::log::{Event, Header};
 use crate::plan::Block;
@@ -21,6 +23,7 @@ pub(super) struct Progress {
     live: Live,
     /// The live table. `None`: there is none.
     screen: Option<Screen>,
+    pulse: Pulse,
     quiet: bool,
 }
 
@@ -38,12 +41,18 @@ impl Progress {
         };
         bar.set_style(bar::style(schedule.time_per_window()));
         bar.set_position(windows);
+        let pulse = Pulse::new(
+            schedule.time_per_window(),
+            bar.length().unwrap_or_default(),
+            Instant::now(),
+        );
         Self {
             outputs,
             rows: Vec::new(),
             bar,
             live: Live::new(Glyphs::of_locale()),
             screen,
+            pulse,
             quiet,
         }
     }
@@ -99,6 +108,13 @@ impl Journal for Progress {
             self.bar.inc(1);
             self.live.window(sample);
             self.show();
+            // On a terminal the bar says it.
+            if self.bar.is_hidden() && !self.quiet {
+                let (done, all) = (self.bar.position(), self.bar.length().unwrap_or_default());
+                if let Some(line) = self.pulse.beat(Instant::now(), done, all) {
+                    say(&line);
+                }
+            }
         }
         Ok(())
     }
