@@ -120,7 +120,7 @@ fn completions_know_every_subcommand_and_option() {
 }
 
 #[test]
-fn bash_completes_options_and_subcommands() {
+fn bash_completes_options_subcommands_and_engines() {
     let complete = |words: &str| {
         let script = format!(
             "eval \"$($udpbench completions bash)\"; COMP_WORDS=(udpbench {words}); \
@@ -135,4 +135,6 @@ fn bash_completes_options_and_subcommands() {
     assert_eq!(complete("--thr"), "--threads\n");
     assert_eq!(complete("compl"), "completions\n");
     assert_eq!(complete("plan --pay"), "--payload\n");
+    assert_eq!(complete("--engine mio-ex"), "mio-exhaustive\n");
+    assert_eq!(complete("--receiver block"), "blocking\n");
 }

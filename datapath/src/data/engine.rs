@@ -110,18 +110,23 @@ impl Group {
         Self::Async,
         Self::Offload,
     ];
-}
 
-impl fmt::Display for Group {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
+    /// As `--engine` takes it.
+    pub const fn name(self) -> &'static str {
+        match self {
             Self::Blocking => "blocking",
             Self::Batch => "batch",
             Self::Readiness => "readiness",
             Self::Async => "async",
             Self::Offload => "offload",
             Self::Harness => "harness",
-        })
+        }
+    }
+}
+
+impl fmt::Display for Group {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
     }
 }
 

@@ -1,5 +1,10 @@
 //! Engines on the command line: one by its name, a kind of them, or all.
 
+use std::ffi::OsStr;
+
+use clap::builder::{PossibleValue, TypedValueParser};
+use clap::{Arg, Command, Error};
+
 use crate::data::Group;
 use crate::engines::{self, Entry};
 use crate::nearest;
@@ -26,12 +31,34 @@ impl EngineArg {
     }
 }
 
-pub(super) fn engine(name: &str) -> Result<EngineArg, String> {
+/// Understands what `--engine` and the like take, and tells a shell what it may complete.
+#[derive(Clone)]
+pub(super) struct EngineParser;
+
+impl TypedValueParser for EngineParser {
+    type Value = EngineArg;
+
+    fn parse_ref(
+        &self,
+        command: &Command,
+        arg: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<EngineArg, Error> {
+        let parse: fn(&str) -> Result<EngineArg, String> = engine;
+        parse.parse_ref(command, arg, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(names().map(PossibleValue::new)))
+    }
+}
+
+fn engine(name: &str) -> Result<EngineArg, String> {
     if name == "all" {
         return Ok(EngineArg::All);
     }
     let mut groups = Group::NAMED.into_iter();
-    if let Some(group) = groups.find(|group| group.to_string() == name) {
+    if let Some(group) = groups.find(|group| group.name() == name) {
         return Ok(EngineArg::Group(group));
     }
     // As one would call the pair.
@@ -43,13 +70,16 @@ pub(super) fn engine(name: &str) -> Result<EngineArg, String> {
         return Err((*reason).to_owned());
     }
     engines::find(name).map(EngineArg::One).ok_or_else(|| {
-        let groups = Group::NAMED.map(|group| group.to_string());
-        let engines = engines::ALL.iter().map(|entry| entry.about.name);
-        let names = groups.iter().map(String::as_str).chain(engines);
         format!(
             "no such engine; {}`udpbench engines` lists them; groups of them are {} and all",
-            nearest::hint(name, names),
-            groups.join(", ")
+            nearest::hint(name, names()),
+            Group::NAMED.map(Group::name).join(", ")
         )
     })
+}
+
+/// What names engines: each its own, groups, and all.
+fn names() -> impl Iterator<Item = &'static str> {
+    let engines = engines::ALL.iter().map(|entry| entry.about.name);
+    engines.chain(Group::NAMED.map(Group::name)).chain(["all"])
 }

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::engine::{EngineArg, engine};
+use super::engine::{EngineArg, EngineParser};
 use crate::data::parameters::parameters;
 use crate::data::{SharingKind, Spread};
 
@@ -18,15 +18,18 @@ macro_rules! define {
             /// Engines for both sides; or gso-gro, blocking, batch, readiness, async, offload, all; see `udpbench
             /// engines`
             /// [default: std,mio-level,mio-exhaustive]
-            #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = engine, conflicts_with = "resume")]
+            #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = EngineParser, hide_possible_values = true,
+                conflicts_with = "resume")]
             pub engine: Option<Vec<EngineArg>>,
 
             /// Engines of the senders, each combined with every receiver
-            #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = engine, conflicts_with = "resume")]
+            #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = EngineParser, hide_possible_values = true,
+                conflicts_with = "resume")]
             pub sender: Option<Vec<EngineArg>>,
 
             /// Engines of the receivers, each combined with every sender
-            #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = engine, conflicts_with = "resume")]
+            #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = EngineParser, hide_possible_values = true,
+                conflicts_with = "resume")]
             pub receiver: Option<Vec<EngineArg>>,
 
             $(
