@@ -76,6 +76,26 @@ fn nothing_to_rank_is_bad_input_with_the_reason() {
 }
 
 #[test]
+fn a_sweep_that_had_no_time_says_how_to_go_on_with_it() {
+    let place = Place::new();
+    place.sweep("--engine null --threads 2 --no-reference --soak 0s --rounds 5 --duration 10ms");
+    let log = fs::read_to_string(place.path("out.jsonl")).expect("readable");
+    let header = log.split_inclusive('\n').next().expect("a header");
+    fs::write(place.path("begun.jsonl"), header).expect("writable");
+    for command in [
+        "rank begun.jsonl",
+        "compare begun.jsonl out.jsonl",
+        "compare out.jsonl begun.jsonl",
+    ] {
+        let output = place.run(command);
+        assert_eq!(output.status.code(), Some(2), "{command}");
+        let said = stderr(&output);
+        let fix = "measure what is missing: udpbench --resume begun.jsonl";
+        assert!(said.contains(fix), "{command}: {said}");
+    }
+}
+
+#[test]
 fn whoever_closes_the_pipe_gets_no_error() {
     let place = Place::new();
     fs::copy(kept(), place.path("kept.csv")).expect("readable");

@@ -28,7 +28,7 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
         threshold: args.asked.threshold,
     };
     let comparison = compare(&base, &new, options);
-    refuse_nothing(&comparison)?;
+    refuse_nothing(&comparison, std::iter::once(&base).chain(&new))?;
     let detail = if args.asked.all {
         Detail::All
     } else {
@@ -47,10 +47,19 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// A comparison of nothing must not look as if nothing were slower.
-fn refuse_nothing(comparison: &Comparison) -> Result<(), UsageError> {
+fn refuse_nothing<'a>(
+    comparison: &Comparison,
+    mut files: impl Iterator<Item = &'a Results>,
+) -> Result<(), UsageError> {
     for file in &comparison.files {
         if let Some(why) = file.obstacle() {
-            let problem = format!("no case can be compared with {}: {why}", comparison.base);
+            let begun = files.find_map(Results::resume_command);
+            let fix = begun.map(|command| format!("; measure what is missing: {command}"));
+            let fix = fix.unwrap_or_default();
+            let problem = format!(
+                "no case can be compared with {}: {why}{fix}",
+                comparison.base
+            );
             return Err(UsageError::flag("compare", &file.name, problem));
         }
     }

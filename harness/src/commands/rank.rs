@@ -40,6 +40,11 @@ fn nothing_to_rank(results: &[Results], ranking: &Ranking) -> UsageError {
     } else {
         &reasons
     };
-    let problem = format!("nothing to rank: {reasons}; use results with measured engines");
+    let begun = results.iter().find_map(Results::resume_command);
+    let fix = begun.map_or_else(
+        || "use results with measured engines".to_owned(),
+        |command| format!("measure what is missing: {command}"),
+    );
+    let problem = format!("nothing to rank: {reasons}; {fix}");
     UsageError::flag("rank", &names.join(" "), problem)
 }

@@ -14,7 +14,7 @@ use crate::export;
 use crate::log::{Event, Log};
 use crate::platform::host::Host;
 use crate::replay;
-use crate::row::{Machine, Row};
+use crate::row::{Machine, Row, Status};
 use crate::sys::files::{self, Kind};
 
 /// What a file holds.
@@ -33,6 +33,14 @@ pub struct Results {
 }
 
 impl Results {
+    /// What goes on with a sweep of which no case has ended yet. `None`: some have, or only rows are known of it.
+    pub fn resume_command(&self) -> Option<String> {
+        let is_log = self.host.is_some();
+        let has = |status| self.rows.iter().any(|row| row.status == status);
+        let is_begun = self.rows.is_empty() || has(Status::Interrupted) && !has(Status::Ok);
+        (is_log && is_begun).then(|| format!("udpbench --resume {}", self.name))
+    }
+
     /// Reads a file of either kind; the first byte tells which.
     ///
     /// # Errors
