@@ -212,7 +212,6 @@ mod tests {
         for (name, format) in [
             ("-", Format::Csv),
             ("a", Format::Csv),
-            ("a.dat", Format::Csv),
             ("a.CSV", Format::Csv),
             ("a.b.json", Format::Json),
             ("dir.csv/a.md", Format::Markdown),
@@ -222,6 +221,11 @@ mod tests {
         assert_eq!(choose(Some(Format::Json), "-"), Ok(Format::Json));
         assert_eq!(choose(Some(Format::Json), "a.dat"), Ok(Format::Json));
         assert_eq!(choose(Some(Format::Json), "a.json"), Ok(Format::Json));
+        let refused = choose(None, "a.dat").expect_err("nobody knows what that is");
+        assert!(
+            refused.starts_with("--output a.dat: no format"),
+            "{refused}"
+        );
     }
 
     #[test]
