@@ -14,6 +14,17 @@ pub fn hint<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> String
     }
 }
 
+/// The one of that name.
+///
+/// # Errors
+/// There is none: the hint.
+pub fn named<T>(mut all: Vec<T>, name: &str, name_of: impl Fn(&T) -> &str) -> Result<T, String> {
+    match all.iter().position(|one| name_of(one) == name) {
+        Some(found) => Ok(all.swap_remove(found)),
+        None => Err(hint(name, all.iter().map(name_of))),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::hint;

@@ -149,13 +149,10 @@ pub fn all() -> Result<Vec<Suite>, UsageError> {
 /// # Errors
 /// When there is none, and what to do instead.
 pub fn find(place: &'static str, name: &str) -> Result<Suite, UsageError> {
-    let mut suites = all()?;
-    let Some(found) = suites.iter().position(|suite| suite.name == name) else {
-        let hint = nearest::hint(name, suites.iter().map(|suite| suite.name.as_str()));
+    nearest::named(all()?, name, |suite| &suite.name).map_err(|hint| {
         let fix = format!("no such suite; {hint}use one that udpbench suites lists");
-        return Err(UsageError::flag(place, &format!("'{name}'"), fix));
-    };
-    Ok(suites.swap_remove(found))
+        UsageError::flag(place, &format!("'{name}'"), fix)
+    })
 }
 
 /// The text of the suite of that name, comments and all.

@@ -44,13 +44,10 @@ pub fn all() -> Result<Vec<Board>, UsageError> {
 /// # Errors
 /// When there is none, and what to do instead.
 pub fn find(place: &'static str, name: &str, besides: &str) -> Result<Board, UsageError> {
-    let mut boards = all()?;
-    let Some(found) = boards.iter().position(|board| board.name == name) else {
-        let hint = nearest::hint(name, boards.iter().map(|board| board.name.as_str()));
+    nearest::named(all()?, name, |board| &board.name).map_err(|hint| {
         let fix = format!("no such profile; {hint}use one that udpbench boards lists{besides}");
-        return Err(UsageError::flag(place, &format!("'{name}'"), fix));
-    };
-    Ok(boards.swap_remove(found))
+        UsageError::flag(place, &format!("'{name}'"), fix)
+    })
 }
 
 /// The text of the profile of that name, comments and all.
