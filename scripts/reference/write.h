@@ -1,4 +1,4 @@
-// write(2): one datagram a call, as std's UnixDatagram has it. Dearer than send(2).
+// write(2): one datagram a call, as std's UnixDatagram has it. It may take longer than send(2).
 
 struct sender {
     struct end end;
