@@ -14,6 +14,7 @@
 //! | [`suite`] | named lists of sweeps, and what others have published about the like |
 //! | [`compare`] | whether it changed, and how sure that is |
 //! | [`rank`] | which engine is best here, and how sure that is |
+//! | [`quality`] | how far the numbers of a run can be believed |
 //! | [`results`] | rows, read from CSV files and logs |
 //! | [`sweep`] | the order: blocks, rounds, shuffles, soak, cool-down, `--until` |
 //! | [`export`] | CSV and other formats, the table, files that survive what happens to them |
@@ -64,6 +65,7 @@ pub mod packed;
 pub mod percent;
 pub mod plan;
 pub mod platform;
+pub mod quality;
 pub mod rank;
 pub mod replay;
 pub mod report;

@@ -71,6 +71,14 @@ pub fn coverage(n: usize) -> f64 {
     signed_rank::coverage(n, CONFIDENCE)
 }
 
+/// The middle one, or the mean of the two in the middle. `None`: there are none.
+pub fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    let upper = *values.get(values.len() / 2)?;
+    let lower = *values.get((values.len() - 1) / 2)?;
+    Some(f64::midpoint(lower, upper))
+}
+
 /// Coefficient of variation: the standard deviation (n - 1) as a fraction of the mean. `None` for fewer
 /// than two values, or a mean of 0.
 pub fn coefficient_of_variation(values: &[f64]) -> Option<f64> {

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use maud::{Markup, html};
 
 use super::chart::{TimeSeries, figure, key};
-use super::number;
 use crate::data::Sample;
 use crate::results::Results;
+use crate::stats;
 
 /// The speed of each window beside its case's median, and how hot it was.
 pub(super) fn charts(file: &Results) -> Markup {
@@ -108,7 +108,7 @@ fn relative_speeds(windows: &[&Sample]) -> Points {
     }
     let usual = by_case
         .into_iter()
-        .filter_map(|(case, rates)| Some((case, number::median(rates)?)));
+        .filter_map(|(case, rates)| Some((case, stats::median(rates)?)));
     let usual: HashMap<&str, f64> = usual.collect();
     over_time(windows, |window| {
         let usual = usual
@@ -158,7 +158,7 @@ fn medians(points: &[(f64, f64)]) -> Points {
             .filter(|(x, _)| from <= *x && (*x < to || is_last));
         Some((
             f64::midpoint(from, to),
-            number::median(within.map(|point| point.1).collect())?,
+            stats::median(within.map(|point| point.1).collect())?,
         ))
     };
     (0..PARTS).filter_map(part).collect()

@@ -1,4 +1,4 @@
-//! Numbers as people read them, and the median.
+//! Numbers as people read them.
 
 /// Three digits and a letter for thousands: `1.23M`.
 pub(super) fn short(value: f64) -> String {
@@ -38,14 +38,6 @@ pub(super) fn grouped(value: i128) -> String {
 pub(super) fn counted(count: usize, what: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{} {what}{plural}", grouped(count as i128))
-}
-
-/// The middle one, or the mean of the two in the middle.
-pub(super) fn median(mut values: Vec<f64>) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
-    let upper = *values.get(values.len() / 2)?;
-    let lower = *values.get((values.len() - 1) / 2)?;
-    Some(f64::midpoint(lower, upper))
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use super::mark::Mark;
 use super::scale::{Scale, Tick};
 use super::svg::{Area, LABELS, WIDTH, figure, line, picture};
 use crate::report::number;
+use crate::stats;
 
 /// A picture of values, an engine per row.
 #[derive(Clone, Debug)]
@@ -105,7 +106,7 @@ impl Dots<'_> {
         let (least, most) = if self.first == First::LargestChange {
             // Twice the usual interval: how wide they are is the point.
             let reaches = intervals().map(|(low, high)| low.abs().max(high.abs()));
-            let usual = number::median(reaches.collect()).unwrap_or(0.0);
+            let usual = stats::median(reaches.collect()).unwrap_or(0.0);
             (-2.0 * usual * BEYOND, 2.0 * usual * BEYOND)
         } else {
             let least = values().fold(f64::INFINITY, f64::min);

@@ -1,0 +1,301 @@
+//! How far the numbers of a run can be believed: a grade, and the reasons for it.
+
+use std::cmp::Reverse;
+use std::fmt;
+
+use crate::row::{Row, Status};
+use crate::stats;
+
+/// From the best to the worst.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Grade {
+    /// No case failed, was contaminated or unsteady, and half of the intervals are within ± 3 %.
+    Good,
+    /// Half of the intervals are within ± 10 %, and at most a quarter of the cases are in doubt.
+    Fair,
+    /// Neither.
+    Poor,
+}
+
+impl fmt::Display for Grade {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Good => "good",
+            Self::Fair => "fair",
+            Self::Poor => "poor",
+        })
+    }
+}
+
+/// The quality of a run. Its `Display` is a line: the grade, and the two most frequent reasons.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Quality {
+    /// The grade.
+    pub grade: Grade,
+    /// Why it is not good, the most frequent first. Empty: it is.
+    pub reasons: Vec<String>,
+    /// Half of the median width of the rates' intervals, in percent of the rate. `None`: no rate has an interval.
+    pub half_width_pct: Option<f64>,
+}
+
+const GOOD_PCT: f64 = 3.0;
+const FAIR_PCT: f64 = 10.0;
+
+impl Quality {
+    /// Of all cases of a run. Skipped ones were not to be measured, and do not count.
+    pub fn of(rows: &[Row]) -> Self {
+        let cases = rows.iter().filter(|row| row.status != Status::Skipped);
+        let cases: Vec<&Row> = cases.collect();
+        let widths = cases.iter().filter_map(|row| half_width_pct(row));
+        let half_width_pct = stats::median(widths.collect());
+        let grade = grade(&cases, half_width_pct);
+        Self {
+            grade,
+            reasons: match grade {
+                Grade::Good => Vec::new(),
+                Grade::Fair | Grade::Poor => reasons(&cases),
+            },
+            half_width_pct,
+        }
+    }
+}
+
+impl fmt::Display for Quality {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let first = &self.reasons[..self.reasons.len().min(2)];
+        let colon = if first.is_empty() { "" } else { ": " };
+        write!(f, "{}{colon}{}", self.grade, first.join("; "))
+    }
+}
+
+fn grade(cases: &[&Row], half_width_pct: Option<f64>) -> Grade {
+    let are_any = |doubts: &[Doubt], row: &Row| doubts.iter().any(|doubt| doubt.is_of(row));
+    let count = |doubts| cases.iter().filter(|row| are_any(doubts, row)).count();
+    match half_width_pct {
+        _ if 4 * count(&DOUBTS) > cases.len() => Grade::Poor,
+        Some(pct) if pct <= GOOD_PCT && count(&DOUBTS[..GRAVE]) == 0 => Grade::Good,
+        Some(pct) if pct <= FAIR_PCT => Grade::Fair,
+        _ => Grade::Poor,
+    }
+}
+
+/// Half of the interval of a case's rate, in percent of the rate.
+fn half_width_pct(row: &Row) -> Option<f64> {
+    let width = row.received_pps_high? - row.received_pps_low?;
+    let rate = row.received_pps.filter(|&rate| rate > 0.0)?;
+    Some(50.0 * width / rate)
+}
+
+/// With the number of their cases, the most frequent first; of equally many, in the order of [`DOUBTS`].
+fn reasons(cases: &[&Row]) -> Vec<String> {
+    if cases.is_empty() {
+        return vec!["no case was measured".to_owned()];
+    }
+    let count = |is_of: &dyn Fn(&Row) -> bool| cases.iter().filter(|row| is_of(row)).count();
+    let is_wide = |row: &Row| half_width_pct(row).is_some_and(|pct| pct > GOOD_PCT);
+    let has_none = |row: &Row| row.status == Status::Ok && half_width_pct(row).is_none();
+    let doubts = DOUBTS.iter();
+    let mut counts: Vec<(usize, String)> = doubts
+        .map(|doubt| (count(&|row| doubt.is_of(row)), doubt.what.to_owned()))
+        .collect();
+    counts.push((
+        count(&is_wide),
+        format!("intervals wider than ± {GOOD_PCT} %"),
+    ));
+    counts.push((count(&has_none), "no interval".to_owned()));
+    counts.sort_by_key(|(count, _)| Reverse(*count));
+    let all = cases.len();
+    let counts = counts.into_iter().filter(|(count, _)| *count > 0);
+    let counts = counts.map(|(count, what)| format!("{what} ({count} of {all} cases)"));
+    counts.collect()
+}
+
+/// Why the number of a case may not be what another run would show.
+struct Doubt {
+    what: &'static str,
+    evidence: Evidence,
+}
+
+enum Evidence {
+    Status(Status),
+    /// How the warnings begin that say so.
+    Warnings(&'static [&'static str]),
+}
+
+impl Doubt {
+    fn is_of(&self, row: &Row) -> bool {
+        match &self.evidence {
+            Evidence::Status(status) => row.status == *status,
+            Evidence::Warnings(begin) => {
+                let mut all = row.warnings.iter();
+                all.any(|warning| begin.iter().any(|begin| warning.starts_with(begin)))
+            }
+        }
+    }
+}
+
+/// So many of [`DOUBTS`] are grave: one such case is too many for a good run.
+const GRAVE: usize = 6;
+
+/// Warnings of what a case is (threads that share CPUs) are no doubts of its number, nor is the load before the
+/// start: if it lasts, windows show it.
+const DOUBTS: [Doubt; 7] = [
+    Doubt {
+        what: "failed",
+        evidence: Evidence::Status(Status::Failed),
+    },
+    Doubt {
+        what: "interrupted",
+        evidence: Evidence::Status(Status::Interrupted),
+    },
+    Doubt {
+        what: "not the speed of a board: emulated, or a debug build",
+        evidence: Evidence::Warnings(&[
+            "this board is emulated",
+            "a binary for ",
+            "this is a debug build",
+        ]),
+    },
+    Doubt {
+        what: "CPUs slowed by heat or power",
+        evidence: Evidence::Warnings(&[
+            "the board was throttled",
+            "the temperature reached",
+            "still not below ",
+            "a CPU ran more than",
+        ]),
+    },
+    Doubt {
+        what: "CPU time lost to other programs",
+        evidence: Evidence::Warnings(&[
+            "benchmark threads lost CPU time",
+            "without disturbed windows",
+        ]),
+    },
+    Doubt {
+        what: "traffic not settled",
+        evidence: Evidence::Warnings(&[
+            "queues were filling or emptying",
+            "traffic takes ",
+            "round trips became",
+            "nothing was received in a window",
+            "the granted buffer sizes changed",
+        ]),
+    },
+    Doubt {
+        what: "fewer than six rounds, or threads not pinned",
+        evidence: Evidence::Warnings(&["intervals of ", "a thread could not be pinned"]),
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::row::tests::ordinary_row;
+
+    /// A case with such an interval, in percent, and such warnings.
+    fn row(half_width_pct: f64, warnings: &[&str]) -> Row {
+        let rate = 1000.0;
+        Row {
+            received_pps: Some(rate),
+            received_pps_low: Some(rate * (1.0 - half_width_pct / 100.0)),
+            received_pps_high: Some(rate * (1.0 + half_width_pct / 100.0)),
+            warnings: warnings.iter().map(|text| (*text).to_owned()).collect(),
+            ..ordinary_row()
+        }
+    }
+
+    fn shown(rows: &[Row]) -> String {
+        Quality::of(rows).to_string()
+    }
+
+    const UNSTEADY: &str = "queues were filling or emptying (queue_growth_packets): use";
+
+    #[test]
+    fn narrow_intervals_without_a_doubt_are_good() {
+        let sharing = row(2.9, &["3 threads share 2 CPUs", "the load average over"]);
+        assert_eq!(shown(&[sharing, row(1.0, &[]), row(20.0, &[])]), "good");
+    }
+
+    #[test]
+    fn half_of_the_intervals_decide() {
+        let fair = Quality::of(&[row(3.1, &[]), row(1.0, &[]), row(9.0, &[])]);
+        let shown = "fair: intervals wider than ± 3 % (2 of 3 cases)";
+        assert_eq!(fair.to_string(), shown);
+        let middle = fair.half_width_pct.expect("intervals");
+        assert!((middle - 3.1).abs() < 1e-9, "{middle}");
+        let poor = Quality::of(&[row(10.1, &[]), row(10.1, &[]), row(1.0, &[])]);
+        assert_eq!(poor.grade, Grade::Poor);
+    }
+
+    #[test]
+    fn one_grave_doubt_is_not_good_and_more_than_a_quarter_are_poor() {
+        let with = |doubtful: usize, warning: &str| {
+            let mut rows = vec![row(1.0, &[]); 8];
+            rows[..doubtful].fill(row(1.0, &[warning]));
+            shown(&rows)
+        };
+        let reason = "traffic not settled";
+        assert_eq!(with(1, UNSTEADY), format!("fair: {reason} (1 of 8 cases)"));
+        assert_eq!(with(2, UNSTEADY), format!("fair: {reason} (2 of 8 cases)"));
+        assert_eq!(with(3, UNSTEADY), format!("poor: {reason} (3 of 8 cases)"));
+        let few = "intervals of 5 rounds cover 93.8 %, not 95 %";
+        assert_eq!(with(2, few), "good");
+        assert!(with(3, few).starts_with("poor: fewer than six rounds"));
+    }
+
+    #[test]
+    fn the_two_most_frequent_reasons_are_shown() {
+        let failed = Row {
+            status: Status::Failed,
+            ..row(1.0, &[])
+        };
+        let rows = [
+            failed,
+            row(4.0, &[UNSTEADY, "benchmark threads lost CPU time in"]),
+            row(4.0, &[UNSTEADY]),
+            row(4.0, &[]),
+        ];
+        let expected = "poor: intervals wider than ± 3 % (3 of 4 cases); \
+                        traffic not settled (2 of 4 cases)";
+        assert_eq!(shown(&rows), expected);
+        assert_eq!(Quality::of(&rows).reasons.len(), 4);
+    }
+
+    #[test]
+    fn without_an_interval_or_a_case_it_is_poor() {
+        let published = Row {
+            received_pps_low: None,
+            ..row(1.0, &[])
+        };
+        assert_eq!(shown(&[published]), "poor: no interval (1 of 1 cases)");
+        let skipped = Row {
+            status: Status::Skipped,
+            ..row(1.0, &[])
+        };
+        assert_eq!(shown(&[skipped]), "poor: no case was measured");
+        assert_eq!(shown(&[]), "poor: no case was measured");
+    }
+
+    /// Whoever rewords a warning is told here.
+    #[test]
+    fn the_warnings_are_those_that_rows_have() {
+        let mut waiting = vec![std::path::PathBuf::from("src")];
+        let mut sources = String::new();
+        while let Some(path) = waiting.pop() {
+            if path.is_dir() {
+                let entries = std::fs::read_dir(&path).expect("a directory");
+                waiting.extend(entries.map(|entry| entry.expect("an entry").path()));
+            } else if !path.ends_with("quality.rs") {
+                sources += &std::fs::read_to_string(&path).unwrap_or_default();
+            }
+        }
+        for doubt in &DOUBTS {
+            if let Evidence::Warnings(beginnings) = doubt.evidence {
+                for begin in beginnings {
+                    assert!(sources.contains(&format!("\"{begin}")), "{begin}");
+                }
+            }
+        }
+    }
+}
