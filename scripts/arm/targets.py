@@ -1,6 +1,8 @@
-"""The boards' targets: how each is built and run on this machine. Used by the scripts above."""
+"""The boards' targets, and those of a release: how each is built and run on this machine. Used by the scripts
+above."""
 
 import functools
+import json
 import os
 import re
 import subprocess
@@ -29,6 +31,10 @@ class Target:
         return self.triple.startswith("aarch64-")
 
     @property
+    def is_board(self):
+        return not self.triple.startswith("x86_64-")
+
+    @property
     def is_armv6(self):
         return self.triple.startswith("arm-")
 
@@ -53,6 +59,16 @@ TARGETS = {
         Target("arm-unknown-linux-musleabihf", ARM32),
     ]
 }
+# What a release has: a static binary for each kind of CPU among the boards' targets, and for x86-64.
+RELEASED = {
+    target.triple: target
+    for target in [
+        Target("x86_64-unknown-linux-musl", "qemu-x86_64-static"),
+        TARGETS["aarch64-unknown-linux-musl"],
+        Target("armv7-unknown-linux-musleabihf", ARM32),
+        TARGETS["arm-unknown-linux-musleabihf"],
+    ]
+}
 
 
 def features_for(triple):
@@ -75,8 +91,7 @@ def oldest_rust():
 def toolchain(triple):
     """The toolchain to build `triple` with: the current one, or the oldest supported, whose standard
     library may still be had where that of the current one is not. Installs what is missing."""
-    command = ["rustup", "show", "active-toolchain"]
-    current = subprocess.run(command, check=True, text=True, capture_output=True, cwd=ROOT).stdout.split()[0]
+    current = output_of(["rustup", "show", "active-toolchain"]).split()[0]
     if has_standard_library(current, triple):
         return current
     oldest = oldest_rust()
@@ -94,13 +109,47 @@ def has_standard_library(name, triple):
     return added.returncode == 0
 
 
+def build(triple):
+    """Builds the program with the profile `dist`, and returns the path of the binary."""
+    options = ["--locked", "--profile", "dist", "--target", triple, *features_for(triple)]
+    return cargo(toolchain(triple), "build", *options) / triple / "dist" / "udpbench"
+
+
 def cargo(name, command, *arguments, beneath="", environment=None):
     """Runs cargo of one toolchain in the project, ends the script if it fails, and returns the directory
     that it built in."""
     # What is built by another toolchain, or linked by another linker, must not be taken for this one's.
     directory = ROOT / "target" / ("msrv" if name == oldest_rust() else "") / beneath
-    words = ["cargo", f"+{name}", command, "--target-dir", str(directory), *arguments]
+    words = ["cargo", f"+{name}", command, "--target-dir", str(directory), *without_paths(name), *arguments]
     print("$", *words, file=sys.stderr, flush=True)
     if subprocess.run(words, cwd=ROOT, env={**os.environ, **(environment or {})}).returncode:
         sys.exit(f"error: {' '.join(words)} failed")
     return directory
+
+
+def without_paths(name):
+    """Options of cargo that leave this machine's directories out of what it builds: panics name the source file,
+    and a release is the same wherever it is built."""
+    flags = [f"--remap-path-prefix={path}={instead}" for path, instead in sources(name).items()]
+    return ["--config", f"target.'cfg(all())'.rustflags = {json.dumps(flags)}"]
+
+
+@functools.cache
+def sources(name):
+    """Where the sources of a build lie on this machine, and what the program calls these directories."""
+    sysroot = output_of(["rustc", f"+{name}", "--print", "sysroot"])
+    commit = re.search(r"^commit-hash: (.*)", output_of(["rustc", f"+{name}", "-vV"]), re.M)[1]
+    return {
+        str(ROOT): "/udpbench",
+        str(cargo_home()): "/cargo",
+        # The standard library has this name already, unless its sources are installed.
+        f"{sysroot}/lib/rustlib/src/rust": f"/rustc/{commit}",
+    }
+
+
+def cargo_home():
+    return Path(os.environ.get("CARGO_HOME") or Path.home() / ".cargo").absolute()
+
+
+def output_of(command):
+    return subprocess.run(command, check=True, text=True, stdout=subprocess.PIPE, cwd=ROOT).stdout.strip()

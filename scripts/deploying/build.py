@@ -6,7 +6,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from arm.targets import ROOT, cargo, features_for, toolchain
+from arm import targets
+from arm.targets import ROOT, features_for
 from deploying.link import Failure
 
 # By `uname -m`: the target that is built without --target, and the architectures that run there. aarch64 gets
@@ -66,11 +67,9 @@ def build(tool, target):
         return called_build("cargo", ["cargo", "build"], None)
     if tool == "cargo" and shutil.which("rustup"):
         try:
-            options = ["--locked", "--profile", "dist", "--target", target, *features_for(target)]
-            directory = cargo(toolchain(target), "build", *options)
+            return targets.build(target)
         except SystemExit as end:
             raise Failure(f"--build cargo: {end.code}\n       {CURES[tool]}") from end
-        return directory / target / "dist/udpbench"
     if tool == "zigbuild":
         # zig can link against any glibc.
         version = f".{OLDEST_GLIBC}" if "-gnu" in target else ""
