@@ -6,7 +6,8 @@ use std::fs;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 
-use common::{Place, stderr, stdout};
+use common::{Place, rows, stderr, stdout};
+use udpbench::export::csv::shape;
 
 const SWEEP: &str = "--engine null,std --ip v4 --board generic --pin none --soak 0s --warmup 1ms \
                      --duration 30ms --seed 7 --threads 2 --connection connected --rounds 6";
@@ -37,6 +38,7 @@ fn with_ratios(csv: &str, ratio: impl Fn(usize) -> f64) -> String {
             .position(|found| found == name)
             .expect("a column")
     };
+    let sender = column("sender");
     let (ratio_to_std, scatter) = (column("ratio_to_std"), column("ratio_sd_pct"));
     // Not those of the ratio that it gets.
     let interval = [column("ratio_to_std_low"), column("ratio_to_std_high")];
@@ -45,7 +47,7 @@ fn with_ratios(csv: &str, ratio: impl Fn(usize) -> f64) -> String {
     for (n, row) in reader.records().enumerate() {
         let row = row.expect("a row");
         let value = |(n_column, old): (usize, &str)| match n_column {
-            _ if row[0].starts_with("std:") => old.to_owned(),
+            _ if &row[sender] == "std" => old.to_owned(),
             n_column if n_column == ratio_to_std => format!("{:.4}", ratio(n)),
             n_column if n_column == scatter => "0.5".to_owned(),
             n_column if interval.contains(&n_column) => String::new(),
@@ -203,13 +205,14 @@ fn nothing_to_compare_is_2_with_the_reason() {
         "error: compare other.csv: no case can be compared with base.csv: other board: \
          generic, now rpi-4b\n"
     );
-    let strange = base.replace("null:", "nix:").replace(":null", ":nix");
-    let strange = strange.replace(",null,null,", ",nix,nix,");
-    let strange: Vec<&str> = strange
-        .lines()
-        .filter(|line| !line.starts_with("std:"))
-        .collect();
-    fs::write(place.path("strange.csv"), strange.join("\n") + "\n").expect("written");
+    let mut strange = rows(&place.path("base.csv"));
+    strange.retain(|row| row.sender == "null");
+    for row in &mut strange {
+        row.case = row.case.replace("null", "nix");
+        (row.sender, row.receiver) = ("nix".to_owned(), "nix".to_owned());
+    }
+    let strange = shape(&strange).expect("rows have a shape");
+    fs::write(place.path("strange.csv"), strange).expect("written");
     let (code, _, errors) = code_of(&place, "compare base.csv strange.csv");
     assert_eq!(code, Some(2));
     assert!(errors.contains("10 cases only in BASE"), "{errors}");

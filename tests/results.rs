@@ -40,7 +40,13 @@ fn rows(path: &Path) -> Vec<Row> {
 
 /// What scripts write beside is of other shapes.
 fn is_of_udpbench(path: &PathBuf) -> bool {
-    fs::read_to_string(path).is_ok_and(|text| text.starts_with("case,"))
+    let columns = csv::Reader::from_path(path).and_then(|mut csv| csv.headers().cloned());
+    let has = |name: &str| {
+        columns
+            .as_ref()
+            .is_ok_and(|it| it.iter().any(|it| it == name))
+    };
+    has("case") && has("received_mbps_low")
 }
 
 #[test]
