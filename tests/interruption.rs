@@ -179,6 +179,48 @@ fn the_process_of_a_round_may_die_and_its_window_is_measured_again() {
     }
 }
 
+/// One block after the other of a case that runs and one that is skipped.
+const HALF_SKIPPED: &str = "--engine null,mio-exhaustive --no-reference --connection connected --ip v4 --soak 0s \
+                            --warmup 0s --rounds 20 --duration 20ms --threads 1 -o out.csv --payload \
+                            1,2,3,4,5,6,7,8";
+
+/// Which of the rows of a CSV are of skipped cases.
+fn skipped(csv: &str) -> Vec<bool> {
+    let rows = common::rows_of(csv);
+    rows.iter()
+        .map(|row| row.status == Status::Skipped)
+        .collect()
+}
+
+#[test]
+fn rows_of_skipped_cases_come_last_however_a_sweep_ends() {
+    let last = [[false; 8], [true; 8]].concat();
+    for ending in [None, Some(Signal::SIGINT), Some(Signal::SIGKILL)] {
+        let place = Place::new();
+        let mut child = start(&mut place.udpbench(HALF_SKIPPED));
+        let raw = place.path("out.jsonl");
+        if let Some(number) = ending {
+            // One round of each case is over, so that Ctrl-C leaves a row for it.
+            wait_until("a round", || windows(&raw) > 8);
+            signal(&child, number);
+        }
+        child.wait().expect("it ends");
+        let read = || fs::read_to_string(place.path("out.csv")).expect("it is there");
+        let summarize = || common::stdout(&place.run("summarize out.jsonl"));
+        if ending == Some(Signal::SIGKILL) {
+            // The plan in the raw samples has them.
+            assert_eq!(skipped(&summarize()), last);
+        } else {
+            assert_eq!(skipped(&read()), last, "{ending:?}");
+            assert_eq!(summarize(), read());
+        }
+        let resumed = place.run("--resume out.jsonl");
+        assert_eq!(resumed.status.code(), Some(0), "{}", stderr(&resumed));
+        assert_eq!(skipped(&read()), last, "{ending:?}");
+        assert_eq!(summarize(), read());
+    }
+}
+
 #[test]
 fn kill_9_at_any_moment_loses_at_most_the_window_in_hand() {
     // An emulator takes its time.

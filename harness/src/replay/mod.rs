@@ -25,7 +25,8 @@ pub struct Replay {
     places: HashMap<String, (usize, usize)>,
 }
 
-/// Takes all that a file says: what is known then, and the rows that are final.
+/// Takes all that a file says: what is known then, and the rows that are final, without those of
+/// [`Replay::skipped`], which come last.
 ///
 /// # Errors
 /// The line that cannot follow on those before it.
@@ -34,7 +35,7 @@ pub fn replay(log: &Log) -> Result<(Replay, Vec<Row>), UsageError> {
         return Err(UsageError::file(&log.name, 1, &problem));
     }
     let mut replay = Replay::new(log.header.clone());
-    let mut rows = replay.skipped();
+    let mut rows = Vec::new();
     for (number, line) in (2..).zip(&log.lines) {
         let refused = |problem: String| UsageError::file(&log.name, number, &problem);
         rows.extend(replay.take(line).map_err(refused)?);

@@ -19,7 +19,7 @@ struct Beside<'a> {
 }
 
 impl Replay {
-    /// The rows of what does not run: they are final from the beginning.
+    /// The rows of what does not run. They follow from the plan alone, and come after all others.
     pub fn skipped(&self) -> Vec<Row> {
         let row = |(case, reason): (&_, &str)| {
             let input = RowInput {

@@ -64,6 +64,7 @@ impl Results {
     pub fn from_raw(log: &Log) -> Result<Self, UsageError> {
         let (replay, mut rows) = replay::replay(log)?;
         rows.extend(replay.unfinished());
+        rows.extend(replay.skipped());
         let window = |line: &Event| match line {
             Event::Window(sample) => Some(Sample::clone(sample)),
             _ => None,

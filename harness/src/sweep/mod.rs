@@ -82,15 +82,18 @@ pub fn run(
         interrupt,
         journal,
     };
-    match sweep.rounds() {
-        Ok(()) => Ok(Ending::Complete),
-        Err(End::Unkept(error)) => Err(error),
+    let ending = match sweep.rounds() {
+        Ok(()) => Ending::Complete,
+        Err(End::Unkept(error)) => return Err(error),
         Err(End::Interrupted) => {
             sweep.journal.line(&Event::Interrupted {})?;
             sweep.journal.rows(sweep.replay.unfinished())?;
-            Ok(Ending::Interrupted)
+            Ending::Interrupted
         }
-    }
+    };
+    // They are known from the beginning, and come last: what was measured is what people look for.
+    sweep.journal.rows(sweep.replay.skipped())?;
+    Ok(ending)
 }
 
 /// Why a sweep ends before it is complete.

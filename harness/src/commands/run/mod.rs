@@ -170,10 +170,10 @@ fn begin(args: &RunArgs, request: Request) -> anyhow::Result<Begun> {
         progress.outputs.remove();
         return Err(error);
     }
-    let replay = Replay::new(header);
-    progress.rows(replay.skipped())?;
+    // Against a power cut: the plan, from which all else follows.
+    progress.outputs.sync()?;
     Ok(Begun {
-        replay,
+        replay: Replay::new(header),
         unable: Unable::new(),
         progress,
     })

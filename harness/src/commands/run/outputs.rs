@@ -60,14 +60,14 @@ impl Outputs {
         }
     }
 
-    /// The files of the run that left `log`: rows that were not final are taken back, raw samples go on after
-    /// the last whole line.
+    /// The files of the run that left `log`: of the rows that it may have written those that come `later` are taken
+    /// back, raw samples go on after the last whole line.
     pub(super) fn resume(
         args: &RunArgs,
         raw: &Path,
         log: &Log,
         rows: &[Row],
-        unfinished: &[Row],
+        later: &[Row],
     ) -> anyhow::Result<Self> {
         let samples = resume("--resume", raw, log.bytes, log.whole_bytes)?;
         let output = args.output.output.clone();
@@ -75,7 +75,7 @@ impl Outputs {
         let output = output.unwrap_or_else(|| raw.with_extension(extension));
         let format = Format::choose(args.output.format, &output)?;
         let file = if format == Format::Csv && output.exists() {
-            let known = [rows, unfinished].concat();
+            let known = [rows, later].concat();
             let other = |problem: &str| refused("--output", &output, problem);
             let csv = files::read_whole(&output, Kind::File);
             let csv = csv.map_err(|error| other(&format!("cannot read it: {error}")))?;

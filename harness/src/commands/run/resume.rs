@@ -37,7 +37,8 @@ pub(super) fn resume(args: &RunArgs, raw: &Path) -> anyhow::Result<Begun> {
     let Again { unlike, unable } = options::again(&log.header, &root)?;
     refuse_unless_forced(args, raw, &unlike)?;
 
-    let outputs = Outputs::resume(args, raw, &log, &rows, &replay.unfinished())?;
+    let later = [replay.unfinished(), replay.skipped()].concat();
+    let outputs = Outputs::resume(args, raw, &log, &rows, &later)?;
     let is_window = |line: &&Event| matches!(line, Event::Window(_));
     let windows = log.lines.iter().filter(is_window).count() as u64;
     if !args.output.quiet {
