@@ -59,6 +59,7 @@ fn each_is_refused_with_its_place_its_value_and_its_fix() {
         "--output nope/../../../proc/nope.csv",
         "--output out.jsonl",
         "--output out.csv --format json",
+        "--output out.csv --format jsonl",
         "--output out.csv --samples out.csv",
         "--output out.txt",
         "--until 2",

@@ -42,6 +42,10 @@ fn it_reads_the_words_as_the_sweep_would() {
         files("--samples b.jsonl -o -"),
         sweep(json!("-"), json!("b.jsonl"))
     );
+    assert_eq!(
+        files("--format jsonl --samples b.jsonl"),
+        sweep(json!("-"), json!("b.jsonl"))
+    );
     // The value of an option that looks like another one.
     assert_eq!(
         files("--samples=-oa.csv"),

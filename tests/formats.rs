@@ -6,6 +6,7 @@ use std::fs;
 use std::process::Output;
 
 use common::{Place, rows, stderr, stdout};
+use serde_json::Value;
 use udpbench::export::{csv, json};
 use udpbench::row::{Row, Status};
 
@@ -83,13 +84,66 @@ fn json_has_the_same_rows() {
     summarize(&place, "-o run.json");
     let file = fs::read_to_string(place.path("run.json")).expect("it is there");
     assert_eq!(file, text);
-    let values: Vec<serde_json::Value> = serde_json::from_str(&text).expect("it is an array");
+    let values: Vec<Value> = serde_json::from_str(&text).expect("it is an array");
     let last = values.last().expect("there are rows");
     assert!(last["received_pps"].is_number(), "{last}");
     assert!(last["cv_pct"].is_null(), "{last}");
     assert_eq!(last["unaccounted_packets"], -3);
     assert_eq!(last["rps_cpus"], "1");
     assert_eq!(last["warnings"][1], "*two* <b>");
+}
+
+#[test]
+fn json_lines_are_the_rows_of_the_json() {
+    let place = place();
+    let array: Vec<Value> =
+        serde_json::from_str(&stdout(&summarize(&place, "--format json"))).expect("it is an array");
+    for output in ["", "-o -"] {
+        let text = stdout(&summarize(&place, &format!("--format jsonl {output}")));
+        let rows = text.lines().map(serde_json::from_str);
+        let rows: Vec<Value> = rows.collect::<Result<_, _>>().expect("each is an object");
+        assert_eq!(rows, array);
+    }
+}
+
+/// The rows of a whole sweep, with skipped ones, as they went to standard output.
+#[test]
+fn a_sweep_and_its_raw_samples_give_the_same_json_lines() {
+    let place = Place::new();
+    let sweep = "--engine null,mio-exhaustive --no-reference --ip v4 --threads 1 --payload 1,2 --connection connected \
+                 --soak 0s --warmup 0s --rounds 5 --duration 5ms --samples s.jsonl --format jsonl";
+    let swept = place.run(sweep);
+    assert_eq!(swept.status.code(), Some(0), "{}", stderr(&swept));
+    assert_eq!(place.files(), ["s.jsonl"]);
+    let status = |line| serde_json::from_str::<Value>(line).expect("a row")["status"].clone();
+    let text = stdout(&swept);
+    let all: Vec<Value> = text.lines().map(status).collect();
+    assert_eq!(all, ["ok", "ok", "skipped", "skipped"]);
+    for again in ["summarize s.jsonl", "--resume s.jsonl"] {
+        let output = place.run(&format!("{again} --format jsonl"));
+        assert_eq!(stdout(&output), text, "{again}: {}", stderr(&output));
+    }
+    assert_eq!(place.files(), ["s.jsonl"]);
+}
+
+#[test]
+fn what_is_only_written_is_refused_by_its_kind() {
+    let place = place();
+    let mut kinds = vec![("json", "JSON"), ("jsonl", "JSON Lines of rows")];
+    kinds.extend(cfg!(feature = "xlsx").then_some(("xlsx", "a workbook")));
+    for (format, kind) in kinds {
+        let written = summarize(&place, &format!("--format {format}"));
+        fs::write(place.path("written"), written.stdout).expect("there is space");
+        for command in ["rank", "compare run.csv", "summarize"] {
+            let output = place.run(&format!("{command} written"));
+            assert_eq!(output.status.code(), Some(2), "{command}: {format}");
+            let refusal = stderr(&output);
+            let said = format!(
+                "error: written: {kind}, which is only written; name the CSV or the raw samples of that sweep\n"
+            );
+            assert_eq!(refusal, said, "{command}: {format}");
+        }
+    }
 }
 
 #[test]
@@ -224,6 +278,10 @@ fn bad_input_is_refused_and_nothing_is_written() {
             "run.csv -o a.jsonl",
             "--output a.jsonl: names in .jsonl are for raw samples",
         ),
+        (
+            "run.csv --format jsonl -o a.jsonl",
+            "--format jsonl: writes to standard output only, as files in .jsonl have raw samples",
+        ),
         ("run.csv --format yaml", "invalid value 'yaml'"),
         ("torn.csv -o a.csv", "torn.csv, line 2"),
         ("none.csv -o a.csv", "none.csv"),
@@ -271,7 +329,7 @@ fn a_closed_pipe_is_no_success_but_for_people() {
     let many: Vec<Row> = std::iter::repeat_n(few, 400).flatten().collect();
     let many = csv::shape(&many).expect("rows have a shape");
     fs::write(place.path("many.csv"), many).expect("there is space");
-    for format in ["csv", "json", "markdown", "table"] {
+    for format in ["csv", "json", "jsonl", "markdown", "table"] {
         let summarize = format!("$udpbench summarize many.csv --format {format}");
         let output = place.shell(&format!("{{ {summarize}; echo $? >status; }} | true"));
         let status = fs::read_to_string(place.path("status")).expect("it is there");

@@ -3,9 +3,14 @@
 mod common;
 
 use std::fs;
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
 
 use common::{LONG_SWEEP, Place, rows, stderr, stdout};
+use nix::fcntl::{FcntlArg, fcntl};
+use serde_json::Value;
 use udpbench::export::{csv, json};
+use udpbench::log::Event;
 
 #[test]
 fn text_that_nobody_reads_to_its_end_is_no_error() {
@@ -29,7 +34,7 @@ fn text_that_nobody_reads_to_its_end_is_no_error() {
 
 #[test]
 fn rows_that_nobody_takes_are_no_success() {
-    for format in ["csv", "json"] {
+    for format in ["csv", "json", "jsonl"] {
         for (reader, redirection) in [("true", ""), ("cat", ">/dev/full")] {
             let place = Place::new();
             let rows = format!("-o - --samples s.jsonl --format {format}");
@@ -52,6 +57,28 @@ fn rows_that_nobody_takes_are_no_success() {
             assert_eq!(output.status.code(), Some(0), "{format} {reader}");
         }
     }
+}
+
+#[test]
+fn rows_as_json_lines_arrive_while_the_sweep_goes_on() {
+    let place = Place::new();
+    let sweep = LONG_SWEEP.replace("-o out.csv", "--format jsonl --samples s.jsonl");
+    let mut command = place.udpbench(&sweep);
+    command.stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().expect("the program starts");
+    let pipe = child.stdout.take().expect("a pipe");
+    // It holds a few rows at most, so that the program waits for this one to read: it cannot be through.
+    fcntl(&pipe, FcntlArg::F_SETPIPE_SZ(4096)).expect("a smaller pipe");
+    let mut lines = BufReader::new(pipe).lines();
+    let first = lines.next().expect("a line").expect("UTF-8");
+    let events = common::lines(&place.path("s.jsonl"));
+    child.kill().expect("it runs");
+    child.wait().expect("it is reaped");
+    let row: Value = serde_json::from_str(&first).expect("a row");
+    assert_eq!((&row["status"], &row["rounds"]), (&"ok".into(), &5.into()));
+    let is_end = |event: &&Event| matches!(event, Event::BlockEnded { .. });
+    let ended = events.iter().filter(is_end).count();
+    assert!((1..20).contains(&ended), "{ended} of 20 blocks were done");
 }
 
 #[test]

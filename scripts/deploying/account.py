@@ -43,7 +43,7 @@ def require_in_folder(files):
     if files["resume"]:
         raise Refusal(f"error: --resume {files['resume']}: resume a sweep on the board itself, where its files are")
     if files["output"] == "-":
-        raise Refusal("error: --output -: the results are to come back as files: leave --output away")
+        raise Refusal("error: --output -: the results are to come back as files: leave --output and --format jsonl away")
     for flag in ["output", "samples"]:
         path = PurePosixPath(files[flag] or "")
         if path.is_absolute() or ".." in path.parts:

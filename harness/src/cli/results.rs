@@ -39,6 +39,7 @@ impl ValueEnum for Shape {
             Self::Table,
             Self::File(Format::Csv),
             Self::File(Format::Json),
+            Self::File(Format::Jsonl),
             Self::File(Format::Markdown),
             Self::File(Format::Xlsx),
         ]

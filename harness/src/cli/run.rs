@@ -1,6 +1,6 @@
 //! What is measured, how, where, and where it goes.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
@@ -117,11 +117,13 @@ pub struct PlacementArgs {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Output")]
 pub struct OutputArgs {
-    /// The results, or - for standard output [default: results/TIME-BOARD.csv]; with --suite, a directory
+    /// The results, or - for standard output [default: results/TIME-BOARD.csv; - with --format jsonl]; with --suite,
+    /// a directory
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 
-    /// csv, json, markdown, xlsx [default: by the name of the output, else csv]
+    /// csv, json, markdown, xlsx, or jsonl: a line per row on standard output, as soon as it is final [default: by
+    /// the name of the output, else csv]
     #[arg(long, value_name = "FORMAT", hide_possible_values = true)]
     pub format: Option<Format>,
 
@@ -140,4 +142,13 @@ pub struct OutputArgs {
     /// No progress and no table, only errors and warnings
     #[arg(short, long)]
     pub quiet: bool,
+}
+
+impl OutputArgs {
+    /// Where the results go, if that is typed: by name, or by a format that is for standard output.
+    pub fn results(&self) -> Option<&Path> {
+        let is_for_stdout = self.format.is_some_and(Format::is_for_stdout);
+        let named = self.output.as_deref();
+        named.or_else(|| is_for_stdout.then(|| Path::new("-")))
+    }
 }

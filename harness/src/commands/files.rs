@@ -76,7 +76,7 @@ fn line_of(args: &RunArgs) -> anyhow::Result<String> {
     );
     Ok(serde_json::to_string(&Files {
         sweep: true,
-        output: args.output.output.as_deref(),
+        output: args.output.results(),
         samples: args.output.samples.as_deref(),
         resume: args.output.resume.as_deref(),
         expected_s,

@@ -1,5 +1,5 @@
-//! JSON (RFC 8259): an array of rows, one to a line. Numbers are numbers, what is missing is `null`, and
-//! `warnings` are a list; else the fields are the columns of the CSV, in their order.
+//! JSON (RFC 8259): an array of rows, one to a line, or the lines alone (JSON Lines). Numbers are numbers, what is
+//! missing is `null`, and `warnings` are a list; else the fields are the columns of the CSV, in their order.
 
 use serde_json::{Error, Map, Value};
 
@@ -15,13 +15,30 @@ pub fn shape(rows: &[Row]) -> Result<Vec<u8>, Error> {
     let mut text = b"[".to_vec();
     for (n, row) in rows.iter().enumerate() {
         text.extend_from_slice(if n == 0 { b"\n" } else { b",\n" });
-        let mut fields = serde_json::to_value(row)?;
-        // A CSV has to join them.
-        fields[WARNINGS] = row.warnings.as_slice().into();
-        serde_json::to_writer(&mut text, &fields)?;
+        object(&mut text, row)?;
     }
     text.extend_from_slice(b"\n]\n");
     Ok(text)
+}
+
+/// The rows as JSON Lines.
+///
+/// # Errors
+/// As for [`shape`].
+pub fn lines(rows: &[Row]) -> Result<Vec<u8>, Error> {
+    let mut text = Vec::new();
+    for row in rows {
+        object(&mut text, row)?;
+        text.push(b'\n');
+    }
+    Ok(text)
+}
+
+fn object(text: &mut Vec<u8>, row: &Row) -> Result<(), Error> {
+    let mut fields = serde_json::to_value(row)?;
+    // A CSV has to join them.
+    fields[WARNINGS] = row.warnings.as_slice().into();
+    serde_json::to_writer(text, &fields)
 }
 
 /// The rows that [`shape`] wrote.

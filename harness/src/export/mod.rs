@@ -26,6 +26,8 @@ pub enum Format {
     Csv,
     /// An array of rows
     Json,
+    /// A row per line, on standard output, as soon as it is final
+    Jsonl,
     /// Tables for an issue or a README
     Markdown,
     /// A workbook: the rows, charts, the host
@@ -38,6 +40,10 @@ impl Format {
     /// # Errors
     /// When the two contradict each other, or it cannot be written here: to a terminal, by this build.
     pub fn choose(asked: Option<Self>, output: &Path) -> Result<Self, UsageError> {
+        if asked.is_some_and(Self::is_for_stdout) && !is_stdout(output) {
+            let fix = "writes to standard output only, as files in .jsonl have raw samples; leave --output out";
+            return Err(UsageError::flag("--format", "jsonl", fix));
+        }
         let named = Self::of_name(output)?;
         let format = match (asked, named) {
             (Some(asked), Some(named)) if asked != named => {
@@ -62,7 +68,8 @@ impl Format {
             Some("md" | "markdown") => Some(Self::Markdown),
             Some("xlsx") => Some(Self::Xlsx),
             Some("jsonl") => {
-                let fix = "names in .jsonl are for raw samples; use .csv, .json, .md or .xlsx";
+                let fix = "names in .jsonl are for raw samples; use .csv, .json, .md or .xlsx, or --format jsonl alone \
+                           for rows on standard output";
                 return Err(UsageError::flag("--output", &path.display(), fix));
             }
             _ => None,
@@ -73,8 +80,18 @@ impl Format {
     pub fn extension(self) -> &'static str {
         match self {
             Self::Markdown => "md",
-            Self::Csv | Self::Json | Self::Xlsx => self.name(),
+            Self::Csv | Self::Json | Self::Jsonl | Self::Xlsx => self.name(),
         }
+    }
+
+    /// Whether rows can be appended to others.
+    fn grows(self) -> bool {
+        matches!(self, Self::Csv | Self::Jsonl)
+    }
+
+    /// Whether it is for standard output only.
+    pub fn is_for_stdout(self) -> bool {
+        self == Self::Jsonl
     }
 
     /// The rows in this shape.
@@ -85,6 +102,7 @@ impl Format {
         match self {
             Self::Csv => csv::shape(rows),
             Self::Json => Ok(json::shape(rows)?),
+            Self::Jsonl => Ok(json::lines(rows)?),
             Self::Markdown => Ok(markdown::shape(rows).into_bytes()),
             #[cfg(feature = "xlsx")]
             Self::Xlsx => Ok(xlsx::shape(rows)?),
@@ -98,6 +116,7 @@ impl Format {
         match self {
             Self::Csv => "csv",
             Self::Json => "json",
+            Self::Jsonl => "jsonl",
             Self::Markdown => "markdown",
             Self::Xlsx => "xlsx",
         }
@@ -233,11 +252,12 @@ mod tests {
         use clap::ValueEnum;
         for &format in Format::value_variants() {
             let name = format!("a.{}", format.extension());
-            assert_eq!(
-                Format::of_name(Path::new(&name)),
-                Ok(Some(format)),
-                "{name}"
-            );
+            let said = Format::of_name(Path::new(&name));
+            if format.is_for_stdout() {
+                said.expect_err("no file is of that format");
+            } else {
+                assert_eq!(said, Ok(Some(format)), "{name}");
+            }
             let typed = format.to_possible_value().expect("none is hidden");
             assert_eq!(typed.get_name(), format.name());
         }
@@ -255,6 +275,14 @@ mod tests {
         );
         let refused = choose(Some(Format::Json), "a.jsonl").expect_err("that is for raw samples");
         assert!(refused.contains("raw samples"), "{refused}");
+        assert_eq!(choose(Some(Format::Jsonl), "-"), Ok(Format::Jsonl));
+        for name in ["a.jsonl", "a.csv", "a"] {
+            let refused = choose(Some(Format::Jsonl), name).expect_err("there may be raw samples");
+            assert!(
+                refused.starts_with("--format jsonl: writes to standard output only"),
+                "{refused}"
+            );
+        }
     }
 
     #[test]

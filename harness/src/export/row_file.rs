@@ -1,21 +1,21 @@
-//! Where the rows of a run go: CSV grows, any other format is written whole after each block.
+//! Where the rows of a run go: CSV and JSON Lines grow, any other format is written whole after each block.
 
 use std::path::Path;
 
 use super::output_file::OutputFile;
 use super::place::Displaced;
-use super::{Format, csv, is_stdout, to_stdout};
+use super::{Format, csv, is_stdout, json, to_stdout};
 use crate::row::Row;
 
-/// The rows so far, in a file that is complete after every block. On standard output, CSV comes block by block
-/// and any other format at the end.
+/// The rows so far, in a file that is complete after every block. On standard output, CSV and JSON Lines come block
+/// by block and any other format at the end.
 #[derive(Debug)]
 pub struct RowFile {
     format: Format,
     file: Option<OutputFile>,
     /// Whether CSV has its header.
     begun: bool,
-    /// Of any other format: all of them.
+    /// Of a format that does not grow: all of them.
     rows: Vec<Row>,
 }
 
@@ -60,8 +60,11 @@ impl RowFile {
     /// # Errors
     /// When they cannot be written; the file then has the rows that it had.
     pub fn rows(&mut self, rows: &[Row]) -> anyhow::Result<()> {
-        if self.format == Format::Csv {
-            let lines = csv::lines(!self.begun, rows)?;
+        if self.format.grows() {
+            let lines = match self.format {
+                Format::Csv => csv::lines(!self.begun, rows)?,
+                _ => json::lines(rows)?,
+            };
             match &mut self.file {
                 Some(file) => file.append(&lines)?,
                 None => to_stdout(&lines)?,
@@ -81,7 +84,7 @@ impl RowFile {
     /// # Errors
     /// When it cannot be written.
     pub fn finish(&self) -> anyhow::Result<()> {
-        if self.file.is_none() && self.format != Format::Csv {
+        if self.file.is_none() && !self.format.grows() {
             to_stdout(&self.format.shape(&self.rows)?)?;
         }
         Ok(())
@@ -90,7 +93,7 @@ impl RowFile {
     /// Saves the rows elsewhere if the file is not where it was put any more.
     pub fn rescue(&self) -> Option<Displaced> {
         let file = self.file.as_ref()?;
-        if self.format == Format::Csv {
+        if self.format.grows() {
             return file.rescue(None);
         }
         file.rescue(Some(&self.format.shape(&self.rows).ok()?))

@@ -6,6 +6,7 @@ use std::io;
 use std::path::Path;
 
 use csv::{Position, StringRecord};
+use serde_json::Value;
 
 use crate::data::Sample;
 use crate::error::UsageError;
@@ -41,7 +42,7 @@ impl Results {
         (is_log && is_begun).then(|| format!("udpbench --resume {}", self.name))
     }
 
-    /// Reads a file of either kind; the first byte tells which.
+    /// Reads a file of either kind; its beginning tells which.
     ///
     /// # Errors
     /// When it cannot be read, holds no rows, or something in it is not what it should be: the file, the
@@ -51,6 +52,12 @@ impl Results {
         let refused = |error: io::Error| UsageError::file(&name, 0, &error.to_string());
         // Read once: a pipe is empty after that.
         let bytes = files::read_whole(path, Kind::FileOrPipe).map_err(refused)?;
+        if let Some(kind) = only_written(&bytes) {
+            let problem = format!(
+                "{kind}, which is only written; name the CSV or the raw samples of that sweep"
+            );
+            return Err(UsageError::file(&name, 0, &problem));
+        }
         if bytes.first() == Some(&b'{') {
             return Self::from_raw(&Log::parse(&name, &bytes)?);
         }
@@ -144,6 +151,20 @@ fn whole_lines(text: &[u8]) -> &[u8] {
 
 const NO_RESULTS: &str = "not results of udpbench: the first line has no column `case`";
 
+/// What holds rows in a shape that is not read again, by its beginning.
+fn only_written(bytes: &[u8]) -> Option<&'static str> {
+    let line = bytes.split(|&byte| byte == b'\n').next().unwrap_or(bytes);
+    match bytes {
+        [b'[', ..] => Some("JSON"),
+        [b'P', b'K', ..] => Some("a workbook"),
+        // An event of raw samples has one field, which is its kind.
+        [b'{', ..] => serde_json::from_slice::<Value>(line)
+            .is_ok_and(|row| row.get("case").is_some())
+            .then_some("JSON Lines of rows"),
+        _ => None,
+    }
+}
+
 fn line_of(position: Option<&Position>) -> usize {
     let line = position.map_or(1, Position::line);
     usize::try_from(line).unwrap_or(0)
@@ -160,7 +181,7 @@ fn no_number(columns: &StringRecord, fields: &StringRecord, row: &Row) -> Option
     let (column, field) = suspects.find(|(column, _)| {
         // JSON has no such numbers, so they become null. A text stays one: a board may be called `inf`.
         let json = serde_json::to_value(row).unwrap_or_default();
-        json.get(column).is_some_and(serde_json::Value::is_null)
+        json.get(column).is_some_and(Value::is_null)
     })?;
     Some(format!(
         "{column}: {field} is not a number; leave the field empty if there is none"

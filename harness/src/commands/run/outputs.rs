@@ -28,8 +28,8 @@ pub(super) struct Outputs {
 impl Outputs {
     /// New files, over no other ones.
     pub(super) fn create(args: &RunArgs, board: &str, started_at: &str) -> anyhow::Result<Self> {
-        let output = match &args.output.output {
-            Some(path) => path.clone(),
+        let output = match args.output.results() {
+            Some(path) => path.to_owned(),
             None => default_path(args.output.format, board, started_at)?,
         };
         let format = Format::choose(args.output.format, &output)?;
@@ -70,8 +70,8 @@ impl Outputs {
         later: &[Row],
     ) -> anyhow::Result<Self> {
         let samples = resume("--resume", raw, log.bytes, log.whole_bytes)?;
-        let output = args.output.output.clone();
         let extension = args.output.format.unwrap_or(Format::Csv).extension();
+        let output = args.output.results().map(Path::to_owned);
         let output = output.unwrap_or_else(|| raw.with_extension(extension));
         let format = Format::choose(args.output.format, &output)?;
         let file = if format == Format::Csv && output.exists() {
