@@ -10,8 +10,8 @@ from xml.etree import ElementTree
 # Comma, double quote, UTF-8, from the first line on, all columns by their looks, English (USA), no number in
 # quotes, no dates invented: what docs/RESULTS.md says to choose.
 READ = "44,34,76,1,,1033,false,false"
-# The same; then every digit, not what is shown; values, not formulas.
-WRITTEN = "44,34,76,1,,1033,false,false,false"
+# The same; then every digit, not what is shown; values, not formulas; no space taken away; and which sheet.
+WRITTEN = "44,34,76,1,,1033,false,false,false,false,false"
 _NAMES = "urn:oasis:names:tc:opendocument:xmlns:"
 
 
@@ -26,19 +26,20 @@ class Calc:
         self.room = Path(room)
         self.profile = (self.room / "profile").as_uri()
 
-    def convert(self, file, to, language="en_US"):
-        """Converts into a directory of its own, as somebody would who works in this language."""
+    def convert(self, file, to, language="en_US", sheet=1):
+        """Converts into a directory of its own, as somebody would who works in this language; to CSV, one sheet."""
         where = Path(tempfile.mkdtemp(dir=self.room))
-        target = f"csv:Text - txt - csv (StarCalc):{WRITTEN}" if to == "csv" else to
+        target = f"csv:Text - txt - csv (StarCalc):{WRITTEN},{sheet}" if to == "csv" else to
         command = [find(), f"-env:UserInstallation={self.profile}", "--headless"]
         command += [f"--infilter=CSV:{READ}"] if Path(file).suffix == ".csv" else []
         command += ["--convert-to", target, "--outdir", where, file]
         environment = {**os.environ, "LC_ALL": f"{language}.UTF-8"}
         said = subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment)
-        made = where / f"{Path(file).stem}.{to}"
-        if not made.exists():
-            raise AssertionError(f"no {made.name}: {said.stdout}{said.stderr}")
-        return made
+        # The name of the sheet may be in that of its file.
+        made = list(where.glob(f"{Path(file).stem}*.{to}"))
+        if len(made) != 1:
+            raise AssertionError(f"no {to} of {file}: {said.stdout}{said.stderr}")
+        return made[0]
 
 
 class Book:

@@ -28,6 +28,7 @@ use std::time::Duration;
 use crate::error::UsageError;
 use crate::escape;
 use crate::export::written_to_stdout;
+use crate::rank::{BoardRanking, By};
 use crate::results::Results;
 use crate::row::Row;
 
@@ -46,6 +47,23 @@ fn open_exact(path: &Path) -> Result<Results, UsageError> {
         say(&format!("{name}: the last line is cut off and left out"));
     }
     Ok(results)
+}
+
+/// What to use, by these rows: a line for each machine, by name where there are several.
+fn advice(rows: &[Row]) -> String {
+    let results = Results {
+        rows: rows.to_vec(),
+        ..Results::default()
+    };
+    let boards = crate::rank::rank(&[results]).boards;
+    let of_board = |board: &BoardRanking| {
+        let sentence = board.recommendation(By::Both);
+        match boards.len() {
+            1 => sentence,
+            _ => format!("{}: {sentence}", board.machine),
+        }
+    };
+    boards.iter().map(of_board).collect::<Vec<_>>().join("\n")
 }
 
 /// The error of a command that was left out with its cargo feature.

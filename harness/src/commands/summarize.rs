@@ -18,7 +18,7 @@ pub fn run(args: &SummarizeArgs) -> anyhow::Result<ExitCode> {
     let rows = super::open_exact(&args.file)?.rows;
     let bytes = match shape {
         Shape::Table => table::draw(&rows).into_bytes(),
-        Shape::File(format) => format.shape(&rows)?,
+        Shape::File(format) => format.shape(&rows, super::advice)?,
     };
     if is_stdout(&args.output) {
         match shape {

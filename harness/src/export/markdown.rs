@@ -2,8 +2,9 @@
 
 use std::fmt::Write as _;
 
+use super::circumstances::circumstances;
 use super::table::{Layout, WORDS};
-use super::{distinct, each_machine, table};
+use super::{each_machine, table};
 use crate::escape;
 use crate::row::{Machine, Row};
 
@@ -15,7 +16,7 @@ pub fn shape(rows: &[Row]) -> String {
 }
 
 fn of_machine(rows: &[Row]) -> String {
-    let mut text = circumstances(rows);
+    let mut text = measured_by(rows);
     let measured = table::measured(rows);
     for block in measured.chunk_by(|one, other| one.block() == other.block()) {
         let heading = block.first().map(|row| table::block_in_words(row));
@@ -31,27 +32,10 @@ fn of_machine(rows: &[Row]) -> String {
     text
 }
 
-/// A name, and the column that has it.
-type Fact = (&'static str, fn(&Row) -> &str);
-
-fn circumstances(rows: &[Row]) -> String {
-    let facts: [Fact; 7] = [
-        ("udpbench", |row| &row.version),
-        ("board", |row| &row.board),
-        ("model", |row| &row.model),
-        ("CPU", |row| &row.cpu_model),
-        ("virtualised by", |row| &row.virtualization),
-        ("kernel", |row| &row.kernel),
-        ("governor", |row| &row.governor),
-    ];
-    let in_words = |(name, column)| {
-        let values = distinct(rows, column);
-        (!values.is_empty()).then(|| format!("{name} {}", values.join(" and ")))
-    };
-    let mut known: Vec<String> = facts.into_iter().filter_map(in_words).collect();
-    // RFC 3339 in UTC sorts as time does.
-    let first = distinct(rows, |row| &row.started_at).into_iter().min();
-    known.extend(first.map(|time| format!("started at {time}")));
+fn measured_by(rows: &[Row]) -> String {
+    let known = circumstances(rows).into_iter();
+    let known = known.map(|(name, value)| format!("{name} {value}"));
+    let known: Vec<String> = known.collect();
     if known.is_empty() {
         return "No rows.\n".to_owned();
     }

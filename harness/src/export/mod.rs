@@ -1,5 +1,6 @@
 //! Where results go. A format is one file here: something that takes [`Row`]s and gives them a shape.
 
+mod circumstances;
 pub mod csv;
 pub mod json;
 pub mod latency;
@@ -19,6 +20,9 @@ use anyhow::Context;
 use crate::error::UsageError;
 use crate::row::{Machine, Row};
 
+/// What to use, by these rows, in a line for each machine: what decides that is above this module.
+pub type Advice = fn(&[Row]) -> String;
+
 /// The shapes that a file of rows may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Format {
@@ -30,7 +34,7 @@ pub enum Format {
     Jsonl,
     /// Tables for an issue or a README
     Markdown,
-    /// A workbook: the rows, charts, the host
+    /// A workbook: a summary, the rows, charts, the host
     Xlsx,
 }
 
@@ -94,20 +98,23 @@ impl Format {
         self == Self::Jsonl
     }
 
-    /// The rows in this shape.
+    /// The rows in this shape, with the advice where it has a place for that.
     ///
     /// # Errors
     /// When they are too much for it: a sheet of a workbook ends after 1,048,576 rows.
-    pub fn shape(self, rows: &[Row]) -> anyhow::Result<Vec<u8>> {
+    pub fn shape(self, rows: &[Row], advice: Advice) -> anyhow::Result<Vec<u8>> {
         match self {
             Self::Csv => csv::shape(rows),
             Self::Json => Ok(json::shape(rows)?),
             Self::Jsonl => Ok(json::lines(rows)?),
             Self::Markdown => Ok(markdown::shape(rows).into_bytes()),
             #[cfg(feature = "xlsx")]
-            Self::Xlsx => Ok(xlsx::shape(rows)?),
+            Self::Xlsx => Ok(xlsx::shape(rows, &advice(rows))?),
             #[cfg(not(feature = "xlsx"))]
-            Self::Xlsx => Err(not_built().into()),
+            Self::Xlsx => {
+                let _ = advice;
+                Err(not_built().into())
+            }
         }
     }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::output_file::OutputFile;
 use super::place::Displaced;
-use super::{Format, csv, is_stdout, json, to_stdout};
+use super::{Advice, Format, csv, is_stdout, json, to_stdout};
 use crate::row::Row;
 
 /// The rows so far, in a file that is complete after every block. On standard output, CSV and JSON Lines come block
@@ -17,6 +17,7 @@ pub struct RowFile {
     begun: bool,
     /// Of a format that does not grow: all of them.
     rows: Vec<Row>,
+    advice: Advice,
 }
 
 impl RowFile {
@@ -24,7 +25,7 @@ impl RowFile {
     ///
     /// # Errors
     /// When there is such a file already, or it cannot be written.
-    pub fn create(format: Format, output: &Path) -> anyhow::Result<Self> {
+    pub fn create(format: Format, output: &Path, advice: Advice) -> anyhow::Result<Self> {
         let to_file = !is_stdout(output);
         let create = || OutputFile::create("--output", output);
         let mut created = Self {
@@ -32,6 +33,7 @@ impl RowFile {
             file: to_file.then(create).transpose()?,
             begun: false,
             rows: Vec::new(),
+            advice,
         };
         if let Err(error) = created.rows(&[]) {
             // Nothing was measured: leave no empty file behind.
@@ -52,6 +54,8 @@ impl RowFile {
             file: Some(file),
             begun: !rows.is_empty(),
             rows: Vec::new(),
+            // CSV has no place for it.
+            advice: |_| String::new(),
         })
     }
 
@@ -74,7 +78,7 @@ impl RowFile {
         }
         self.rows.extend_from_slice(rows);
         match &mut self.file {
-            Some(file) => file.replace(&self.format.shape(&self.rows)?),
+            Some(file) => file.replace(&self.format.shape(&self.rows, self.advice)?),
             None => Ok(()),
         }
     }
@@ -85,7 +89,7 @@ impl RowFile {
     /// When it cannot be written.
     pub fn finish(&self) -> anyhow::Result<()> {
         if self.file.is_none() && !self.format.grows() {
-            to_stdout(&self.format.shape(&self.rows)?)?;
+            to_stdout(&self.format.shape(&self.rows, self.advice)?)?;
         }
         Ok(())
     }
@@ -96,7 +100,7 @@ impl RowFile {
         if self.format.grows() {
             return file.rescue(None);
         }
-        file.rescue(Some(&self.format.shape(&self.rows).ok()?))
+        file.rescue(Some(&self.format.shape(&self.rows, self.advice).ok()?))
     }
 
     /// Takes the file away again.
@@ -115,12 +119,16 @@ mod tests {
     use crate::export::json;
     use crate::row::tests::ordinary_row;
 
+    fn none(_: &[Row]) -> String {
+        String::new()
+    }
+
     #[test]
     fn a_document_is_whole_after_every_block() {
         let place = tempfile::tempdir().expect("a directory");
         let path = place.path().join("a.json");
         let on_disk = || json::read(&fs::read(&path).expect("it is there")).expect("it is whole");
-        let mut file = RowFile::create(Format::Json, &path).expect("the name is free");
+        let mut file = RowFile::create(Format::Json, &path, none).expect("the name is free");
         assert_eq!(on_disk().len(), 0);
         file.rows(&[ordinary_row(), ordinary_row()])
             .expect("there is space");
@@ -135,7 +143,7 @@ mod tests {
         let place = tempfile::tempdir().expect("a directory");
         let path = place.path().join("a.csv");
         let rows = [ordinary_row(), ordinary_row(), ordinary_row()];
-        let mut file = RowFile::create(Format::Csv, &path).expect("the name is free");
+        let mut file = RowFile::create(Format::Csv, &path, none).expect("the name is free");
         file.rows(&rows[..1]).expect("there is space");
         file.rows(&rows[1..]).expect("there is space");
         let whole = csv::shape(&rows).expect("it has a shape");
@@ -147,7 +155,7 @@ mod tests {
         let place = tempfile::tempdir().expect("a directory");
         let path = place.path().join("a.json");
         fs::write(place.path().join("a.json.part"), "somebody's").expect("there is space");
-        RowFile::create(Format::Json, &path).expect_err("something is in the way");
+        RowFile::create(Format::Json, &path, none).expect_err("something is in the way");
         assert!(!path.exists());
     }
 }

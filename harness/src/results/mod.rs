@@ -19,7 +19,7 @@ use crate::row::{Machine, Row, Status};
 use crate::sys::files::{self, Kind};
 
 /// What a file holds.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Results {
     /// The file, as it was named.
     pub name: String,

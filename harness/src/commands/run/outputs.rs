@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 
 use crate::cli::RunArgs;
+use crate::commands::advice;
 use crate::error::UsageError;
 use crate::export::output_file::OutputFile;
 use crate::export::row_file::RowFile;
@@ -42,7 +43,7 @@ impl Outputs {
             let problem = "that file is for the rows; choose another name";
             return Err(refused("--samples", &output, problem).into());
         }
-        let rows = RowFile::create(format, &output)?;
+        let rows = RowFile::create(format, &output, advice)?;
         let flag = if args.output.samples.is_some() {
             "--samples"
         } else {
@@ -87,7 +88,7 @@ impl Outputs {
             let bytes = csv.len() as u64;
             RowFile::resume_csv(resume("--output", &output, bytes, bytes)?, rows)?
         } else {
-            let mut file = RowFile::create(format, &output)?;
+            let mut file = RowFile::create(format, &output, advice)?;
             file.rows(rows)?;
             file
         };

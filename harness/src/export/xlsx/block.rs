@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rust_xlsxwriter::{
     Chart, ChartErrorBars, ChartErrorBarsType, ChartFont, ChartLegendPosition, ChartRange,
-    ChartType, Format, Worksheet, XlsxError,
+    ChartType, Worksheet, XlsxError,
 };
 
 use super::{Formats, index, write};
@@ -31,16 +31,16 @@ pub(super) enum Quantity {
 /// A title, a header, and a line per engine: its name, then a column per payload of received Mb/s, of how far
 /// their intervals reach below and above, and of CPU time per datagram.
 pub(super) struct Block<'a> {
-    title: String,
-    payloads: Vec<Payload>,
-    lines: Vec<Line<'a>>,
+    pub(super) title: String,
+    pub(super) payloads: Vec<Payload>,
+    pub(super) lines: Vec<Line<'a>>,
     top: usize,
 }
 
 /// An engine, and its row of each payload.
-struct Line<'a> {
-    name: String,
-    rows: BTreeMap<Payload, &'a Row>,
+pub(super) struct Line<'a> {
+    pub(super) name: String,
+    pub(super) rows: BTreeMap<Payload, &'a Row>,
 }
 
 type Column = (&'static str, fn(&Row) -> Option<f64>);
@@ -98,7 +98,6 @@ impl<'a> Block<'a> {
             let place = (index(self.first() + n)?, 0);
             write(sheet, place, &line.name.as_str().into(), &formats.plain)?;
         }
-        let numbers = Format::new().set_num_format("#,##0.0");
         for (kind, (what, value)) in COLUMNS.into_iter().enumerate() {
             for (n, payload) in self.payloads.iter().enumerate() {
                 let column = self.column(kind, n)?;
@@ -107,7 +106,7 @@ impl<'a> Block<'a> {
                 for (m, line) in self.lines.iter().enumerate() {
                     let value = line.rows.get(payload).and_then(|row| value(row)).into();
                     let place = (index(self.first() + m)?, column);
-                    write(sheet, place, &value, &numbers)?;
+                    write(sheet, place, &value, &formats.number)?;
                 }
             }
         }
@@ -121,7 +120,7 @@ impl<'a> Block<'a> {
             Quantity::Cpu => (CPU, "CPU ns per datagram received"),
         };
         let bars = self.lines.len() * self.payloads.len();
-        let height_px = 150 + 14 * index::<u32>(bars + self.lines.len())?;
+        let height_px = 150 + index::<u32>(14 * bars + 6 * self.lines.len())?;
         // With a `!` in it, it could be taken for the address of a cell.
         let title = format!("{what}: {}", self.title).replace('!', " ");
         let mut chart = Chart::new(ChartType::Bar);

@@ -4,7 +4,8 @@ use rust_xlsxwriter::{Worksheet, XlsxError};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::{Formats, index, write};
+use super::{Formats, index, page, write};
+use crate::export::circumstances::first_start;
 use crate::export::table;
 use crate::row::{Environment, Row};
 
@@ -24,10 +25,11 @@ pub(super) fn fill(
     let facts = shared.map(|name| (name, distinct(&all, name)));
     // What is no column.
     let facts = facts.filter(|(name, _)| all.iter().any(|row| row.contains_key(*name)));
-    // Each row has its own; RFC 3339 in UTC sorts as time does.
-    let times = rows.iter().map(|row| row.started_at.as_str());
-    let first = times.filter(|time| !time.is_empty()).min();
-    let started = ("started_at", first.map(Value::from).into_iter().collect());
+    // Each row has its own.
+    let started = (
+        "started_at",
+        first_start(rows).map(Value::from).into_iter().collect(),
+    );
     let mut line = 0;
     for (name, values) in facts.chain([started]) {
         write(sheet, (line, 0), &name.into(), &formats.header)?;
@@ -38,7 +40,7 @@ pub(super) fn fill(
     }
     remarks(sheet, rows, line + 1, formats)?;
     sheet.autofit_to_max_width(WIDEST_PX);
-    sheet.set_landscape().set_print_fit_to_pages(1, 0);
+    page(sheet);
     Ok(())
 }
 
