@@ -41,6 +41,7 @@ fn run() -> ExitCode {
         None => measure(&cli.run),
         Some(Command::Run(args)) => measure(args),
         Some(Command::Latency(args)) => commands::latency::run(args),
+        Some(Command::Watch(args)) => commands::watch::run(args),
         Some(Command::Plan(args)) => commands::plan::run(args),
         Some(Command::Check(args)) => commands::check::run(args),
         Some(Command::Files(args)) => commands::files::run(args),

@@ -82,6 +82,11 @@ impl Interrupt {
         }
     }
 
+    /// Whether it was Ctrl-C, at a terminal.
+    pub fn is_ctrl_c(&self) -> bool {
+        self.signal() == usize::try_from(SIGINT).ok()
+    }
+
     /// Sleeps for `duration`.
     ///
     /// # Errors

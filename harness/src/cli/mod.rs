@@ -11,6 +11,7 @@ mod number;
 mod parameters;
 mod results;
 mod run;
+mod watch;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -26,6 +27,7 @@ pub use self::results::{
     AskedArgs, CompareArgs, ComparisonFormat, RankArgs, ReportArgs, Shape, SummarizeArgs,
 };
 pub use self::run::{MeasuringArgs, OutputArgs, PlacementArgs, RunArgs};
+pub use self::watch::WatchArgs;
 
 /// Measures which UDP socket API or event loop is fastest on this board: datagrams per second, loss, and
 /// CPU time per datagram.
@@ -72,6 +74,8 @@ pub enum Command {
     Run(Box<RunArgs>),
     /// How soon an answer comes: of a client that waits for each, then at 10, 50 and 90 % of what that reaches
     Latency(Box<RunArgs>),
+    /// One case again and again, a line per second, while something is changed elsewhere; keeps no files
+    Watch(Box<WatchArgs>),
     /// What would run, what is skipped and why, and how long it takes; measures nothing
     Plan(Box<RunArgs>),
     /// Is this host fit to measure on: each problem with its fix; exit code 1 if one would invalidate a run

@@ -20,6 +20,7 @@ pub mod run;
 pub mod suite;
 pub mod suites;
 pub mod summarize;
+pub mod watch;
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -91,10 +92,18 @@ pub fn say(line: &str) {
 /// # Errors
 /// When it cannot be written for another reason.
 pub fn show(text: &str) -> anyhow::Result<()> {
+    show_to_reader(text).map(drop)
+}
+
+/// The same. Says whether somebody still reads it.
+///
+/// # Errors
+/// As for [`show`].
+fn show_to_reader(text: &str) -> anyhow::Result<bool> {
     let mut stdout = io::stdout().lock();
     let shown = stdout.write_all(escape::text(text).as_bytes());
     match shown.and_then(|()| stdout.flush()) {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        shown => written_to_stdout(shown),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
+        shown => written_to_stdout(shown).map(|()| true),
     }
 }

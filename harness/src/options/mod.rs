@@ -5,6 +5,7 @@ mod axes;
 pub mod latency;
 mod resume_check;
 pub mod suite;
+pub mod watch;
 
 use std::time::Duration;
 

@@ -135,7 +135,8 @@ pub(super) fn sweep_of(
     }
 }
 
-fn interrupted(interrupt: &Interrupt) -> Outcome {
+/// By the signal that came.
+pub(super) fn interrupted(interrupt: &Interrupt) -> Outcome {
     let signal = interrupt.signal().unwrap_or_default();
     Outcome::Interrupted(u8::try_from(signal).unwrap_or_default())
 }
@@ -198,7 +199,8 @@ fn outcome(rows: &[Row]) -> Outcome {
     }
 }
 
-fn environment(request: &Request, findings: &[Finding]) -> Environment {
+/// The circumstances that the rows of a sweep share.
+pub(super) fn environment(request: &Request, findings: &[Finding]) -> Environment {
     let board = &request.detected.board;
     let cpus: Vec<usize> = request.host.cpus.iter().map(|cpu| cpu.id).collect();
     let is_invalid = |finding: &&Finding| finding.gravity == Gravity::Invalid;
@@ -215,7 +217,8 @@ fn environment(request: &Request, findings: &[Finding]) -> Environment {
     }
 }
 
-fn findings(request: &Request) -> Vec<Finding> {
+/// What about this host may mislead.
+pub(super) fn findings(request: &Request) -> Vec<Finding> {
     let settings = &request.schedule.settings;
     let (host, board) = (&request.host, &request.detected.board);
     let asked = request.plan.cases().map(|planned| planned.case.rcvbuf);
@@ -235,6 +238,11 @@ fn introduce(request: &Request, outputs: &Outputs, findings: &[Finding]) {
     if let Some(advice) = &request.advice {
         say(&format!("advice: {advice}"));
     }
+    warn(findings);
+}
+
+/// Says what would invalidate what is measured here, and the fix.
+pub(super) fn warn(findings: &[Finding]) {
     let is_invalid = |finding: &&Finding| finding.gravity == Gravity::Invalid;
     for finding in findings.iter().filter(is_invalid) {
         say(&format!("warning: {}", finding.seen));

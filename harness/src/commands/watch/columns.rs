@@ -1,0 +1,189 @@
+//! A window in one line: 60 columns of numbers, and up to 20 of remarks.
+
+use std::fmt::Write as _;
+use std::time::SystemTime;
+
+use crate::data::Case;
+use crate::export::table::number;
+use crate::row::{Row, Status};
+
+/// What is said of a window.
+pub(super) struct Columns {
+    /// After the time, from left to right.
+    columns: &'static [Column],
+    /// What is summed up in the end.
+    pub(super) figures: [Figure; 2],
+}
+
+/// A number that is summed up.
+pub(super) struct Figure {
+    /// Stands before it.
+    pub(super) name: &'static str,
+    pub(super) unit: &'static str,
+    pub(super) value: fn(&Row) -> Option<f64>,
+    pub(super) shown: fn(Option<f64>) -> String,
+}
+
+/// A column: its heading, how wide it is, and what is in it. Empty: it is not known.
+struct Column {
+    name: &'static str,
+    width: usize,
+    cell: fn(&Row) -> String,
+}
+
+const fn column(name: &'static str, width: usize, cell: fn(&Row) -> String) -> Column {
+    Column { name, width, cell }
+}
+
+static FLOOD: Columns = Columns {
+    columns: &[
+        column("Mb/s", 5, |row| one_decimal(row.received_mbps)),
+        column("kpps", 5, |row| one_decimal(thousands_received(row))),
+        column("loss%", 5, |row| loss(row.loss_pct)),
+        column("where", 6, |row| place_of_loss(row).to_owned()),
+        column("tx ns", 5, |row| number(row.sender_cpu_ns_per_packet, 0)),
+        column("rx ns", 5, |row| number(row.receiver_cpu_ns_per_packet, 0)),
+        CPU_NS,
+        CELSIUS,
+        MHZ,
+    ],
+    figures: [
+        Figure {
+            name: "median",
+            unit: "Mb/s",
+            value: |row| row.received_mbps,
+            shown: one_decimal,
+        },
+        Figure {
+            name: "loss",
+            unit: "%",
+            value: |row| row.loss_pct,
+            shown: loss,
+        },
+    ],
+};
+
+static ASK: Columns = Columns {
+    columns: &[
+        column("kreq/s", 6, |row| one_decimal(thousands_received(row))),
+        column("p50 us", 6, |row| one_decimal(row.rtt_p50_us)),
+        column("p99 us", 6, |row| one_decimal(row.rtt_p99_us)),
+        column("max us", 6, |row| number(row.rtt_max_us, 0)),
+        column("lost", 5, unanswered),
+        CPU_NS,
+        CELSIUS,
+        MHZ,
+    ],
+    figures: [
+        Figure {
+            name: "median",
+            unit: "kreq/s",
+            value: thousands_received,
+            shown: one_decimal,
+        },
+        Figure {
+            name: "p50",
+            unit: "us",
+            value: |row| row.rtt_p50_us,
+            shown: one_decimal,
+        },
+    ],
+};
+
+const CPU_NS: Column = column("cpu ns", 6, |row| number(row.cpu_ns_per_packet, 0));
+const CELSIUS: Column = column("C", 2, |row| number(row.temp_c_end, 0));
+const MHZ: Column = column("MHz", 4, |row| number(row.freq_low_mhz, 0));
+
+impl Columns {
+    /// Those that say most about such a case.
+    pub(super) fn of(case: &Case) -> &'static Self {
+        if case.asks() { &ASK } else { &FLOOD }
+    }
+
+    /// The headings.
+    pub(super) fn header(&self) -> String {
+        let cells = self.columns.iter().map(|it| (it.width, it.name.to_owned()));
+        joined("UTC     ", cells)
+    }
+
+    /// What a window has to say.
+    pub(super) fn line(&self, row: &Row) -> String {
+        if row.status == Status::Failed {
+            return format!("{} failed: {}", time(&row.started_at), row.reason);
+        }
+        let cells = self.columns.iter().map(|it| match (it.cell)(row) {
+            unknown if unknown.is_empty() => (it.width, "-".to_owned()),
+            known => (it.width, known),
+        });
+        let line = joined(time(&row.started_at), cells);
+        format!("{line} {}", remarks(row)).trim_end().to_owned()
+    }
+}
+
+/// The line of a window that could not be measured.
+pub(super) fn failed(reason: &str) -> String {
+    let now = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
+    format!("{} failed: {reason}", time(&now))
+}
+
+fn joined(first: &str, cells: impl Iterator<Item = (usize, String)>) -> String {
+    let mut line = first.to_owned();
+    for (width, cell) in cells {
+        let _ = write!(line, " {cell:>width$}");
+    }
+    line
+}
+
+/// `12:34:56`, from `2026-01-02T12:34:56.789Z`.
+fn time(at: &str) -> &str {
+    at.get(11..19).unwrap_or("--:--:--")
+}
+
+fn thousands_received(row: &Row) -> Option<f64> {
+    row.received_pps.map(|pps| pps / 1000.0)
+}
+
+fn one_decimal(value: Option<f64>) -> String {
+    number(value, 1)
+}
+
+fn unanswered(row: &Row) -> String {
+    let lost = row.unanswered_requests;
+    lost.map_or_else(String::new, |lost| lost.to_string())
+}
+
+/// With two decimals, or one where it is large: `100.0` is as wide as `99.9`.
+fn loss(pct: Option<f64>) -> String {
+    let decimals = if pct >= Some(9.995) { 1 } else { 2 };
+    number(pct, decimals)
+}
+
+/// Where most of what was lost was dropped.
+fn place_of_loss(row: &Row) -> &'static str {
+    match (row.dropped_socket_packets, row.dropped_kernel_packets) {
+        (None | Some(0), None | Some(0)) => "",
+        (socket, kernel) if socket >= kernel => "socket",
+        _ => "kernel",
+    }
+}
+
+/// What may mislead about the window.
+fn remarks(row: &Row) -> String {
+    let is_throttled = !matches!(row.throttled.as_str(), "" | "no" | "not by the kernel");
+    let is_disturbed = row.disturbed_windows.unwrap_or(0) > 0;
+    let mut remarks = Vec::new();
+    if is_throttled {
+        remarks.push("throttled".to_owned());
+    } else if !is_disturbed && row.contaminated_windows.unwrap_or(0) > 0 {
+        remarks.push("slow CPU".to_owned());
+    }
+    if is_disturbed {
+        let pct = row.lost_cpu_pct.map(|pct| format!(" {pct:.0}%"));
+        remarks.push(format!("load{}", pct.unwrap_or_default()));
+    }
+    // Round trips say nothing then.
+    if row.rate_asked_rps.is_some() && row.rtt_p50_us.is_none() {
+        remarks.push("overload".to_owned());
+    }
+    remarks.join(" ")
+}
