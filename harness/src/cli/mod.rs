@@ -51,6 +51,8 @@ Examples:
   udpbench --threads 2 --pin 2:3 -o here.csv  the sender on CPU 2, the receiver on CPU 3
   udpbench plan --threads 1,2,3               what would run, what is skipped and why
   udpbench check                              what would invalidate a run here, and the fix
+  udpbench --baseline before                  keeps the run under that name
+  udpbench --against before                   compares this run with it
   udpbench --suite board                      what to run on a new board, in a few minutes
 
 Values:
@@ -60,11 +62,13 @@ Files:
   results/TIME-BOARD.csv    the results, one row per case
   results/TIME-BOARD.jsonl  the raw samples, one line per event
   results/TIME-BOARD-SUITE  the same of each sweep of a --suite, and a page
+  results/baselines         the same of each run with --baseline
 
 Exit codes:
   0    done
   1    a case failed, nothing could run, or results could not be written
   2    bad input
+  3    --against: something is slower or broken
   130  ended by Ctrl-C; 143: by SIGTERM; 129: by SIGHUP, as when ssh drops";
 
 /// What to do.

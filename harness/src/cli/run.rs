@@ -131,6 +131,14 @@ pub struct OutputArgs {
     #[arg(long, value_name = "FILE")]
     pub samples: Option<PathBuf>,
 
+    /// Keeps the run under this name: results/baselines/NAME.csv and NAME.jsonl, over no other one
+    #[arg(long, value_name = "NAME", value_parser = baseline, conflicts_with_all = ["output", "format", "samples", "resume", "suite"])]
+    pub baseline: Option<String>,
+
+    /// Compares the run with that baseline, or with a file, at its end, as udpbench compare does
+    #[arg(long, value_name = "NAME", conflicts_with = "suite")]
+    pub against: Option<String>,
+
     /// Resumes the sweep that wrote these raw samples: same cases, order and settings; its windows are kept
     #[arg(long, value_name = "FILE", conflicts_with = "samples")]
     pub resume: Option<PathBuf>,
@@ -150,5 +158,15 @@ impl OutputArgs {
         let is_for_stdout = self.format.is_some_and(Format::is_for_stdout);
         let named = self.output.as_deref();
         named.or_else(|| is_for_stdout.then(|| Path::new("-")))
+    }
+}
+
+/// A name of files.
+fn baseline(name: &str) -> Result<String, String> {
+    let is_plain = |letter: char| letter.is_alphanumeric() || "._-".contains(letter);
+    if name.starts_with(char::is_alphanumeric) && name.chars().all(is_plain) {
+        Ok(name.to_owned())
+    } else {
+        Err("use letters, digits, dots, dashes and underscores, a letter or digit first".to_owned())
     }
 }

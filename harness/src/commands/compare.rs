@@ -13,7 +13,7 @@ use crate::export::{to_stdout, written_to_stdout};
 use crate::results::Results;
 
 /// Something is slower, dearer or broken.
-const WORSE: u8 = 3;
+pub(super) const WORSE: u8 = 3;
 
 /// Compares and prints the answers. Exit code 3: something is slower, dearer or broken.
 ///
@@ -47,7 +47,7 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// A comparison of nothing must not look as if nothing were slower.
-fn refuse_nothing<'a>(
+pub(super) fn refuse_nothing<'a>(
     comparison: &Comparison,
     mut files: impl Iterator<Item = &'a Results>,
 ) -> Result<(), UsageError> {
@@ -68,7 +68,7 @@ fn refuse_nothing<'a>(
 
 /// Like [`super::show`], in colours: that is why the text was made safe when it was read. What is slower is so
 /// even if the output is closed early.
-fn show(text: &str) -> anyhow::Result<()> {
+pub(super) fn show(text: &str) -> anyhow::Result<()> {
     let mut out = AutoStream::auto(io::stdout());
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),

@@ -12,13 +12,15 @@ use clap::Parser;
 use clap::error::ErrorKind;
 use serde::Serialize;
 
+use super::baselines;
 use crate::cli::{Cli, Command, FilesArgs, RunArgs};
 use crate::options::Request;
 use crate::options::suite::requests;
 use crate::plan::{Plan, Schedule};
 use crate::suite;
 
-/// What the command line says about files. A path is as it was typed, null if the program chooses.
+/// What the command line says about files. A path is as it was typed or follows from
+/// `--baseline`, null if the program chooses.
 #[derive(Debug, Default, Serialize)]
 struct Files<'a> {
     /// False for another subcommand, `--help` and `--version`.
@@ -74,9 +76,10 @@ fn line_of(args: &RunArgs) -> anyhow::Result<String> {
         seconds(Schedule::expected_time),
         seconds(Schedule::longest_time),
     );
+    let baseline = args.output.baseline.as_deref().map(baselines::path);
     Ok(serde_json::to_string(&Files {
         sweep: true,
-        output: args.output.results(),
+        output: args.output.results().or(baseline.as_deref()),
         samples: args.output.samples.as_deref(),
         resume: args.output.resume.as_deref(),
         expected_s,

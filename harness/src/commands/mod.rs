@@ -3,6 +3,7 @@
 pub mod ab;
 pub mod agent;
 mod bar;
+mod baselines;
 pub mod boards;
 pub mod check;
 pub mod compare;

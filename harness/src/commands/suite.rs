@@ -54,7 +54,7 @@ pub fn run(args: &RunArgs, name: &str) -> anyhow::Result<ExitCode> {
         }
         match ended? {
             Outcome::Done => {}
-            Outcome::Failed => outcome = Outcome::Failed,
+            Outcome::Failed | Outcome::Worse => outcome = Outcome::Failed,
             interrupted @ Outcome::Interrupted(_) => return Ok(interrupted.into()),
         }
     }

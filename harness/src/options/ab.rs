@@ -109,6 +109,8 @@ fn refuse(run: &RunArgs) -> Result<(), UsageError> {
         ("--quiet", output.quiet, before),
         ("--format", output.format.is_some(), before),
         ("--samples", output.samples.is_some(), none),
+        ("--baseline", output.baseline.is_some(), none),
+        ("--against", output.against.is_some(), none),
         ("--suite", run.suite.is_some(), none),
         ("--verify", measuring.verify, none),
         ("--soak", measuring.soak.is_some(), none),

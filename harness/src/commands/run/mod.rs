@@ -1,5 +1,6 @@
 //! `udpbench` and `udpbench run`: the sweep.
 
+mod against;
 mod live;
 mod outputs;
 mod progress;
@@ -14,8 +15,9 @@ use anyhow::{Context, anyhow};
 
 use self::outputs::Outputs;
 use self::progress::Progress;
+use super::compare::WORSE;
 use super::plan::summary;
-use super::say;
+use super::{baselines, say};
 use crate::VERSION;
 use crate::cli::RunArgs;
 use crate::data::Buffer;
@@ -38,6 +40,8 @@ pub(super) enum Outcome {
     Done,
     /// Some have failed, or none could run.
     Failed,
+    /// Compared with `--against`, something is slower or broken.
+    Worse,
     /// By this signal.
     Interrupted(u8),
 }
@@ -47,6 +51,7 @@ impl From<Outcome> for ExitCode {
         match outcome {
             Outcome::Done => Self::SUCCESS,
             Outcome::Failed => Self::FAILURE,
+            Outcome::Worse => Self::from(WORSE),
             // As a shell says it of a program that a signal ended.
             Outcome::Interrupted(signal) => Self::from(128_u8.saturating_add(signal)),
         }
@@ -87,6 +92,8 @@ pub(super) fn sweep_of(
     request: impl FnOnce() -> anyhow::Result<Request>,
     draw: fn(&[Row]) -> String,
 ) -> anyhow::Result<Outcome> {
+    let base = args.output.against.as_deref();
+    let base = base.map(baselines::find).transpose()?;
     let begun = match &args.output.resume {
         Some(raw) => resume::resume(args, raw)?,
         None => match request() {
@@ -131,7 +138,7 @@ pub(super) fn sweep_of(
             }
             Ok(interrupted(interrupt))
         }
-        Ending::Complete => Ok(outcome(&progress.rows)),
+        Ending::Complete => against::compared(base.as_ref(), &progress, outcome(&progress.rows)),
     }
 }
 

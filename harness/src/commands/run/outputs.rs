@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 
 use crate::cli::RunArgs;
-use crate::commands::advice;
+use crate::commands::{advice, baselines};
 use crate::error::UsageError;
 use crate::export::output_file::OutputFile;
 use crate::export::row_file::RowFile;
@@ -22,16 +22,19 @@ pub(super) struct Outputs {
     pub(super) to_stdout: bool,
     /// Where the raw samples go.
     pub(super) samples_path: Option<PathBuf>,
-    /// Where the results go, for people.
+    /// Where the rows go, for people.
+    pub(super) results: String,
+    /// The same of all files.
     pub(super) shown: String,
 }
 
 impl Outputs {
     /// New files, over no other ones.
     pub(super) fn create(args: &RunArgs, board: &str, started_at: &str) -> anyhow::Result<Self> {
-        let output = match args.output.results() {
-            Some(path) => path.to_owned(),
-            None => default_path(args.output.format, board, started_at)?,
+        let output = match (args.output.results(), &args.output.baseline) {
+            (Some(path), _) => path.to_owned(),
+            (None, Some(name)) => baselines::create(name)?,
+            (None, None) => default_path(args.output.format, board, started_at)?,
         };
         let format = Format::choose(args.output.format, &output)?;
         let samples_path = match &args.output.samples {
@@ -121,6 +124,7 @@ impl Outputs {
             samples,
             to_stdout,
             samples_path,
+            results,
             shown,
         }
     }

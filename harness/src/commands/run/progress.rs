@@ -24,7 +24,7 @@ pub(super) struct Progress {
     /// The live table. `None`: there is none.
     screen: Option<Screen>,
     pulse: Pulse,
-    quiet: bool,
+    pub(super) quiet: bool,
 }
 
 impl Progress {
