@@ -1,14 +1,15 @@
 //! Parse, dispatch, exit code.
 
 use std::borrow::Cow;
+use std::env;
 use std::io;
 use std::process::ExitCode;
 use std::thread;
 
 use anyhow::anyhow;
-use clap::Parser;
-use udpbench::cli::{Cli, Command, RunArgs};
+use udpbench::cli::{Command, RunArgs};
 use udpbench::error::UsageError;
+use udpbench::options::config::{self, Parsed};
 use udpbench::sys::limits;
 use udpbench::{commands, escape};
 
@@ -33,10 +34,13 @@ fn main() -> ExitCode {
 }
 
 fn run() -> ExitCode {
-    let cli = match Cli::try_parse() {
-        Ok(cli) => cli,
-        Err(error) => return answer(&error),
+    let Parsed { cli, config, note } = match config::parse(env::args_os()) {
+        Ok(parsed) => parsed,
+        Err(error) => return explain(&error),
     };
+    if let Some(note) = note {
+        commands::say(&note);
+    }
     let outcome = match &cli.command {
         None => measure(&cli.run),
         Some(Command::Run(args)) => measure(args),
@@ -68,7 +72,10 @@ fn run() -> ExitCode {
             Err(commands::not_built("manual", &directory, "manual").into())
         }
     };
-    outcome.unwrap_or_else(|error| explain(&error))
+    outcome.unwrap_or_else(|error| match config {
+        Some(config) => explain(&config.located(error)),
+        None => explain(&error),
+    })
 }
 
 /// A sweep, or those of a suite.

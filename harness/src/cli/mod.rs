@@ -59,6 +59,7 @@ Values:
   Lists are separated by commas. Durations have a unit: 200ms, 1s.
 
 Files:
+  udpbench.toml             options that are not typed, if it is there; --config names another
   results/TIME-BOARD.csv    the results, one row per case
   results/TIME-BOARD.jsonl  the raw samples, one line per event
   results/TIME-BOARD-SUITE  the same of each sweep of a --suite, and a page

@@ -32,6 +32,19 @@ pub struct RunArgs {
     #[arg(long, value_name = "NAME", help_heading = "Parameters", conflicts_with_all = ["ParameterArgs", "pin", "resume", "samples", "format"])]
     pub suite: Option<String>,
 
+    /// A TOML file with options, such as threads = [1, 2] or quick = true; what is typed comes first
+    /// [default: udpbench.toml in the working directory, if it is there]
+    #[arg(long, value_name = "FILE", help_heading = "Configuration", conflicts_with_all = ["suite", "resume"])]
+    pub config: Option<PathBuf>,
+
+    /// Leaves out udpbench.toml
+    #[arg(long, help_heading = "Configuration", conflicts_with = "config")]
+    pub no_config: bool,
+
+    /// The words that were taken from there, for the log
+    #[arg(skip)]
+    pub from_config: Vec<String>,
+
     /// Where /proc and /sys are found, for tests
     #[arg(long, hide = true, default_value = "/")]
     pub root: PathBuf,

@@ -112,6 +112,7 @@ fn refuse(run: &RunArgs) -> Result<(), UsageError> {
         ("--baseline", output.baseline.is_some(), none),
         ("--against", output.against.is_some(), none),
         ("--suite", run.suite.is_some(), none),
+        ("--config", run.config.is_some(), none),
         ("--verify", measuring.verify, none),
         ("--soak", measuring.soak.is_some(), none),
         ("--no-reference", measuring.no_reference, none),

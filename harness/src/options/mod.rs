@@ -2,6 +2,7 @@
 
 pub mod ab;
 mod axes;
+pub mod config;
 pub mod latency;
 mod resume_check;
 pub mod suite;
@@ -147,6 +148,7 @@ impl Request {
             format: FORMAT,
             command_line: std::env::args_os()
                 .map(|word| word.to_string_lossy().into_owned())
+                .chain(args.from_config.iter().cloned())
                 .collect(),
             started_at: started_at.to_owned(),
             board_asked: args.placement.board.clone(),

@@ -42,6 +42,9 @@ pub fn options(sweep: &Sweep, typed: &RunArgs, directory: &Path) -> anyhow::Resu
             ..typed.output.clone()
         },
         suite: None,
+        config: None,
+        no_config: true,
+        from_config: Vec::new(),
         root: typed.root.clone(),
     })
 }
