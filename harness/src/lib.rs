@@ -33,6 +33,7 @@
 //! | [`nearest`] | what was probably meant |
 //! | [`packed`] | texts that are compiled in |
 //! | [`escape`] | what a terminal would obey, made visible |
+//! | [`fold`] | lines wider than the terminal, broken at words |
 //! | [`error`] | what the user got wrong |
 //! | [`duration`] | durations, as they are typed and stored |
 //! | [`percent`] | percentages, as they are typed |
@@ -57,6 +58,7 @@ pub mod duration;
 pub mod error;
 pub mod escape;
 pub mod export;
+pub mod fold;
 pub mod log;
 pub mod measure;
 pub mod nearest;

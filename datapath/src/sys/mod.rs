@@ -6,6 +6,7 @@
 pub mod addresses;
 pub mod arrival;
 pub mod buffers;
+pub mod busy;
 pub mod clock;
 pub mod cpu_speed;
 pub mod drops;

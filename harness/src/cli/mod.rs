@@ -24,7 +24,7 @@ pub use self::ab::{AbArgs, AbUntil};
 pub use self::engine::EngineArg;
 pub use self::parameters::ParameterArgs;
 pub use self::results::{
-    AskedArgs, CompareArgs, ComparisonFormat, RankArgs, ReportArgs, Shape, SummarizeArgs,
+    AskedArgs, CompareArgs, ComparisonFormat, FailOn, RankArgs, ReportArgs, Shape, SummarizeArgs,
 };
 pub use self::run::{MeasuringArgs, OutputArgs, PlacementArgs, RunArgs};
 pub use self::watch::WatchArgs;

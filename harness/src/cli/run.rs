@@ -160,7 +160,11 @@ pub struct OutputArgs {
     #[arg(long, requires = "resume")]
     pub force: bool,
 
-    /// No progress and no table, only errors and warnings
+    /// Shows below the table all that may mislead about its numbers; without it, only how good they are
+    #[arg(long)]
+    pub warnings: bool,
+
+    /// No progress and no table: only errors, what would invalidate the run, and the names of its files
     #[arg(short, long)]
     pub quiet: bool,
 }

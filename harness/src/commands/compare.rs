@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anstream::AutoStream;
 
-use crate::cli::{CompareArgs, ComparisonFormat};
+use crate::cli::{CompareArgs, ComparisonFormat, FailOn};
 use crate::compare::table::{self, Detail};
 use crate::compare::{Comparison, Options, compare, rows};
 use crate::error::UsageError;
@@ -15,7 +15,11 @@ use crate::results::Results;
 /// Something is slower, dearer or broken.
 pub(super) const WORSE: u8 = 3;
 
-/// Compares and prints the answers. Exit code 3: something is slower, dearer or broken.
+/// Nothing can be said.
+const INCONCLUSIVE: u8 = 4;
+
+/// Compares and prints the answers. Exit code 3: something is slower, dearer or broken; 4: nothing can be said, where
+/// that was asked.
 ///
 /// # Errors
 /// Files that cannot be read, or of which nothing can be compared.
@@ -39,8 +43,11 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
         ComparisonFormat::Csv => to_stdout(rows::csv(&comparison)?.as_bytes())?,
         ComparisonFormat::Json => to_stdout(rows::json(&comparison)?.as_bytes())?,
     }
+    let fails_on = |what| args.fail_on == Some(what);
     Ok(ExitCode::from(if comparison.is_worse() {
         WORSE
+    } else if fails_on(FailOn::Inconclusive) && comparison.is_inconclusive() {
+        INCONCLUSIVE
     } else {
         0
     }))

@@ -27,9 +27,13 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::Duration;
 
+use console::Term;
+
 use crate::error::UsageError;
 use crate::escape;
+use crate::export::table::WIDTH;
 use crate::export::written_to_stdout;
+use crate::fold;
 use crate::rank::{BoardRanking, By};
 use crate::results::Results;
 use crate::row::Row;
@@ -83,12 +87,48 @@ fn about(time: Duration) -> String {
 }
 
 /// A line for people, on standard error, which may be closed. All messages pass here, so that no name of a file
-/// and no text from one steers the terminal.
+/// and no text from one steers the terminal. On one, it is broken at words; elsewhere it stays whole.
 pub fn say(line: &str) {
-    let _ = writeln!(io::stderr(), "{}", escape::line(line));
+    let line = escape::line(line);
+    let line = match Width::of(&Term::stderr()) {
+        Width::Usual => line,
+        Width::Known(width) => fold::text(&line, width.into()).into(),
+    };
+    let _ = writeln!(io::stderr(), "{line}");
 }
 
-/// Text for people, on standard output. `udpbench engines | head -1` is no error: the reader has what it wants.
+/// How many columns there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Width {
+    /// Of a terminal, or as COLUMNS says.
+    Known(u16),
+    /// It goes to a file or to another program.
+    Usual,
+}
+
+/// From how narrow to how wide tables are drawn.
+const WIDTHS: std::ops::RangeInclusive<u16> = 60..=120;
+
+impl Width {
+    fn of(term: &Term) -> Self {
+        let terminal = || term.size_checked().map(|(_, columns)| columns);
+        let said = || std::env::var("COLUMNS").ok()?.parse().ok();
+        let known = if term.is_term() { terminal() } else { said() };
+        known.map_or(Self::Usual, |width| {
+            Self::Known(width.clamp(*WIDTHS.start(), *WIDTHS.end()))
+        })
+    }
+}
+
+/// How wide tables on standard output are, in columns: as the terminal, as COLUMNS says where there is none, or 100.
+pub fn width() -> u16 {
+    match Width::of(&Term::stdout()) {
+        Width::Known(width) => width,
+        Width::Usual => WIDTH,
+    }
+}
+
+/// Text for people, on standard output; on a terminal, lines are broken at words. `udpbench engines | head -1` is no error: the reader has what it wants.
 ///
 /// # Errors
 /// When it cannot be written for another reason.
@@ -101,8 +141,13 @@ pub fn show(text: &str) -> anyhow::Result<()> {
 /// # Errors
 /// As for [`show`].
 fn show_to_reader(text: &str) -> anyhow::Result<bool> {
+    let text = escape::text(text);
+    let text = match Width::of(&Term::stdout()) {
+        Width::Usual => text,
+        Width::Known(width) => fold::text(&text, width.into()).into(),
+    };
     let mut stdout = io::stdout().lock();
-    let shown = stdout.write_all(escape::text(text).as_bytes());
+    let shown = stdout.write_all(text.as_bytes());
     match shown.and_then(|()| stdout.flush()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
         shown => written_to_stdout(shown).map(|()| true),

@@ -171,6 +171,11 @@ impl Comparison {
     pub fn is_worse(&self) -> bool {
         self.files.iter().any(Against::is_worse)
     }
+
+    /// Whether nothing can be said: each answer of each file is "unclear".
+    pub fn is_inconclusive(&self) -> bool {
+        self.files.iter().all(Against::is_inconclusive)
+    }
 }
 
 impl Against {
@@ -178,6 +183,13 @@ impl Against {
         let bad = |verdict: &Verdict| matches!(verdict, Verdict::Worse | Verdict::Broken(_));
         self.cases.iter().any(|case| bad(&case.verdict))
             || self.engines.iter().any(|engine| bad(&engine.verdict))
+    }
+
+    pub(crate) fn is_inconclusive(&self) -> bool {
+        let cases = self.cases.iter().map(|case| &case.verdict);
+        let engines = self.engines.iter().map(|engine| &engine.verdict);
+        let mut answers = cases.chain(engines).filter(|verdict| verdict.is_answer());
+        answers.all(|verdict| *verdict == Verdict::Unclear)
     }
 
     /// Why no case was compared. `None`: some were.

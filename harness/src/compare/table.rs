@@ -44,8 +44,13 @@ fn summary(text: &mut String, comparison: &Comparison, file: &Against) {
         file.engines.iter().map(|engine| &engine.verdict),
         "engine",
     );
+    let inconclusive = if file.is_inconclusive() {
+        "Inconclusive: "
+    } else {
+        ""
+    };
     let sentence = format!(
-        "{} against {}: {cases}; {engines}.",
+        "{inconclusive}{} against {}: {cases}; {engines}.",
         file.name, comparison.base
     );
     text.push_str(&wrapped([sentence]));

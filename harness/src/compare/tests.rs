@@ -203,7 +203,10 @@ fn few_rounds_of_a_noisy_case_are_unclear_and_what_helps_is_said() {
         &[results("b", vec![noisy(0.92)])],
         Options::default(),
     );
-    assert!(table::draw(&found, Detail::Changes).contains("the --rounds"));
+    let text = table::draw(&found, Detail::Changes);
+    assert!(text.contains("the --rounds"), "{text}");
+    assert!(text.trim_start().starts_with("Inconclusive: b against a"), "{text}");
+    assert!(found.is_inconclusive());
 }
 
 #[test]

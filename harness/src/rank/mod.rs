@@ -106,7 +106,12 @@ impl BoardRanking {
 
     /// What to use, and how sure that is: one sentence.
     pub fn recommendation(&self, by: By) -> String {
-        recommend::sentence(self, by)
+        format!("{}.", self.claims(by).join("; "))
+    }
+
+    /// The parts of that sentence: the fastest, the cheapest, and what speaks against them.
+    pub fn claims(&self, by: By) -> Vec<String> {
+        recommend::claims(self, by)
     }
 
     fn over_all_by(&self, measure: Measure) -> Option<&OverAll> {

@@ -6,22 +6,25 @@ use super::table::counted;
 use super::{BoardRanking, Place, Standing};
 use crate::data::EngineName;
 
-pub(super) fn sentence(board: &BoardRanking, by: By) -> String {
+/// Half of an interval that is wider than this, in percent of its value, is too wide to choose among those that tie.
+const NEEDED_PCT: f64 = 5.0;
+
+/// What to use, a claim each: the fastest first, then the cheapest, then what speaks against them.
+pub(super) fn claims(board: &BoardRanking, by: By) -> Vec<String> {
     let asked = Measure::ALL.into_iter().filter(|&one| by.includes(one));
     let asked = asked.filter_map(|measure| board.over_all_by(measure));
     let asked: Vec<&OverAll> = asked.collect();
     let Some(first) = asked.first() else {
-        return "No recommendation: nothing could be ranked.".to_owned();
+        return vec!["No recommendation: nothing could be ranked".to_owned()];
     };
     let standing = &first.standing;
     if let ([only], []) = (&standing.places[..], &first.left_out[..]) {
         let engine = &only.engine;
-        return format!("No recommendation: only {engine} was measured.");
+        return vec![format!("No recommendation: only {engine} was measured")];
     }
     let second = asked.get(1).map(|cpu| cheapest(&cpu.standing));
     let parts = [Some(best(first)), second, loss(&asked), doubt(standing)];
-    let parts: Vec<String> = parts.into_iter().flatten().collect();
-    format!("{}.", parts.join("; "))
+    parts.into_iter().flatten().collect()
 }
 
 /// The best engines and what speaks for them.
@@ -40,7 +43,12 @@ fn best(over_all: &OverAll) -> String {
     };
     let (names, claim) = (names(standing, "or"), claim(standing, witness));
     let engine = &witness.engine;
-    if standing.leaders().count() > 1 {
+    if let Some(noise) = noise(standing) {
+        format!(
+            "Too noisy to say, of {names}: {noise}, {NEEDED_PCT} % needed; try --until {NEEDED_PCT}%, or stop \
+             what else runs (udpbench check)"
+        )
+    } else if standing.leaders().count() > 1 {
         format!("Use {names}, which cannot be told apart: over {settings} {engine} {claim}")
     } else if !witness.is_first() {
         format!("Use {names}: over {settings} {engine}, the next, {claim}")
@@ -55,6 +63,24 @@ fn best(over_all: &OverAll) -> String {
     }
 }
 
+/// How noisy those on the first place are, where that is why they cannot be told apart: the widest, `+-78 %`.
+fn noise(standing: &Standing) -> Option<String> {
+    if standing.leaders().count() < 2 {
+        return None;
+    }
+    let half_pct = |place: &Place| {
+        let (low, high) = place.reading.interval()?;
+        Some(50.0 * (high - low) / place.reading.value())
+    };
+    let widest = standing.leaders().filter_map(half_pct).reduce(f64::max)?;
+    match widest {
+        _ if widest <= NEEDED_PCT => None,
+        // It is not symmetric any more.
+        _ if widest > 99.0 => Some("more than +-99 %".to_owned()),
+        _ => Some(format!("+-{widest:.0} %")),
+    }
+}
+
 /// The cheapest beside the fastest.
 fn cheapest(cpu: &Standing) -> String {
     let Some(witness) = witness(cpu) else {
@@ -62,7 +88,9 @@ fn cheapest(cpu: &Standing) -> String {
     };
     let (names, claim) = (names(cpu, "and"), claim(cpu, witness));
     let engine = &witness.engine;
-    if cpu.leaders().count() > 1 {
+    if let Some(noise) = noise(cpu) {
+        format!("which is the cheapest of {names} is too noisy to say: {noise}")
+    } else if cpu.leaders().count() > 1 {
         format!("the cheapest are {names}, which cannot be told apart: {engine} {claim}")
     } else if !witness.is_first() {
         format!("the cheapest is {names}: {engine}, the next, {claim}")
@@ -78,15 +106,16 @@ fn witness(standing: &Standing) -> Option<&Place> {
         standing.unit == Unit::Absolute || place.engine != EngineName::REFERENCE.as_str()
     };
     let is_tie = standing.leaders().count() > 1;
-    let is_candidate = |place: &&Place| place.is_first() || (place.place.is_some() && !is_tie);
-    let mut placed = standing.places.iter().filter(is_candidate);
-    let first = placed.clone().next();
-    placed.find(says_something).or(first)
+    let first = standing.places.iter().position(Place::is_first)?;
+    // The next of a single one is the next by value, whether or not it has an interval.
+    let is_candidate = |place: &&Place| place.is_first() || !is_tie;
+    let mut placed = standing.places[first..].iter().filter(is_candidate);
+    placed.find(says_something).or(standing.places.get(first))
 }
 
 /// A value in words, with its interval.
 fn claim(standing: &Standing, place: &Place) -> String {
-    let figure = |value: f64| standing.figure(value);
+    let figure = |value: f64| standing.figure(value, &place.reading);
     let interval = place.reading.interval();
     let interval = interval.map(|(low, high)| format!(" ({} to {})", figure(low), figure(high)));
     let value = figure(place.reading.value()) + &interval.unwrap_or_default();

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use comfy_table::{ContentArrangement, Table, presets};
 
+use super::estimate::Reading;
 use super::measure::{By, Measure, Unit};
 use super::over_all::OverAll;
 use super::{BoardRanking, Place, Ranking, Setting, Standing};
@@ -146,8 +147,8 @@ impl Layout {
         let interval = interval.map(|(low, high)| {
             format!(
                 "{:>9} to {:>8}",
-                standing.figure(low),
-                standing.figure(high)
+                standing.figure(low, &place.reading),
+                standing.figure(high, &place.reading)
             )
         });
         let loss_pct = place.loss_pct.map(|loss_pct| format!("{loss_pct:.2}"));
@@ -157,7 +158,7 @@ impl Layout {
                 .place
                 .map_or_else(|| "-".to_owned(), |place| place.to_string()),
             cut(&place.engine, MAX_LABEL),
-            standing.figure(place.reading.value()),
+            standing.figure(place.reading.value(), &place.reading),
             interval.unwrap_or_default(),
             loss_pct.unwrap_or_default()
         )
@@ -177,18 +178,33 @@ impl Standing {
         }
     }
 
-    /// A value as people read it: a ratio, thousands of datagrams per second, or nanoseconds.
-    pub(crate) fn figure(&self, value: f64) -> String {
-        let (value, decimals) = match (self.unit, self.measure) {
-            (Unit::TimesStd, _) => (value, 3),
-            (Unit::Absolute, Measure::Speed) => (value / 1000.0, 1),
-            (Unit::Absolute, Measure::Cpu) => (value, 0),
+    /// A value as people read it, with the digits that the interval of `reading` allows: a ratio, thousands of
+    /// datagrams per second, or nanoseconds.
+    pub(crate) fn figure(&self, value: f64, reading: &Reading) -> String {
+        let (unit, most) = match (self.unit, self.measure) {
+            (Unit::TimesStd, _) => (1.0, 3),
+            (Unit::Absolute, Measure::Speed) => (1000.0, 1),
+            (Unit::Absolute, Measure::Cpu) => (1.0, 0),
         };
+        let value = value / unit;
+        let half = reading
+            .interval()
+            .map(|(low, high)| (high - low) / 2.0 / unit);
+        let decimals = half.map_or(most, |half| decimals(half).min(most));
         match value {
             _ if value < 1e4 => format!("{value:.decimals$}"),
             _ if value < 1e6 => format!("{value:.0}"),
             _ => format!("{value:.1e}"),
         }
+    }
+}
+
+/// So many that the first digit of half an interval shows, but one at least.
+fn decimals(half_width: f64) -> usize {
+    match half_width {
+        _ if half_width >= 0.1 => 1,
+        _ if half_width >= 0.01 => 2,
+        _ => 3,
     }
 }
 

@@ -106,9 +106,48 @@ fn an_engine_with_the_same_speed_as_std_is_not_recommended_over_it() {
     let board = ranked(&[row("std", 2, 1.0, 1.0), row("nix", 2, 0.5, 1.0)]);
     let text = board.recommendation(By::Speed);
     assert!(
-        text.starts_with("Use std: over 1 setting nix, the next, received 0.500"),
+        text.starts_with("Use std: over 1 setting nix, the next, received 0.50"),
         "{text}"
     );
+}
+
+/// One on the first place is ahead, however wide its interval is; several are only noise.
+#[test]
+fn nothing_noisy_is_recommended() {
+    let noisy = |engine: &str, ratio: f64| Row {
+        ratio_sd_pct: Some(40.0),
+        cpu_ratio_sd_pct: Some(40.0),
+        ..row(engine, 2, ratio, 1.1)
+    };
+    let board = ranked(&[
+        row("std", 2, 1.0, 1.0),
+        noisy("tokio", 0.9),
+        noisy("mmsg", 1.1),
+    ]);
+    let claims = board.claims(By::Both);
+    let expected = "Too noisy to say, of mmsg, std or tokio: +-44 %, 5 % needed; try --until 5%";
+    assert!(claims[0].starts_with(expected), "{claims:?}");
+    assert!(
+        claims[1].ends_with("is too noisy to say: +-44 %"),
+        "{claims:?}"
+    );
+    let board = ranked(&[row("std", 2, 1.0, 1.0), noisy("mmsg", 9.0)]);
+    let claims = board.claims(By::Speed);
+    let expected = "Use mmsg: over 1 setting it received 9.0 (5.9 to 13.8) times";
+    assert!(claims[0].starts_with(expected), "{claims:?}");
+}
+
+#[test]
+fn the_next_is_the_next_by_value_with_or_without_an_interval() {
+    let bare = Row {
+        ratio_sd_pct: None,
+        ratio_to_std_low: None,
+        ..row("mmsg", 2, 0.9, 1.0)
+    };
+    let board = ranked(&[row("std", 2, 1.0, 1.0), bare, row("tokio", 2, 0.5, 1.0)]);
+    let claims = board.claims(By::Speed);
+    let expected = "Use std: over 1 setting mmsg, the next, received 0.900 times";
+    assert!(claims[0].starts_with(expected), "{claims:?}");
 }
 
 #[test]
@@ -148,7 +187,7 @@ fn an_engine_that_would_cost_the_others_half_of_the_settings_is_left_out_over_al
         "{text}"
     );
     assert!(
-        text.contains("Use mmsg: over 2 settings it received 1.500"),
+        text.contains("Use mmsg: over 2 settings it received 1.50"),
         "{text}"
     );
 }

@@ -155,7 +155,7 @@ fn line(standing: &Standing, place: &Place) -> Markup {
         tr {
             td { (shown(place)) }
             th scope="row" { (place.engine) }
-            td { (standing.figure(place.reading.value())) }
+            td { (standing.figure(place.reading.value(), &place.reading)) }
             td { (interval(standing, place)) }
             td { @if let Some(loss_pct) = place.loss_pct { (format!("{loss_pct:.2}")) } }
         }
@@ -163,7 +163,8 @@ fn line(standing: &Standing, place: &Place) -> Markup {
 }
 
 fn interval(standing: &Standing, place: &Place) -> String {
-    let text = |(low, high)| format!("{} to {}", standing.figure(low), standing.figure(high));
+    let figure = |value| standing.figure(value, &place.reading);
+    let text = |(low, high)| format!("{} to {}", figure(low), figure(high));
     place.reading.interval().map_or_else(String::new, text)
 }
 
@@ -213,7 +214,7 @@ fn first(ranking: &SettingRanking, measure: Measure) -> Markup {
         .leaders()
         .map(|place| place.engine.as_str())
         .collect();
-    let value = standing.figure(best.reading.value());
+    let value = standing.figure(best.reading.value(), &best.reading);
     html! {
         td { (names.join(", ")) }
         td { (value) " (" (interval(standing, best)) ") " (unit_in_words(standing)) }

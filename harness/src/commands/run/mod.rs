@@ -1,6 +1,7 @@
 //! `udpbench` and `udpbench run`: the sweep.
 
 mod against;
+mod answer;
 mod live;
 mod outputs;
 mod progress;
@@ -17,11 +18,12 @@ use self::outputs::Outputs;
 use self::progress::Progress;
 use super::compare::WORSE;
 use super::plan::summary;
-use super::{baselines, say};
+use super::{baselines, say, width};
 use crate::VERSION;
 use crate::cli::RunArgs;
 use crate::data::Buffer;
 use crate::export::table;
+use crate::fold;
 use crate::log::Event;
 use crate::measure::spawned::THIS_PROGRAM;
 use crate::options::Request;
@@ -110,6 +112,7 @@ pub(super) fn sweep_of(
         mut progress,
     } = begun;
     let planned = replay.header().plan.cases().count();
+    let until = replay.header().schedule.until;
     let program = Some(Path::new(THIS_PROGRAM));
     let ending = sweep::run(replay, &unable, program, interrupt, &mut progress);
     progress.finish(draw);
@@ -138,7 +141,16 @@ pub(super) fn sweep_of(
             }
             Ok(interrupted(interrupt))
         }
-        Ending::Complete => against::compared(base.as_ref(), &progress, outcome(&progress.rows)),
+        Ending::Complete => {
+            let outcome = outcome(&progress.rows);
+            let compared = against::compared(base.as_ref(), &progress, outcome);
+            let answer = answer::of(until, &progress.rows, &progress.outputs);
+            progress.present(&fold::text(&answer, width().into()));
+            if args.output.quiet && !progress.outputs.to_stdout {
+                say(&progress.outputs.shown);
+            }
+            compared
+        }
     }
 }
 
@@ -169,10 +181,11 @@ fn begin(args: &RunArgs, request: Request) -> anyhow::Result<Begun> {
     let environment = environment(&request, &findings);
     let outputs = Outputs::create(args, &request.detected.board.name, &started_at)?;
     if !args.output.quiet {
-        introduce(&request, &outputs, &findings);
+        introduce(&request, &outputs);
     }
+    warn(&findings);
     let header = request.header(args, &started_at, environment);
-    let mut progress = Progress::new(outputs, args.output.quiet, &header, 0);
+    let mut progress = Progress::new(outputs, &args.output, &header, 0);
     if let Err(error) = progress.line(&Event::Header(Box::new(header.clone()))) {
         // Nothing was measured: leave no files behind that cannot be resumed.
         progress.outputs.remove();
@@ -233,7 +246,7 @@ pub(super) fn findings(request: &Request) -> Vec<Finding> {
     Subject::new(host, board, most.into(), &settings.root).findings()
 }
 
-fn introduce(request: &Request, outputs: &Outputs, findings: &[Finding]) {
+fn introduce(request: &Request, outputs: &Outputs) {
     let Detected { board, because } = &request.detected;
     say(&format!(
         "udpbench {VERSION} on {} ({because})",
@@ -245,7 +258,6 @@ fn introduce(request: &Request, outputs: &Outputs, findings: &[Finding]) {
     if let Some(advice) = &request.advice {
         say(&format!("advice: {advice}"));
     }
-    warn(findings);
 }
 
 /// Says what would invalidate what is measured here, and the fix.

@@ -8,6 +8,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget};
 use super::live::{Glyphs, Live, Screen};
 use super::outputs::Outputs;
 use super::pulse::Pulse;
+use crate::cli::OutputArgs;
 use crate::commands::{bar, say, show};
 use crate::log::{Event, Header};
 use crate::plan::Block;
@@ -25,11 +26,13 @@ pub(super) struct Progress {
     screen: Option<Screen>,
     pulse: Pulse,
     pub(super) quiet: bool,
+    warnings: bool,
 }
 
 impl Progress {
     /// Of a sweep that has so many windows already.
-    pub(super) fn new(outputs: Outputs, quiet: bool, header: &Header, windows: u64) -> Self {
+    pub(super) fn new(outputs: Outputs, args: &OutputArgs, header: &Header, windows: u64) -> Self {
+        let (quiet, warnings) = (args.quiet, args.warnings);
         let schedule = &header.schedule;
         let bar = ProgressBar::new(schedule.windows(&header.plan).max(windows));
         let (screen, bar) = if quiet {
@@ -54,26 +57,41 @@ impl Progress {
             screen,
             pulse,
             quiet,
+            warnings,
         }
     }
 
-    /// Takes the progress away and shows the table that `draw` makes of all rows.
+    /// Takes the progress away and shows the table that `draw` makes of all rows: with what warns in them only where
+    /// that was asked for, as [`answer`](super::answer) says how much it is.
     pub(super) fn finish(&self, draw: fn(&[Row]) -> String) {
         self.bar.finish_and_clear();
         if let Some(screen) = &self.screen {
             screen.clear();
         }
+        if self.warnings {
+            self.present(&draw(&self.rows));
+        } else {
+            let without_warnings = |row: &Row| Row {
+                warnings: Vec::new(),
+                ..row.clone()
+            };
+            let rows: Vec<Row> = self.rows.iter().map(without_warnings).collect();
+            self.present(&draw(&rows));
+        }
+    }
+
+    /// Shows something that is no row: on standard output, or where the rows go there, on a terminal.
+    pub(super) fn present(&self, text: &str) {
         if self.quiet {
             return;
         }
-        let table = draw(&self.rows);
         if !self.outputs.to_stdout {
             // A closed terminal does not change how the sweep ended.
-            if let Err(error) = show(&table) {
+            if let Err(error) = show(text) {
                 say(&format!("the table is not shown: {error:#}"));
             }
         } else if io::stderr().is_terminal() {
-            table.lines().for_each(say);
+            text.lines().for_each(say);
         }
     }
 

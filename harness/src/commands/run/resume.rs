@@ -51,7 +51,7 @@ pub(super) fn resume(args: &RunArgs, raw: &Path) -> anyhow::Result<Begun> {
             say(&format!("warning: {what}"));
         }
     }
-    let mut progress = Progress::new(outputs, args.output.quiet, &log.header, windows);
+    let mut progress = Progress::new(outputs, &args.output, &log.header, windows);
     progress.rows = rows;
     let resumed = Event::Resumed {
         at: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),

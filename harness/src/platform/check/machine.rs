@@ -9,7 +9,7 @@ pub(super) fn findings(subject: &Subject) -> Vec<Finding> {
         emulated(subject),
         foreign_binary(subject),
         quota(subject),
-        load(subject),
+        busy(subject),
         fewer_cpus(subject),
         isolated(subject),
         unknown_board(subject),
@@ -80,15 +80,24 @@ fn quota(subject: &Subject) -> Option<Finding> {
     })
 }
 
-/// As the load average counts this program's own past, too, the limit is not a low one.
-fn load(subject: &Subject) -> Option<Finding> {
-    let (load, cpus) = (subject.host.load_1min?, subject.host.cpus.len());
-    let most = (cpus as f64 / 4.0).max(0.5);
-    (load >= most).then(|| {
+/// Fewer CPUs than this in use by others are what a machine needs for itself.
+const OTHERS_CPUS: f64 = 0.2;
+const MOST_NAMED: usize = 2;
+
+/// Not the load average, which counts this program's own past, too.
+fn busy(subject: &Subject) -> Option<Finding> {
+    let cpus: f64 = subject.busy.iter().map(|process| process.cpus).sum();
+    let named = subject.busy.iter().take(MOST_NAMED);
+    let named = named.map(|one| format!("{} (pid {}) {:.2}", one.name, one.pid, one.cpus));
+    (cpus >= OTHERS_CPUS).then(|| {
         Finding::invalid(
-            format!("the load average over the last minute is {load:.2}"),
-            "other programs take CPU time and cache from the benchmark threads",
-            "top -o %CPU shows which; stop them or wait (a run just before counts for a minute, too)",
+            format!(
+                "other programs use {cpus:.1} of {} CPUs now: {}",
+                subject.host.cpus.len(),
+                named.collect::<Vec<String>>().join(", ")
+            ),
+            "they take CPU time and cache from the benchmark threads",
+            "stop them, or wait until they end",
         )
     })
 }

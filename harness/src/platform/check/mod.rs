@@ -10,11 +10,12 @@ mod network;
 
 use crate::platform::board::Board;
 use crate::platform::host::Host;
+use crate::sys::busy::{self, Busy};
 use crate::sys::files::Root;
 use crate::sys::sensors;
 
 /// What a host shows when it is checked.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Subject<'a> {
     /// The machine.
     pub host: &'a Host,
@@ -28,6 +29,8 @@ pub struct Subject<'a> {
     pub throttle_bits: Option<u32>,
     /// Whether the kernel holds a CPU's clock down against heat now.
     pub cooling: Option<bool>,
+    /// Other processes that use CPU time now, the busiest first.
+    pub busy: Vec<Busy>,
 }
 
 /// How grave a finding is.
@@ -71,7 +74,7 @@ impl Finding {
 }
 
 impl<'a> Subject<'a> {
-    /// Reads the sensors for a host that was read already.
+    /// Reads the sensors for a host that was read already, and looks for 200 ms at who uses its CPUs.
     pub fn new(host: &'a Host, board: &'a Board, rcvbuf_bytes: u32, root: &Root) -> Self {
         Self {
             host,
@@ -80,6 +83,7 @@ impl<'a> Subject<'a> {
             millic: sensors::hottest_millic(root),
             throttle_bits: sensors::throttle_bits(root),
             cooling: sensors::cooling(root),
+            busy: busy::now(root),
         }
     }
 

@@ -3,6 +3,7 @@
 use super::*;
 use crate::platform::board;
 use crate::platform::host::{Conntrack, Cpu, CpufreqPolicy, Nic};
+use crate::sys::busy::Busy;
 
 fn policy() -> CpufreqPolicy {
     CpufreqPolicy {
@@ -58,6 +59,7 @@ struct Seen {
     millic: Option<i32>,
     throttle_bits: Option<u32>,
     cooling: Option<bool>,
+    busy: Vec<Busy>,
 }
 
 /// What is found after `change`, without what is true of every test.
@@ -69,6 +71,7 @@ fn found(change: impl FnOnce(&mut Seen)) -> Vec<Finding> {
         millic: Some(48_000),
         throttle_bits: Some(0),
         cooling: Some(false),
+        busy: Vec::new(),
     };
     change(&mut seen);
     let subject = Subject {
@@ -78,6 +81,7 @@ fn found(change: impl FnOnce(&mut Seen)) -> Vec<Finding> {
         millic: seen.millic,
         throttle_bits: seen.throttle_bits,
         cooling: seen.cooling,
+        busy: seen.busy,
     };
     let mut findings = subject.findings();
     findings.retain(|finding| !finding.seen.starts_with("this is a debug build"));
@@ -122,7 +126,20 @@ const TROUBLES: &[Change] = &[
     |seen| (seen.host.virtualization, seen.host.compatible) = (Some("kvm".to_owned()), Vec::new()),
     |seen| seen.host.machine = Some("riscv64".to_owned()),
     |seen| seen.host.cpu_quota = Some(1.5),
-    |seen| seen.host.load_1min = Some(1.25),
+    |seen| {
+        seen.busy = [
+            (0.95, "cargo"),
+            (0.5, "rustc"),
+            (0.05, "sshd"),
+            (0.05, "cat"),
+        ]
+        .map(|(cpus, name)| Busy {
+            pid: 4_194_304,
+            name: name.to_owned(),
+            cpus,
+        })
+        .to_vec();
+    },
     |seen| seen.host.online_cpus = Some(8),
     |seen| seen.host.isolated_cpus = Some("2-3".to_owned()),
     |seen| seen.board = board::find("a test", "generic", "").expect("compiled in"),

@@ -1,0 +1,101 @@
+//! What a run ends with: the answer, how far to believe it, where it was saved, and what to type next.
+
+use std::fmt::Write as _;
+
+use super::outputs::Outputs;
+use crate::plan::Until;
+use crate::quality::Quality;
+use crate::rank::table::counted;
+use crate::rank::{self, By};
+use crate::results::Results;
+use crate::row::{EndedBy, Row, Status};
+
+/// The lines; none where no case was measured.
+pub(super) fn of(until: Option<Until>, rows: &[Row], outputs: &Outputs) -> String {
+    if rows.iter().all(|row| row.status == Status::Skipped) {
+        return String::new();
+    }
+    let mut lines = claims(rows);
+    let quality = Quality::of(rows);
+    let warnings: usize = rows.iter().map(|row| row.warnings.len()).sum();
+    let shown = match warnings {
+        0 => String::new(),
+        _ => format!(" (--warnings shows {})", counted(warnings, "warning")),
+    };
+    lines.push(format!("quality  {quality}{shown}"));
+    let found = [until.and_then(|until| gave_up(until, rows)), verified(rows)];
+    lines.extend(found.into_iter().flatten());
+    lines.push(format!("saved    {}", outputs.shown));
+    lines.extend(next(outputs).map(|command| format!("next     {command}")));
+    format!("\n{}\n", lines.join("\n"))
+}
+
+/// What to use.
+fn claims(rows: &[Row]) -> Vec<String> {
+    let results = Results {
+        rows: rows.to_vec(),
+        ..Results::default()
+    };
+    let ranking = rank::rank(&[results]);
+    if ranking.is_empty() {
+        return Vec::new();
+    }
+    let claims = ranking
+        .boards
+        .iter()
+        .flat_map(|board| board.claims(By::Both));
+    let numbered = claims.enumerate().map(|(n, claim)| {
+        let kind = if n == 0 { "answer" } else { "" };
+        format!("{kind:<9}{claim}")
+    });
+    numbered.collect()
+}
+
+/// How many cases `--until` could not get as narrow as was asked.
+fn gave_up(until: Until, rows: &[Row]) -> Option<String> {
+    let is_late = |row: &&Row| row.ended_by == EndedBy::MaxTime.name();
+    let late = rows.iter().filter(is_late).count();
+    (late > 0).then(|| {
+        format!(
+            "until    {} % was not reached in {} within {}: give --max-time more",
+            until.half_width_pct,
+            counted(late, "case"),
+            humantime::format_duration(until.max_time)
+        )
+    })
+}
+
+/// What `--verify` found.
+fn verified(rows: &[Row]) -> Option<String> {
+    let sum = |of: fn(&Row) -> Option<u64>| -> u64 { rows.iter().filter_map(of).sum() };
+    let looked_at = sum(|row| row.verified_packets);
+    if !rows.iter().any(|row| row.verified_packets.is_some()) {
+        return None;
+    }
+    let found = [
+        (sum(|row| row.duplicated_packets), "duplicated"),
+        (sum(|row| row.reordered_packets), "reordered"),
+        (sum(|row| row.truncated_packets), "truncated"),
+        (sum(|row| row.corrupted_packets), "corrupted"),
+    ];
+    let mut text = format!("verified {looked_at} datagrams:");
+    let mut wrong = found.iter().filter(|(count, _)| *count > 0).peekable();
+    if wrong.peek().is_none() {
+        text += " none duplicated, reordered, truncated or corrupted";
+    }
+    for (count, how) in wrong {
+        let _ = write!(text, " {count} {how}");
+    }
+    Some(text)
+}
+
+/// What shows more of it.
+fn next(outputs: &Outputs) -> Option<String> {
+    let log = outputs.samples_path.as_ref()?;
+    let command = if cfg!(feature = "report") {
+        "report"
+    } else {
+        "rank"
+    };
+    Some(format!("udpbench {command} {}", log.display()))
+}

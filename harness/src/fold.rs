@@ -1,0 +1,90 @@
+//! Lines that are wider than the terminal, broken at words.
+
+/// The text with each line in at most `width` columns. What follows a break stands below what was broken: behind the
+/// last gap of two spaces or more near the beginning of the line, else two columns further in. A word that is wider
+/// than all that stays whole.
+pub fn text(text: &str, width: usize) -> String {
+    let lines = text.split_inclusive('\n');
+    lines.map(|one| folded(one, width)).collect()
+}
+
+/// No gap further right than this is where a line's text begins.
+const MOST_HANGING: usize = 24;
+
+fn folded(line: &str, width: usize) -> String {
+    let (line, end) = line
+        .strip_suffix('\n')
+        .map_or((line, ""), |line| (line, "\n"));
+    let line = line.trim_end();
+    if columns(line) <= width {
+        return format!("{line}{end}");
+    }
+    let hanging = hanging(line).min(width / 2);
+    let first: String = line.chars().take(hanging).collect();
+    let rest: String = line.chars().skip(hanging).collect();
+    let (mut folded, mut used) = (first, hanging);
+    let mut is_begun = false;
+    // A gap between two words is kept, unless the line breaks there.
+    for word in rest.split_inclusive(' ') {
+        if is_begun && used + columns(word.trim_end()) > width {
+            folded.truncate(folded.trim_end().len());
+            folded.push('\n');
+            folded.extend(std::iter::repeat_n(' ', hanging));
+            used = hanging;
+        }
+        folded.push_str(word);
+        used += columns(word);
+        is_begun = true;
+    }
+    folded + end
+}
+
+fn columns(text: &str) -> usize {
+    text.chars().count()
+}
+
+/// Where what follows a break begins, in columns.
+fn hanging(line: &str) -> usize {
+    let chars: Vec<char> = line.chars().take(MOST_HANGING + 1).collect();
+    let is_begin = |n: &usize| n >= &2 && chars[*n] != ' ' && chars[n - 2..*n] == [' ', ' '];
+    let indent = chars.iter().take_while(|one| **one == ' ').count();
+    let begins = (0..chars.len()).filter(is_begin);
+    begins.filter(|&n| n > indent).max().unwrap_or(indent + 2)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn what_follows_a_break_stands_below_what_was_broken() {
+        let long = "  fix     stop them, or wait until they end\nshort\n";
+        let expected = "  fix     stop them, or\n          wait until they\n          end\nshort\n";
+        assert_eq!(text(long, 25), expected);
+        assert_eq!(
+            text("a long line of words", 10),
+            "a long\n  line of\n  words"
+        );
+    }
+
+    #[test]
+    fn a_line_that_fits_is_as_it_was_without_blanks_at_its_end() {
+        assert_eq!(text("a  b   \n\n c", 10), "a  b\n\n c");
+    }
+
+    proptest! {
+        #[test]
+        fn no_line_is_wider_and_no_word_is_broken_or_lost(
+            words in prop::collection::vec("[a-z+%,]{1,12}", 1..40),
+            width in 40_usize..120,
+        ) {
+            let line = format!("kind  {}", words.join(" "));
+            let folded = text(&line, width);
+            prop_assert!(folded.lines().all(|line| line.chars().count() <= width));
+            let again: Vec<&str> = folded.split_whitespace().collect();
+            prop_assert_eq!(&again[1..], &words[..]);
+        }
+    }
+}
