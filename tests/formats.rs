@@ -152,7 +152,7 @@ fn markdown_has_the_table_of_the_terminal() {
     let text = udpbench::export::markdown::shape(&rows);
     insta::assert_snapshot!(text);
     // What the table for people says, in other clothes.
-    let table = udpbench::export::table::draw(&rows);
+    let table = udpbench::export::table::draw(&rows, 100);
     for row in text
         .lines()
         .filter(|line| line.starts_with("| ") && line.contains("conn |"))
@@ -243,7 +243,7 @@ fn the_table_is_that_of_the_run() {
     let place = place();
     let rows = rows(&place.path("run.csv"));
     let table = stdout(&summarize(&place, "--format table"));
-    assert_eq!(table, udpbench::export::table::draw(&rows));
+    assert_eq!(table, udpbench::export::table::draw(&rows, 100));
     summarize(&place, "--format table -o table.txt");
     let file = fs::read_to_string(place.path("table.txt")).expect("it is there");
     assert_eq!(file, table);

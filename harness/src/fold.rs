@@ -1,8 +1,8 @@
 //! Lines that are wider than the terminal, broken at words.
 
 /// The text with each line in at most `width` columns. What follows a break stands below what was broken: behind the
-/// last gap of two spaces or more near the beginning of the line, else two columns further in. A word that is wider
-/// than all that stays whole.
+/// last gap of two spaces or more near the beginning of the line, else where it begins. A word that is wider than all
+/// that stays whole.
 pub fn text(text: &str, width: usize) -> String {
     let lines = text.split_inclusive('\n');
     lines.map(|one| folded(one, width)).collect()
@@ -49,7 +49,7 @@ fn hanging(line: &str) -> usize {
     let is_begin = |n: &usize| n >= &2 && chars[*n] != ' ' && chars[n - 2..*n] == [' ', ' '];
     let indent = chars.iter().take_while(|one| **one == ' ').count();
     let begins = (0..chars.len()).filter(is_begin);
-    begins.filter(|&n| n > indent).max().unwrap_or(indent + 2)
+    begins.filter(|&n| n > indent).max().unwrap_or(indent)
 }
 
 #[cfg(test)]
@@ -63,10 +63,7 @@ mod tests {
         let long = "  fix     stop them, or wait until they end\nshort\n";
         let expected = "  fix     stop them, or\n          wait until they\n          end\nshort\n";
         assert_eq!(text(long, 25), expected);
-        assert_eq!(
-            text("a long line of words", 10),
-            "a long\n  line of\n  words"
-        );
+        assert_eq!(text("a long line of words", 10), "a long\nline of\nwords");
     }
 
     #[test]

@@ -34,7 +34,7 @@ pub fn run(args: &BoardsArgs) -> anyhow::Result<ExitCode> {
 fn draft(out: &mut impl Write, host: &Host, root: &Root) -> anyhow::Result<()> {
     let detected = board::detect(host)?;
     if detected.board.name != board::GENERIC {
-        let Detected { board, because } = &detected;
+        let Detected { board, because, .. } = &detected;
         say(&format!("this board has a profile, {board}: {because}"));
     }
     write!(out, "{}", board::draft(host, root))?;

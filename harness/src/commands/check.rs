@@ -18,12 +18,14 @@ use crate::workload;
 pub fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
     let root = Root::new(&args.root);
     let host = Host::read(&root);
-    let Detected { board, because } = board::choose(&args.board, &host)?;
+    let detected = board::choose(&args.board, &host)?;
+    let machine = detected.machine(&host);
+    let Detected { board, because, .. } = detected;
     let subject = Subject::new(&host, &board, u32::from(args.rcvbuf), &root);
     let findings = subject.findings();
 
     let mut out = String::new();
-    writeln!(out, "udpbench {VERSION} on {}", board.title)?;
+    writeln!(out, "udpbench {VERSION} on {machine}")?;
     writeln!(out, "  board    {}: {because}", board.name)?;
     for (name, fact) in facts(&subject) {
         writeln!(out, "  {name:<9}{fact}")?;

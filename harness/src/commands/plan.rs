@@ -9,7 +9,6 @@ use crate::error::UsageError;
 use crate::options::Request;
 use crate::options::suite::{expected_time, requests};
 use crate::plan::Verdict;
-use crate::platform::board::Detected;
 use crate::rank::table::counted;
 use crate::suite;
 
@@ -42,8 +41,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
 }
 
 fn write(out: &mut String, request: &Request) -> std::fmt::Result {
-    let Detected { board, because } = &request.detected;
-    writeln!(out, "{} ({because})", board.title)?;
+    writeln!(out, "{}", request.detected.machine(&request.host))?;
     for block in &request.plan.blocks {
         writeln!(out, "{}", block.key)?;
         for planned in &block.cases {

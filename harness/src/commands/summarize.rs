@@ -17,7 +17,7 @@ pub fn run(args: &SummarizeArgs) -> anyhow::Result<ExitCode> {
     let shape = choose(args)?;
     let rows = super::open_exact(&args.file)?.rows;
     let bytes = match shape {
-        Shape::Table => table::draw(&rows).into_bytes(),
+        Shape::Table => table::draw(&rows, super::width()).into_bytes(),
         Shape::File(format) => format.shape(&rows, super::advice)?,
     };
     if is_stdout(&args.output) {

@@ -205,7 +205,10 @@ fn few_rounds_of_a_noisy_case_are_unclear_and_what_helps_is_said() {
     );
     let text = table::draw(&found, Detail::Changes);
     assert!(text.contains("the --rounds"), "{text}");
-    assert!(text.trim_start().starts_with("Inconclusive: b against a"), "{text}");
+    assert!(
+        text.trim_start().starts_with("Inconclusive: b against a"),
+        "{text}"
+    );
     assert!(found.is_inconclusive());
 }
 

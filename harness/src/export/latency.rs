@@ -8,8 +8,8 @@ use crate::data::{Arrivals, BlockKey};
 use crate::plan::LOADS_PCT;
 use crate::row::{Row, Status};
 
-/// Draws what `latency` found, at most 100 columns wide, and says below what the numbers cannot.
-pub fn draw(rows: &[Row]) -> String {
+/// Draws what `latency` found, at most 100 columns wide, and says below, in so many columns, what the numbers cannot.
+pub fn draw(rows: &[Row], width: u16) -> String {
     let rows: Vec<Row> = rows.iter().map(Row::shown).collect();
     let mut text = String::new();
     let mut last = None;
@@ -24,7 +24,7 @@ pub fn draw(rows: &[Row]) -> String {
     if !text.is_empty() {
         text.push_str(LEGEND);
     }
-    below(&mut text, &rows);
+    below(&mut text, &rows, width);
     text
 }
 

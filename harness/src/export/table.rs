@@ -1,4 +1,4 @@
-//! The table for people: blocks side by side, at most 100 columns wide.
+//! The table for people: blocks side by side, as wide as the terminal.
 
 mod layout;
 
@@ -10,18 +10,19 @@ use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 pub(super) use self::layout::{Layout, WORDS};
 pub use self::layout::{half_width_pct, number};
 use super::each_machine;
+use crate::fold;
 use crate::row::{Machine, Row, Status};
 
-/// What a terminal over ssh shows without breaking lines.
+/// How wide what does not go to a terminal is, in columns: what one over ssh shows without breaking lines.
 pub const WIDTH: u16 = 100;
 
-/// Draws the rows, each machine's by themselves, ordered by threads, payload and ip, and says below what the
-/// numbers cannot.
-pub fn draw(rows: &[Row]) -> String {
-    let most = usize::from(WIDTH);
+/// Draws the rows in so many columns, 60 or more: each machine's by themselves, ordered by threads, payload and ip, and
+/// says below what the numbers cannot. What does not fit is left out, the least asked for first, and named.
+pub fn draw(rows: &[Row], width: u16) -> String {
+    let most = usize::from(width);
     let heading = |machine: &Machine| format!("{:.most$}\n", format!("== {machine}"));
     let shown: Vec<Row> = rows.iter().map(Row::shown).collect();
-    each_machine(&shown, heading, of_machine)
+    each_machine(&shown, heading, |rows| of_machine(rows, width))
 }
 
 /// Each line as several of at most 100 columns.
@@ -36,14 +37,18 @@ pub fn wrapped(lines: impl IntoIterator<Item = String>) -> String {
     trimmed.collect()
 }
 
-fn of_machine(rows: &[Row]) -> String {
+fn of_machine(rows: &[Row], width: u16) -> String {
     let mut text = String::new();
     for rows in measured(rows).chunk_by(|one, other| one.workload == other.workload) {
         let layout = Layout::of(rows[0]);
-        blocks(&mut text, rows, layout);
-        text.push_str(layout.legend);
+        let left_out = blocks(&mut text, rows, layout, width);
+        text.push_str(&fold::text(layout.legend, width.into()));
+        if !left_out.is_empty() {
+            let left_out = format!("Not shown, for want of room: {}.\n", left_out.join(", "));
+            text += &fold::text(&left_out, width.into());
+        }
     }
-    below(&mut text, rows);
+    below(&mut text, rows, width);
     text
 }
 
@@ -55,28 +60,32 @@ pub(super) fn measured(rows: &[Row]) -> Vec<&Row> {
     measured
 }
 
-fn blocks(text: &mut String, rows: &[&Row], layout: &Layout) {
+/// Draws the blocks, and returns the headings of the columns for which there was no room.
+fn blocks(text: &mut String, rows: &[&Row], layout: &Layout, width: u16) -> Vec<&'static str> {
+    let mut cells: Vec<Vec<String>> = rows.iter().map(|row| (layout.cells)(row)).collect();
+    for cells in &mut cells {
+        if let Some(engine) = cells.first_mut().filter(|engine| is_long(engine)) {
+            engine.clear();
+        }
+    }
+    let shown = layout.fitting(&cells, width.into());
     let mut table = Table::new();
     table
         .load_preset(presets::NOTHING)
         .set_content_arrangement(ContentArrangement::Disabled)
-        .set_header(layout.columns);
+        .set_header(shown.iter().map(|&column| layout.columns[column]));
     for column in table.column_iter_mut().skip(WORDS) {
         column.set_cell_alignment(CellAlignment::Right);
     }
-    for row in rows {
-        let mut cells = (layout.cells)(row);
-        if let Some(engine) = cells.first_mut().filter(|engine| is_long(engine)) {
-            engine.clear();
-        }
-        table.add_row(cells);
+    for cells in &cells {
+        table.add_row(shown.iter().map(|&column| cells[column].as_str()));
     }
     let mut lines = table.lines();
     let header = lines.next().unwrap_or_default();
     let _ = writeln!(text, "{}", header.trim_end());
     for (n, (row, line)) in rows.iter().zip(lines).enumerate() {
         if n == 0 || rows[n - 1].block() != row.block() {
-            let _ = writeln!(text, "{}", heading(row));
+            let _ = writeln!(text, "{}", heading(row, width.into()));
         }
         let label = row.label();
         if is_long(&label) {
@@ -84,12 +93,14 @@ fn blocks(text: &mut String, rows: &[&Row], layout: &Layout) {
         }
         let _ = writeln!(text, "{}", line.trim_end());
     }
+    let all = 0..layout.columns.len();
+    let left_out = all.filter(|column| !shown.contains(column));
+    left_out.map(|column| layout.columns[column]).collect()
 }
 
-fn heading(row: &Row) -> String {
+fn heading(row: &Row, most: usize) -> String {
     let heading = format!("-- {}", block_in_words(row));
     // Hundreds of threads have long lists; the column `pin` has them whole.
-    let most = usize::from(WIDTH);
     if heading.len() <= most {
         heading
     } else {
@@ -126,7 +137,7 @@ fn is_long(label: &str) -> bool {
     label.len() > MAX_LABEL
 }
 
-/// The longest one that leaves the table within 100 columns.
+/// The longest one that has a cell.
 const MAX_LABEL: usize = 18;
 
 /// Skips, failures and warnings: the kind and the text, with how many cases each concerns.
@@ -149,12 +160,12 @@ pub(super) fn remarks(rows: &[Row]) -> BTreeMap<(&str, &str), usize> {
     remarks
 }
 
-pub(super) fn below(text: &mut String, rows: &[Row]) {
+pub(super) fn below(text: &mut String, rows: &[Row], width: u16) {
     let mut table = Table::new();
     table
         .load_preset(presets::NOTHING)
         .set_content_arrangement(ContentArrangement::Dynamic)
-        .set_width(WIDTH);
+        .set_width(width);
     for ((kind, what), count) in remarks(rows) {
         table.add_row([kind, &format!("{count} x"), what]);
     }
@@ -170,7 +181,7 @@ mod tests {
     use crate::row::tests::ordinary_row;
 
     #[test]
-    fn the_widest_row_there_is_fits_the_terminal() {
+    fn the_widest_row_there_is_fits_every_terminal() {
         let huge = Some(123_456_789.123);
         for status in [Status::Ok, Status::Failed, Status::Interrupted] {
             let flood = Row {
@@ -200,8 +211,13 @@ mod tests {
                 unanswered_requests: Some(99_999),
                 ..flood.clone()
             };
-            for line in draw(&[flood, ask]).lines() {
-                assert!(line.chars().count() <= usize::from(WIDTH), "{line}");
+            let rows = [flood, ask];
+            for width in [60, 80, WIDTH, 120] {
+                let text = draw(&rows, width);
+                for line in text.lines() {
+                    assert!(line.chars().count() <= usize::from(width), "{line}");
+                }
+                assert_eq!(text.contains("Not shown"), width < WIDTH, "{text}");
             }
         }
     }

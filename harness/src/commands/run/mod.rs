@@ -27,7 +27,6 @@ use crate::fold;
 use crate::log::Event;
 use crate::measure::spawned::THIS_PROGRAM;
 use crate::options::Request;
-use crate::platform::board::Detected;
 use crate::platform::check::{Finding, Gravity, Subject};
 use crate::replay::Replay;
 use crate::row::{Environment, Row, Status, milliseconds};
@@ -92,7 +91,7 @@ pub(super) fn sweep_of(
     args: &RunArgs,
     interrupt: &Interrupt,
     request: impl FnOnce() -> anyhow::Result<Request>,
-    draw: fn(&[Row]) -> String,
+    draw: fn(&[Row], u16) -> String,
 ) -> anyhow::Result<Outcome> {
     let base = args.output.against.as_deref();
     let base = base.map(baselines::find).transpose()?;
@@ -247,11 +246,8 @@ pub(super) fn findings(request: &Request) -> Vec<Finding> {
 }
 
 fn introduce(request: &Request, outputs: &Outputs) {
-    let Detected { board, because } = &request.detected;
-    say(&format!(
-        "udpbench {VERSION} on {} ({because})",
-        board.title
-    ));
+    let machine = request.detected.machine(&request.host);
+    say(&format!("udpbench {VERSION} on {machine}"));
     say(&summary(request));
     let seed = request.schedule.seed;
     say(&format!("seed {seed}; results in {}", outputs.shown));

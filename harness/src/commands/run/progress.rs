@@ -9,7 +9,7 @@ use super::live::{Glyphs, Live, Screen};
 use super::outputs::Outputs;
 use super::pulse::Pulse;
 use crate::cli::OutputArgs;
-use crate::commands::{bar, say, show};
+use crate::commands::{bar, say, show, width};
 use crate::log::{Event, Header};
 use crate::plan::Block;
 use crate::row::Row;
@@ -63,20 +63,20 @@ impl Progress {
 
     /// Takes the progress away and shows the table that `draw` makes of all rows: with what warns in them only where
     /// that was asked for, as [`answer`](super::answer) says how much it is.
-    pub(super) fn finish(&self, draw: fn(&[Row]) -> String) {
+    pub(super) fn finish(&self, draw: fn(&[Row], u16) -> String) {
         self.bar.finish_and_clear();
         if let Some(screen) = &self.screen {
             screen.clear();
         }
         if self.warnings {
-            self.present(&draw(&self.rows));
+            self.present(&draw(&self.rows, width()));
         } else {
             let without_warnings = |row: &Row| Row {
                 warnings: Vec::new(),
                 ..row.clone()
             };
             let rows: Vec<Row> = self.rows.iter().map(without_warnings).collect();
-            self.present(&draw(&rows));
+            self.present(&draw(&rows, width()));
         }
     }
 

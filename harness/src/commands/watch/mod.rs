@@ -71,8 +71,8 @@ pub fn run(args: &WatchArgs) -> anyhow::Result<ExitCode> {
 }
 
 fn introduce(watched: &Watched) {
-    let board = &watched.request.detected.board.title;
-    say(&format!("udpbench {VERSION} on {board}"));
+    let machine = watched.request.detected.machine(&watched.request.host);
+    say(&format!("udpbench {VERSION} on {machine}"));
     let (key, placement) = (watched.case.key(), &watched.placement);
     say(&format!("{key} on CPUs {placement}; Ctrl-C ends"));
     for warning in &watched.warnings {

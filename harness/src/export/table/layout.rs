@@ -9,6 +9,8 @@ pub(in crate::export) struct Layout {
     pub(in crate::export) columns: &'static [&'static str],
     /// What the columns are.
     pub(in crate::export) legend: &'static str,
+    /// The columns that a narrow terminal goes without, the least asked for first.
+    leaves: &'static [usize],
     /// What the table says about a row, as the columns name it.
     pub(in crate::export) cells: fn(&Row) -> Vec<String>,
 }
@@ -24,6 +26,25 @@ impl Layout {
     }
 }
 
+impl Layout {
+    /// The columns that fit so much room with these cells, in their order.
+    pub(super) fn fitting(&self, cells: &[Vec<String>], room: usize) -> Vec<usize> {
+        let wide = |column: usize| {
+            let cells = cells.iter().map(|cells| cells[column].chars().count());
+            // One blank at either side.
+            2 + cells.fold(self.columns[column].chars().count(), usize::max)
+        };
+        let mut shown: Vec<usize> = (0..self.columns.len()).collect();
+        for &leaves in self.leaves {
+            if shown.iter().map(|&column| wide(column)).sum::<usize>() <= room {
+                break;
+            }
+            shown.retain(|&column| column != leaves);
+        }
+        shown
+    }
+}
+
 /// How many of the columns are words; the others are numbers.
 pub(in crate::export) const WORDS: usize = 2;
 
@@ -32,11 +53,11 @@ static FLOOD: Layout = Layout {
         "engine", "conn", "Mb/s", "+-%", "kpps", "loss %", "tx ns", "rx ns", "cpu ns", "vs std",
         "+-%",
     ],
-    legend: "
-Mb/s: payload received, middle of the windows; +-%: half of its 95 % interval. CPU time: tx ns
-of the senders per datagram sent, rx ns of the receivers and cpu ns of all threads per datagram
-received. vs std: datagrams received, relative to std on connected sockets in the same round, +-%.
-",
+    legend: "\n\
+             Mb/s: payload received, middle of the windows; +-%: half of its 95 % interval. CPU time: tx ns \
+             of the senders per datagram sent, rx ns of the receivers and cpu ns of all threads per datagram \
+             received. vs std: datagrams received, relative to std on connected sockets in the same round, +-%.\n",
+    leaves: &[6, 7, 4, 10, 3],
     cells: |row| {
         let [half_width, kpps, loss] = throughput(row);
         let numbers = [
@@ -55,11 +76,11 @@ static ASK: Layout = Layout {
         "engine", "conn", "p50 us", "+-%", "p90 us", "p99 us", "max us", "lost", "kreq/s",
         "cpu ns", "vs std", "+-%",
     ],
-    legend: "
-p50 us: round trip, from a request to its answer, that half of them do not exceed; +-%: half of its
-95 % interval. lost: requests without an answer within 250 ms. cpu ns: of all threads per answer.
-vs std: answers per second, relative to std on connected sockets in the same round, +-%.
-",
+    legend: "\n\
+             p50 us: round trip, from a request to its answer, that half of them do not exceed; +-%: half of its \
+             95 % interval. lost: requests without an answer within 250 ms. cpu ns: of all threads per answer. \
+             vs std: answers per second, relative to std on connected sockets in the same round, +-%.\n",
+    leaves: &[9, 4, 8, 11, 3],
     cells: |row| {
         let kreq_s = row.received_pps.map(|pps| pps / 1000.0);
         let lost = row.unanswered_requests;
@@ -80,11 +101,11 @@ static DUPLEX: Layout = Layout {
         "engine", "conn", "Mb/s", "+-%", "kpps", "loss %", "vs half", "+-%", "cpu ns", "vs std",
         "+-%",
     ],
-    legend: "
-Mb/s: payload received in both directions, of /half in one, middle of the windows; +-%: half of
-its 95 % interval. vs half: datagrams received both ways over those one way in the same round, +-%.
-cpu ns: of all threads per datagram received. vs std: relative to std, both ways, connected, +-%.
-",
+    legend: "\n\
+             Mb/s: payload received in both directions, of /half in one, middle of the windows; +-%: half of \
+             its 95 % interval. vs half: datagrams received both ways over those one way in the same round, +-%. \
+             cpu ns: of all threads per datagram received. vs std: relative to std, both ways, connected, +-%.\n",
+    leaves: &[4, 8, 10, 7, 3],
     cells: |row| {
         let [half_width, kpps, loss] = throughput(row);
         let (low, high) = (row.ratio_to_half_low, row.ratio_to_half_high);

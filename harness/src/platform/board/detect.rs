@@ -14,6 +14,20 @@ pub struct Detected {
     pub board: Board,
     /// Why it is this one, as a sentence.
     pub because: String,
+    /// Whether it was asked for, and may be of another machine than this.
+    pub is_asked: bool,
+}
+
+impl Detected {
+    /// The machine in words: by its profile, unless that was asked for and need not be its own.
+    pub fn machine(&self, host: &Host) -> String {
+        let Self { board, because, .. } = self;
+        if !self.is_asked {
+            return format!("{} ({because})", board.title);
+        }
+        let model = host.model.as_deref().unwrap_or("this machine");
+        format!("{model}, with the profile of {} ({because})", board.title)
+    }
 }
 
 /// Finds the profile of `host`: an entry of `compatible`, most specific first; else `model`; else
@@ -39,6 +53,7 @@ pub fn among(mut boards: Vec<Board>, host: &Host) -> Detected {
     Detected {
         board: boards.swap_remove(index),
         because,
+        is_asked: false,
     }
 }
 
@@ -93,7 +108,11 @@ pub fn choose(choice: &str, host: &Host) -> Result<Detected, UsageError> {
     } else {
         find("--board", choice, ", a path to a TOML file, or auto")?
     };
-    Ok(Detected { board, because })
+    Ok(Detected {
+        board,
+        because,
+        is_asked: true,
+    })
 }
 
 fn has_toml_extension(choice: &str) -> bool {
