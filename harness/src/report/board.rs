@@ -5,15 +5,27 @@ use std::path::Path;
 
 use maud::{Markup, html};
 
-use super::{fitness, number};
+use super::{date, number};
 use crate::results::Results;
 use crate::row::{Row, Status};
 
-/// The sentence below the title.
+/// The sentence below the title: how many cases of what, and when they were measured.
 pub(super) fn lead(files: &[Results]) -> String {
-    let rows: usize = files.iter().map(|file| file.rows.len()).sum();
     let names: Vec<String> = files.iter().map(|file| shown(file, files)).collect();
-    format!("{} in {}", number::counted(rows, "case"), names.join(", "))
+    let rows: Vec<&Row> = files.iter().flat_map(|file| &file.rows).collect();
+    let cases = number::counted(rows.len(), "case");
+    let measured = match first_and_last(&rows) {
+        Some((first, last)) => format!(", measured {}", date::span(first, last)),
+        None => String::new(),
+    };
+    format!("{cases} in {}{measured}", names.join(", "))
+}
+
+/// When the first case began, and the last.
+fn first_and_last<'a>(rows: &[&'a Row]) -> Option<(&'a str, &'a str)> {
+    let times = || rows.iter().map(|row| row.started_at.as_str());
+    let times = || times().filter(|time| !time.is_empty());
+    times().min().zip(times().max())
 }
 
 /// The name of a file on the page: without its directory, unless another file has the same name.
@@ -34,23 +46,21 @@ pub(super) fn shown(file: &Results, files: &[Results]) -> String {
     }
 }
 
-/// The status of the cases, the machine, the datagram counts, the warnings.
-pub(super) fn facts(file: &Results) -> Markup {
-    let rows = &file.rows;
+/// The machine, the kernel, the program.
+pub(super) fn host(file: &Results) -> Markup {
+    let entries = machine(&file.rows).into_iter();
     html! {
-        (cases(rows))
         dl {
-            @for (name, value) in machine(rows).into_iter().filter(|(_, value)| !value.is_empty()) {
+            @for (name, value) in entries.filter(|(_, value)| !value.is_empty()) {
                 div { dt { (name) } dd { (value) } }
             }
         }
-        (fitness::accounting(rows))
-        (fitness::warnings(rows))
     }
 }
 
 /// The number of cases of each status.
-fn cases(rows: &[Row]) -> Markup {
+pub(super) fn cases(file: &Results) -> Markup {
+    let rows = &file.rows;
     let count = |status| rows.iter().filter(|row| row.status == status).count();
     let all = [
         Status::Ok,
@@ -72,22 +82,8 @@ fn cases(rows: &[Row]) -> Markup {
 
 fn machine(rows: &[Row]) -> Vec<(&'static str, String)> {
     let texts = |text: &dyn Fn(&Row) -> String| joined(rows, text);
-    let measured: Vec<&Row> = rows
-        .iter()
-        .filter(|row| !row.started_at.is_empty())
-        .collect();
-    let first = measured
-        .iter()
-        .map(|row| &row.started_at)
-        .min()
-        .cloned()
-        .unwrap_or_default();
-    let last = measured
-        .iter()
-        .map(|row| &row.started_at)
-        .max()
-        .cloned()
-        .unwrap_or_default();
+    let times = first_and_last(&rows.iter().collect::<Vec<_>>());
+    let measured = times.map(|(first, last)| date::span(first, last));
     vec![
         ("Board", texts(&|row| row.board.clone())),
         ("Model", texts(&|row| row.model.clone())),
@@ -115,8 +111,7 @@ fn machine(rows: &[Row]) -> Vec<(&'static str, String)> {
                 })
             }),
         ),
-        ("First case", first),
-        ("Last case", last),
+        ("Measured", measured.unwrap_or_default()),
         ("Seed", texts(&|row| row.seed.to_string())),
         (
             "udpbench",

@@ -10,25 +10,66 @@ use crate::compare::{
 };
 use crate::results::Results;
 
-/// Every other file against the first. `None`: there is only one.
-pub(super) fn changes(files: &[Results]) -> Option<Markup> {
-    let (base, new) = files.split_first().filter(|(_, new)| !new.is_empty())?;
-    let comparisons = [By::Speed, By::Cpu].map(|by| {
+/// By speed and by CPU time.
+fn comparisons(base: &Results, new: &[Results]) -> [Comparison; 2] {
+    [By::Speed, By::Cpu].map(|by| {
         let options = Options {
             by,
             ..Options::default()
         };
         compare(base, new, options)
-    });
-    let base = board::shown(base, files);
+    })
+}
+
+/// What became of each other file, in a sentence by speed and one by CPU time.
+pub(super) fn verdicts(files: &[Results]) -> Markup {
+    let Some((base, new)) = files.split_first().filter(|(_, new)| !new.is_empty()) else {
+        return html! {};
+    };
+    let comparisons = comparisons(base, new);
+    html! {
+        @for (n, file) in new.iter().enumerate() {
+            @let title = title(file, base, files);
+            @for comparison in &comparisons {
+                @if let Some(against) = comparison.files.get(n) { (verdict(comparison.options.by, against, &title)) }
+            }
+        }
+    }
+}
+
+fn title(file: &Results, base: &Results, files: &[Results]) -> String {
+    let (file, base) = (board::shown(file, files), board::shown(base, files));
+    format!("{file} against {base}")
+}
+
+fn verdict(by: By, file: &Against, title: &str) -> Markup {
+    if let Some(why) = file.obstacle() {
+        return html! { p .advice .plain { b { (title) ", not comparable:" } " " (why) "." } };
+    }
+    let cases = file.cases.iter().map(|case| &case.verdict);
+    let engines = file.engines.iter().map(|engine| &engine.verdict);
+    let (cases, engines) = (
+        table::count(by, cases, "case"),
+        table::count(by, engines, "engine"),
+    );
+    html! {
+        p .advice .worse[file.is_worse()] .plain[!file.is_worse()] {
+            b { (title) "." } " " (what(by)) ": " (cases) "; " (engines) "."
+        }
+    }
+}
+
+/// Every other file against the first. `None`: there is only one.
+pub(super) fn changes(files: &[Results]) -> Option<Markup> {
+    let (base, new) = files.split_first().filter(|(_, new)| !new.is_empty())?;
+    let comparisons = comparisons(base, new);
     Some(html! {
         @for (n, file) in new.iter().enumerate() {
-            @let title = format!("{} against {base}", board::shown(file, files));
-            h3 { (title) }
+            h4 { (title(file, base, files)) }
             @for comparison in &comparisons {
                 @if let Some(against) = comparison.files.get(n) {
-                    h4 { (what(comparison.options.by)) }
-                    (of_file(comparison, against, &title))
+                    h5 { (what(comparison.options.by)) }
+                    (of_file(comparison, against))
                 }
             }
         }
@@ -43,23 +84,13 @@ fn what(by: By) -> &'static str {
     }
 }
 
-fn of_file(comparison: &Comparison, file: &Against, title: &str) -> Markup {
+fn of_file(comparison: &Comparison, file: &Against) -> Markup {
     let by = comparison.options.by;
     let remarks = footnotes::lines(file, comparison.options);
-    let cases = table::count(by, file.cases.iter().map(|case| &case.verdict), "case");
-    let engines = table::count(
-        by,
-        file.engines.iter().map(|engine| &engine.verdict),
-        "engine",
-    );
     html! {
         @match file.obstacle() {
             Some(why) => p { b { "Not comparable:" } " " (why) "." },
-            None => {
-                p .advice .worse[file.is_worse()] .plain[!file.is_worse()] { (title) ": " (cases) "; " (engines) "." }
-                (of_engines(by, file))
-                (of_cases(by, file))
-            }
+            None => { (of_engines(by, file)) (of_cases(by, file)) }
         }
         @if !remarks.is_empty() {
             ul { @for remark in remarks { li { (remark) } } }

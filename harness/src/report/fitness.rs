@@ -5,10 +5,12 @@ use std::collections::BTreeMap;
 use maud::{Markup, html};
 
 use super::number;
+use crate::results::Results;
 use crate::row::Row;
 
 /// The datagrams of all cases, by outcome.
-pub(super) fn accounting(rows: &[Row]) -> Markup {
+pub(super) fn accounting(file: &Results) -> Markup {
+    let rows = &file.rows;
     let sum = |count: fn(&Row) -> Option<u64>| -> i128 {
         rows.iter().filter_map(count).map(i128::from).sum()
     };
@@ -54,7 +56,8 @@ pub(super) fn accounting(rows: &[Row]) -> Markup {
 }
 
 /// Each warning once, with the number of its cases.
-pub(super) fn warnings(rows: &[Row]) -> Markup {
+pub(super) fn warnings(file: &Results) -> Markup {
+    let rows = &file.rows;
     let mut warnings: BTreeMap<&str, usize> = BTreeMap::new();
     for warning in rows.iter().flat_map(|row| &row.warnings) {
         *warnings.entry(warning).or_default() += 1;

@@ -4,8 +4,9 @@
 //! | part | says |
 //! |---|---|
 //! | [`page`] | what is on it, in which order |
-//! | `board`, `fitness` | what was measured on, and whether the numbers can be believed |
-//! | `ranking` | what to use, as [`crate::rank`] has it |
+//! | `summary`, `figures` | what to use, how far the numbers can be believed, three of them |
+//! | `board`, `fitness` | what was measured on, and what may mislead about the numbers |
+//! | `ranking` | the places of all engines, as [`crate::rank`] has them |
 //! | `comparison` | what differs between the files, as [`crate::compare`] has it |
 //! | `published` | what others have measured, beside the sweeps of a suite |
 //! | `latency`, `speed`, `cost`, `drift`, `shares`, `reasons`, `tables` | a section each |
@@ -20,7 +21,9 @@ mod cases;
 mod chart;
 mod comparison;
 mod cost;
+mod date;
 mod drift;
+mod figures;
 mod fitness;
 mod latency;
 mod number;
@@ -30,6 +33,7 @@ mod ranking;
 mod reasons;
 mod shares;
 mod speed;
+mod summary;
 mod tables;
 
 pub use self::page::{MARK, page, suite_page};

@@ -21,6 +21,21 @@ pub(super) fn short(value: f64) -> String {
     format!("{text}{letter}")
 }
 
+/// Three digits or all of a whole number, in groups: `1,234`, `22.8`, `0.05`.
+pub(super) fn plain(value: f64) -> String {
+    let decimals = match value.abs() {
+        size if size >= 99.95 => 0,
+        size if size >= 9.995 => 1,
+        size if size >= 0.0995 || size == 0.0 => 2,
+        _ => return short(value),
+    };
+    let text = format!("{value:.decimals$}");
+    match text.split_once('.') {
+        Some(_) => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        None => text.parse().map_or(text, grouped),
+    }
+}
+
 /// Digits in groups of three: `1,234,567`.
 pub(super) fn grouped(value: i128) -> String {
     let digits = value.unsigned_abs().to_string();
@@ -61,6 +76,13 @@ mod tests {
         assert_eq!(texts, "0 0.25 7 12.3 1k 1k 250k 1.23M 2G");
         assert_eq!(short(-1500.0), "-1.5k");
         assert_eq!(short(1e-5), "1.0e-5");
+    }
+
+    #[test]
+    fn plain_numbers_have_no_letters() {
+        let all = [0.0, 0.25, 7.0, 12.34, 999.6, 1_234_567.0, -2500.0];
+        let texts = all.map(plain).join(" ");
+        assert_eq!(texts, "0 0.25 7 12.3 1,000 1,234,567 -2,500");
     }
 
     #[test]

@@ -3,7 +3,8 @@
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::{
-    board, comparison, cost, drift, latency, published, ranking, reasons, shares, speed, tables,
+    board, comparison, cost, drift, fitness, latency, published, ranking, reasons, shares, speed,
+    summary, tables,
 };
 use crate::VERSION;
 use crate::results::Results;
@@ -23,7 +24,6 @@ pub fn suite_page(files: &[Results], suite: &Suite) -> String {
 }
 
 fn page_of(files: &[Results], suite: Option<&Suite>) -> String {
-    let sections = sections(files, suite);
     let title = match suite {
         None => title(files),
         Some(suite) => format!("{}{}", suite.title, title(files).trim_start_matches("UDP")),
@@ -46,20 +46,12 @@ fn page_of(files: &[Results], suite: Option<&Suite>) -> String {
                     p { (board::lead(files)) }
                     @if let Some(suite) = suite { p { (suite.about) " From " (suite.source) "." } }
                 }
-                nav aria-label="Sections" {
-                    ul {
-                        @for section in &sections {
-                            li { a href={ "#" (section.id) } { (section.title) } }
-                        }
-                    }
+                nav aria-label="Contents" {
+                    ul { @for (id, title) in CONTENTS { li { a href={ "#" (id) } { (title) } } } }
                 }
                 main #content {
-                    @for section in &sections {
-                        section aria-labelledby=(section.id) {
-                            h2 id=(section.id) { (section.title) }
-                            (section.body)
-                        }
-                    }
+                    section #summary aria-label="Summary" { (summary::summary(files, suite.is_none())) }
+                    (contents(files, suite))
                 }
                 footer {
                     p { "Made by udpbench " (VERSION) ". UDP over loopback, not over a network." }
@@ -72,48 +64,121 @@ fn page_of(files: &[Results], suite: Option<&Suite>) -> String {
     page.into_string()
 }
 
+/// What follows the summary.
+fn contents(files: &[Results], suite: Option<&Suite>) -> Markup {
+    html! {
+        @for section in charts(files) {
+            section aria-labelledby=(section.id) { h2 id=(section.id) { (section.title) } (section.body) }
+        }
+        h2 #details { "Details" }
+        @for section in details(files, suite) {
+            section aria-labelledby=(section.id) {
+                details open[section.is_open] {
+                    summary { h3 id=(section.id) { (section.title) } }
+                    (section.body)
+                }
+            }
+        }
+        h2 #appendix { "Appendix" }
+        @for section in appendix(files) {
+            section aria-labelledby=(section.id) { h3 id=(section.id) { (section.title) } (section.body) }
+        }
+    }
+}
+
 /// Nothing from elsewhere, whatever is in the results.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; \
                       img-src data:; base-uri 'none'; form-action 'none'";
+
+/// What the page is made of, after its summary.
+const CONTENTS: [(&str, &str); 5] = [
+    ("speed", "Throughput"),
+    ("cpu", "CPU time"),
+    ("loss", "Loss"),
+    ("details", "Details"),
+    ("appendix", "Appendix"),
+];
 
 struct Section {
     id: &'static str,
     title: &'static str,
     body: Markup,
+    /// Of those that can be folded: whether it is not, at first.
+    is_open: bool,
 }
 
-/// The sections in their order. A single file has nothing that it could differ from.
-fn sections(files: &[Results], suite: Option<&Suite>) -> Vec<Section> {
-    let section = |id, title, body| Section { id, title, body };
-    let published = suite.and_then(|suite| published::tables(suite, files));
-    let changes = comparison::changes(files).filter(|_| suite.is_none());
-    let published =
-        published.map(|tables| section("published", "Beside what was published", tables));
-    let mut sections = Vec::from_iter(published);
-    sections.extend([
-        section("board", "Board and fitness", each(files, board::facts)),
-        section("ranking", "What to use", ranking::places(files)),
-    ]);
-    sections.extend(changes.map(|changes| section("comparison", "What changed", changes)));
-    let latency = latency::charts(files);
-    sections.extend(latency.map(|charts| section("latency", "Round trips", each(files, charts))));
-    sections.extend([
+fn section(id: &'static str, title: &'static str, body: Markup) -> Section {
+    Section {
+        id,
+        title,
+        body,
+        is_open: false,
+    }
+}
+
+/// What is read first.
+fn charts(files: &[Results]) -> Vec<Section> {
+    vec![
         section("speed", "Throughput", each(files, speed::charts)),
         section("cpu", "CPU time per datagram", each(files, cost::cpu)),
         section("loss", "Loss", each(files, cost::loss)),
+    ]
+}
+
+/// What is folded. A single file has nothing that it could differ from.
+fn details(files: &[Results], suite: Option<&Suite>) -> Vec<Section> {
+    let published = suite.and_then(|suite| published::tables(suite, files));
+    let changes = comparison::changes(files).filter(|_| suite.is_none());
+    let latency = latency::charts(files).map(|charts| each(files, charts));
+    let beginning = [
+        ("published", "Beside what was published", published),
+        ("comparison", "What changed", changes),
+        ("latency", "Round trips", latency),
+    ];
+    let beginning = beginning.into_iter();
+    let mut sections: Vec<Section> = beginning
+        .filter_map(|(id, title, body)| {
+            Some(Section {
+                is_open: true,
+                ..section(id, title, body?)
+            })
+        })
+        .collect();
+    sections.extend([
+        section("ranking", "Ranking", ranking::places(files)),
         section("drift", "Over time", each(files, drift::charts)),
         section("shares", "Receiver shares", each(files, shares::charts)),
-        section("reasons", "Skipped and failed", each(files, reasons::table)),
+        section(
+            "reasons",
+            "Skipped and failed",
+            each(
+                files,
+                |file| html! { (board::cases(file)) (reasons::table(file)) },
+            ),
+        ),
+        section(
+            "accounting",
+            "Every datagram",
+            each(files, fitness::accounting),
+        ),
         section("rows", "All numbers", tables::tables(files)),
     ]);
     sections
+}
+
+/// What it was measured on, and what may mislead.
+fn appendix(files: &[Results]) -> Vec<Section> {
+    vec![
+        section("host", "Host", each(files, board::host)),
+        section("warnings", "Warnings", each(files, fitness::warnings)),
+    ]
 }
 
 /// The part of each file; with several files, under its name.
 fn each(files: &[Results], part: impl Fn(&Results) -> Markup) -> Markup {
     html! {
         @for file in files {
-            @if files.len() > 1 { h3 { (board::shown(file, files)) } }
+            @if files.len() > 1 { h4 { (board::shown(file, files)) } }
             (part(file))
         }
     }

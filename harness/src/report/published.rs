@@ -15,7 +15,7 @@ pub(super) fn tables(suite: &Suite, files: &[Results]) -> Option<Markup> {
 fn of_one(beside: &Beside) -> Markup {
     let published = beside.published;
     html! {
-        h3 { (published.title) }
+        h4 { (published.title) }
         p { (sources(published)) "." }
         .scroll tabindex="0" role="region" aria-label=(published.title) {
             table {

@@ -1,36 +1,27 @@
-//! The recommendation and the ranking, from [`crate::rank`].
+//! The ranking, from [`crate::rank`].
 
 use maud::{Markup, html};
 
 use super::chart::{DotRow, Dots, First, Look, Mark, Shape, key};
 use super::number;
 use crate::rank::table::{LEGEND, heading_of};
-use crate::rank::{
-    self, BoardRanking, By, Measure, OverAll, Place, SettingRanking, Standing, Unit,
-};
+use crate::rank::{self, BoardRanking, Measure, OverAll, Place, SettingRanking, Standing, Unit};
 use crate::results::Results;
 
 /// The ranking of all files together, each machine apart.
 pub(super) fn places(files: &[Results]) -> Markup {
     let ranking = rank::rank(files);
     html! {
-        @if ranking.boards.is_empty() { p { "No recommendation: there are no cases." } }
+        @if ranking.boards.is_empty() { p { "There are no cases." } }
         @for board in &ranking.boards {
-            @if ranking.boards.len() > 1 { h3 { (board.machine) } }
+            @if ranking.boards.len() > 1 { h4 { (board.machine) } }
             (of_board(board, files))
         }
     }
 }
 
 fn of_board(board: &BoardRanking, files: &[Results]) -> Markup {
-    let sentence = board.recommendation(By::Both);
-    // The advice is before the colon, the reason after it.
-    let (advice, why) = sentence.split_once(": ").unwrap_or((&sentence, ""));
     html! {
-        p .advice {
-            b { (advice) }
-            @if !why.is_empty() { ": " (why) }
-        }
         @if !board.over_all.is_empty() {
             p .legend {
                 "The number before an engine is its place; engines that share a place cannot be told apart. "

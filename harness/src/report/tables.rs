@@ -13,7 +13,7 @@ pub(super) fn tables(files: &[Results]) -> Markup {
             "Columns are named as in the CSV, and explained in docs/RESULTS.md. An empty cell has no value."
         }
         @for (n, file) in files.iter().enumerate() {
-            @if files.len() > 1 { h3 { (super::board::shown(file, files)) } }
+            @if files.len() > 1 { h4 { (super::board::shown(file, files)) } }
             (buttons(n, file))
             @let cells = Cells::of(&file.rows);
             (differing(&cells))

@@ -64,7 +64,7 @@ fn count(page: &str, what: &str) -> usize {
 /// The part of the page from one section to the next.
 fn section<'a>(page: &'a str, id: &str) -> &'a str {
     let (_, rest) = page
-        .split_once(&format!("<h2 id=\"{id}\">"))
+        .split_once(&format!("<section aria-labelledby=\"{id}\">"))
         .expect("the section");
     rest.split("</section>").next().unwrap_or_default()
 }
@@ -112,7 +112,7 @@ fn what_stands_in_the_rows_is_never_markup() {
         ..results(vec![row(Status::Ok), row(Status::Failed)])
     };
     let page = page(&[file.clone(), file]);
-    for id in ["board", "ranking", "comparison", "reasons"] {
+    for id in ["host", "ranking", "comparison", "reasons"] {
         assert!(
             section(&page, id).contains("alert(1)"),
             "it is shown in {id}"
@@ -149,10 +149,12 @@ fn a_number_that_is_not_ok_is_seen_at_once() {
         ..ordinary_row()
     };
     let page = page_of(vec![ordinary_row(), open]);
-    assert!(section(&page, "board").contains("1 case with datagrams unaccounted for."));
-    assert!(section(&page, "board").contains("<li class=\"bad\"><b>1</b> failed</li>"));
+    assert!(section(&page, "accounting").contains("1 case with datagrams unaccounted for."));
+    assert!(section(&page, "reasons").contains("<li class=\"bad\"><b>1</b> failed</li>"));
     let sound = page_of(vec![ordinary_row()]);
-    assert!(section(&sound, "board").contains("Every datagram of every case is accounted for."));
+    assert!(
+        section(&sound, "accounting").contains("Every datagram of every case is accounted for.")
+    );
 }
 
 #[test]
@@ -162,8 +164,8 @@ fn a_warning_is_said_once_with_its_cases() {
         ..ordinary_row()
     };
     let page = page_of(vec![warned.clone(), warned, ordinary_row()]);
-    assert!(section(&page, "board").contains("<th scope=\"row\">2</th><td>too hot</td>"));
-    assert_eq!(count(section(&page, "board"), "too hot"), 1);
+    assert!(section(&page, "warnings").contains("<th scope=\"row\">2</th><td>too hot</td>"));
+    assert_eq!(count(section(&page, "warnings"), "too hot"), 1);
 }
 
 #[test]
@@ -220,9 +222,9 @@ fn files_of_one_name_are_told_apart_by_their_directories() {
     };
     let page = page(&[file("a/run.csv"), file("b/run.csv"), file("c/other.csv")]);
     for name in [
-        "<h3>a/run.csv</h3>",
-        "<h3>b/run.csv</h3>",
-        "<h3>other.csv</h3>",
+        "<h4>a/run.csv</h4>",
+        "<h4>b/run.csv</h4>",
+        "<h4>other.csv</h4>",
     ] {
         assert!(page.contains(name), "{name}");
     }
@@ -247,10 +249,10 @@ fn a_board_that_is_emulated_is_not_taken_for_a_real_one() {
 fn no_rows_are_a_page_too() {
     let page = page(&[results(Vec::new())]);
     assert_eq!(count(&page, "<svg"), 0);
-    assert_eq!(count(&page, "<h2 "), 9);
+    assert_eq!(count(&page, "<section "), 12);
     let two = super::page(&[results(Vec::new()), results(Vec::new())]);
     assert!(section(&two, "comparison").contains("Not comparable:"));
-    assert!(section(&two, "ranking").contains("No recommendation"));
+    assert!(two.contains("No recommendation: there are no cases."));
 }
 
 mod any_rows;
