@@ -67,10 +67,34 @@ fn the_table_groups_the_cases_of_a_block() {
         assert!(line.chars().count() <= 100, "{line}");
     }
     insta::assert_snapshot!(blot_table(&table));
+    // Last on the screen: how good it is, where it was saved, and what to type.
+    let answer = table.split("\n\n").last().unwrap_or_default();
+    let kinds: Vec<&str> = answer
+        .lines()
+        .filter(|line| !line.starts_with(' '))
+        .filter_map(|line| line.split_whitespace().next())
+        .collect();
+    assert_eq!(kinds, ["quality", "saved", "next"], "{answer}");
+    assert!(
+        answer.contains("saved    out.csv, raw samples in out.jsonl\n"),
+        "{answer}"
+    );
 }
 
-/// Every number below the headings is measured, and sets the width of its column; and how busy the
-/// machine is decides on the warnings below.
+#[test]
+fn what_warns_is_counted_and_shown_on_demand() {
+    let place = Place::new();
+    let sweep = SWEEP.replace("--engine null", "--engine std");
+    let sweep = format!("{sweep} --threads 2 --payload 26 --verify --root {TWO_CPUS}");
+    let table = stdout(&place.run(&format!("{sweep} -o counted.csv")));
+    assert!(!table.contains("\n warning "), "{table}");
+    assert!(table.contains("(--warnings shows"), "{table}");
+    assert!(table.contains("\nverified "), "{table}");
+    let table = stdout(&place.run(&format!("{sweep} -o shown.csv --warnings")));
+    assert!(table.contains("\n warning "), "{table}");
+}
+
+/// Every number below the headings is measured, and sets the width of its column; and so is the answer below.
 fn blot_table(table: &str) -> String {
     let line = |line: &str| {
         let words: Vec<&str> = line.split_whitespace().collect();
@@ -80,10 +104,8 @@ fn blot_table(table: &str) -> String {
             _ => line.to_owned(),
         }
     };
-    let lines = table
-        .lines()
-        .take_while(|line| !line.starts_with(" warning"));
-    lines.map(line).collect::<Vec<_>>().join("\n")
+    let table = table.split("\n\nquality ").next().unwrap_or_default();
+    table.lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
 #[test]

@@ -159,10 +159,13 @@ fn row_of<const N: usize>(row: &Row, main: Option<f64>, numbers: [String; N]) ->
     words.into_iter().chain(numbers).chain(ratio).collect()
 }
 
-/// Half the width of an interval, in percent of its middle.
+/// Half the width of an interval, in percent of its middle; `>99` where that would reach below nothing.
 pub fn half_width_pct(median: Option<f64>, low: Option<f64>, high: Option<f64>) -> String {
     let width = || Some(50.0 * (high? - low?) / median.filter(|&median| median > 0.0)?);
-    number(width(), 1)
+    match width() {
+        Some(width) if width > 99.0 => ">99".to_owned(),
+        width => number(width, 1),
+    }
 }
 
 /// With so many decimals, or fewer where the number is large: columns have to fit.
