@@ -1,5 +1,5 @@
-//! JSON (RFC 8259): an array of rows, one to a line, or the lines alone (JSON Lines). Numbers are numbers, what is
-//! missing is `null`, and `warnings` are a list; else the fields are the columns of the CSV, in their order.
+//! JSON (RFC 8259): an array of rows, one to a line, or the lines alone (JSON Lines). Numbers are numbers, what
+//! is missing is `null`, and `warnings` are a list; else the fields are the columns of the CSV, in their order.
 
 use serde_json::{Error, Map, Value};
 

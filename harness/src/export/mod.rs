@@ -30,7 +30,7 @@ pub enum Format {
     Csv,
     /// An array of rows
     Json,
-    /// A row per line, on standard output, as soon as it is final
+    /// An object per line for each row, on standard output, as soon as it is final
     Jsonl,
     /// Tables for an issue or a README
     Markdown,

@@ -7,8 +7,8 @@ use super::place::Displaced;
 use super::{Advice, Format, csv, is_stdout, json, to_stdout};
 use crate::row::Row;
 
-/// The rows so far, in a file that is complete after every block. On standard output, CSV and JSON Lines come block
-/// by block and any other format at the end.
+/// The rows so far, in a file that is complete after every block. On standard output, CSV and JSON Lines come
+/// block by block and any other format at the end.
 #[derive(Debug)]
 pub struct RowFile {
     format: Format,

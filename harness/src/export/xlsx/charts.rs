@@ -77,7 +77,7 @@ pub(super) fn place(sheet: &mut Worksheet, drawings: &[Drawing]) -> Result<(), X
     Ok(())
 }
 
-/// In percent: a chart is then less wide than a page, A4 or Letter, also where another font makes columns wider.
+/// In percent: a chart is then less wide than a page, A4 or Letter, also where a font makes columns wider.
 const LARGEST_SCALE: u32 = 70;
 const SMALLEST_SCALE: u32 = 40;
 /// That a page of either has at the largest.

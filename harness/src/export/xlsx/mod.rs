@@ -1,5 +1,5 @@
-//! A workbook: a summary to begin with, the rows as they are, charts of them, and the host. The same rows give the
-//! same bytes.
+//! A workbook: a summary to begin with, the rows as they are, charts of them, and the host. The same rows give
+//! the same bytes.
 
 mod block;
 mod charts;

@@ -1,4 +1,4 @@
-//! The first sheet: what was measured, what to use, a chart of the fastest, and Mb/s of all with their intervals.
+//! The first sheet: what was measured, what to use, a chart of the fastest, and all Mb/s with their intervals.
 
 use std::collections::BTreeMap;
 
