@@ -41,14 +41,16 @@ fn best(over_all: &OverAll) -> String {
             "No recommendation: no engine has an interval over all settings; measure {missing}"
         );
     };
+    if let Some(noise) = noise(standing) {
+        let names = names(standing, "and");
+        return format!(
+            "Too noisy to say: {names} within {noise}, {NEEDED_PCT} % needed; try --until {NEEDED_PCT}%, or stop \
+             what else runs (udpbench check)"
+        );
+    }
     let (names, claim) = (names(standing, "or"), claim(standing, witness));
     let engine = &witness.engine;
-    if let Some(noise) = noise(standing) {
-        format!(
-            "Too noisy to say, of {names}: {noise}, {NEEDED_PCT} % needed; try --until {NEEDED_PCT}%, or stop \
-             what else runs (udpbench check)"
-        )
-    } else if standing.leaders().count() > 1 {
+    if standing.leaders().count() > 1 {
         format!("Use {names}, which cannot be told apart: over {settings} {engine} {claim}")
     } else if !witness.is_first() {
         format!("Use {names}: over {settings} {engine}, the next, {claim}")
@@ -89,7 +91,7 @@ fn cheapest(cpu: &Standing) -> String {
     let (names, claim) = (names(cpu, "and"), claim(cpu, witness));
     let engine = &witness.engine;
     if let Some(noise) = noise(cpu) {
-        format!("which is the cheapest of {names} is too noisy to say: {noise}")
+        format!("too noisy to say which is the cheapest: {names} within {noise}")
     } else if cpu.leaders().count() > 1 {
         format!("the cheapest are {names}, which cannot be told apart: {engine} {claim}")
     } else if !witness.is_first() {
