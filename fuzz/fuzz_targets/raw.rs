@@ -11,6 +11,6 @@ fuzz_target!(|bytes: &[u8]| {
         return;
     };
     if let Ok(results) = Results::from_raw(&log) {
-        table::draw(&results.rows);
+        table::draw(&results.rows, 60);
     }
 });
