@@ -97,7 +97,7 @@ fn track(standing: &Standing, place: &Place) -> Track {
             .into_iter()
             .chain([Drawn::Mark { at, look }])
             .collect(),
-        values: vec![(standing.figure(at, &place.reading), String::new())],
+        values: vec![(standing.figure(at), String::new())],
     }
 }
 
