@@ -41,7 +41,8 @@ pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
 }
 
 fn write(out: &mut String, request: &Request) -> std::fmt::Result {
-    writeln!(out, "{}", request.detected.machine(&request.host))?;
+    let machine = request.detected.machine(&request.host);
+    writeln!(out, "{machine} ({})", request.detected.because)?;
     for block in &request.plan.blocks {
         writeln!(out, "{}", block.key)?;
         for planned in &block.cases {

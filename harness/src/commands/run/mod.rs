@@ -247,7 +247,8 @@ pub(super) fn findings(request: &Request) -> Vec<Finding> {
 
 fn introduce(request: &Request, outputs: &Outputs) {
     let machine = request.detected.machine(&request.host);
-    say(&format!("udpbench {VERSION} on {machine}"));
+    let because = &request.detected.because;
+    say(&format!("udpbench {VERSION} on {machine} ({because})"));
     say(&summary(request));
     let seed = request.schedule.seed;
     say(&format!("seed {seed}; results in {}", outputs.shown));

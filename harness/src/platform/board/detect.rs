@@ -21,12 +21,12 @@ pub struct Detected {
 impl Detected {
     /// The machine in words: by its profile, unless that was asked for and need not be its own.
     pub fn machine(&self, host: &Host) -> String {
-        let Self { board, because, .. } = self;
+        let title = &self.board.title;
         if !self.is_asked {
-            return format!("{} ({because})", board.title);
+            return title.clone();
         }
         let model = host.model.as_deref().unwrap_or("this machine");
-        format!("{model}, with the profile of {} ({because})", board.title)
+        format!("{model}, with the profile of {title}")
     }
 }
 
