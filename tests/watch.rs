@@ -56,7 +56,8 @@ fn there_is_a_header_and_a_line_for_each_window_until_there_are_enough() {
             assert!(line.chars().count() <= 80, "{line}");
             assert_eq!(line.as_bytes()[2], b':', "{line}");
         }
-        assert_eq!(column(&lines, "loss%"), vec!["0.00"; count]);
+        // Few datagrams, as in an emulator, have one digit less.
+        assert_eq!(numbers(&lines, "loss%"), vec![0.0; count]);
         assert_eq!(column(&lines, "where"), vec!["-"; count]);
     }
 }
