@@ -17,23 +17,23 @@ macro_rules! parameters {
         $take! {
             block {
                 /// Thread counts: 1 sends and receives in turn, more are divided between senders and receivers
-                /// [default: as the board profile says, mostly 1,2,4]
+                /// [default: the most of the board profile for which there are CPUs; with --full all such]
                 threads: one $crate::data::Threads {
                     flag "--threads", key "{}t", usual [],
-                    default |board, _extent| board.threads.clone(), applies |_| true
+                    default |board, extent| extent.most(&board.threads), applies |_| true
                 }
 
                 /// Payloads in bytes (1460, 9k), 0 to 65507, and to 1M in a stream (--transport)
-                /// [default: as the board profile says, mostly 26,300,1460]
+                /// [default: the smallest and the largest of the board profile, mostly 26,1460; with --full all]
                 payload: one $crate::data::Payload {
                     flag "--payload", key "{}B", usual [],
-                    default |board, _extent| board.payload.clone(), applies |_| true
+                    default |board, extent| extent.ends(&board.payload), applies |_| true
                 }
 
-                /// v4 (127.0.0.1), v6 (::1); see --address [default: both]
+                /// v4 (127.0.0.1), v6 (::1); see --address [default: v4; with --full both]
                 ip: one $crate::data::Ip {
                     flag "--ip", key "{}", usual [],
-                    default |_board, extent| extent.of(&[$crate::data::Ip::V4, $crate::data::Ip::V6]),
+                    default |_board, extent| extent.first(&[$crate::data::Ip::V4, $crate::data::Ip::V6]),
                     applies |_| true
                 }
 
@@ -120,10 +120,10 @@ macro_rules! parameters {
                 }
             }
             case {
-                /// connected (send/recv), unconnected (send_to/recv_from) [default: both]
+                /// connected (send/recv), unconnected (send_to/recv_from) [default: connected; with --full both]
                 connection: one $crate::data::Connection {
                     flag "--connection", key "{}", label [],
-                    default |_board, extent| extent.of(&[
+                    default |_board, extent| extent.first(&[
                         $crate::data::Connection::Connected,
                         $crate::data::Connection::Unconnected,
                     ]),
@@ -197,19 +197,33 @@ pub(crate) use value;
 /// How much of what can vary does, where nothing was typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
+    /// What answers which engine to take.
+    Usual,
     /// All of it.
     Full,
-    /// What a quick sweep measures: the first value.
-    Quick,
 }
 
 impl Extent {
-    /// Those of `all` that vary.
-    pub fn of<T: Clone>(self, all: &[T]) -> Vec<T> {
-        let count = match self {
-            Self::Full => all.len(),
-            Self::Quick => 1,
-        };
-        all[..count].to_vec()
+    /// The first of the values, or all.
+    pub fn first<T: Clone>(self, all: &[T]) -> Vec<T> {
+        self.those(all, |at, _| at == 0)
+    }
+
+    /// The largest of the values, or all.
+    pub fn most<T: Clone + Ord>(self, all: &[T]) -> Vec<T> {
+        self.those(all, |_, value| Some(value) == all.iter().max())
+    }
+
+    /// The smallest and the largest of the values, or all.
+    pub fn ends<T: Clone + Ord>(self, all: &[T]) -> Vec<T> {
+        self.those(all, |_, value| {
+            [all.iter().min(), all.iter().max()].contains(&Some(value))
+        })
+    }
+
+    fn those<T: Clone>(self, all: &[T], is_usual: impl Fn(usize, &T) -> bool) -> Vec<T> {
+        let all = all.iter().enumerate();
+        let vary = all.filter(|(at, value)| self == Self::Full || is_usual(*at, value));
+        vary.map(|(_, value)| value.clone()).collect()
     }
 }

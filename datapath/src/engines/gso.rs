@@ -9,6 +9,7 @@ use crate::data::Group;
 use crate::engine::payload::{Check, Fill};
 use crate::engine::{
     About, Addressing, Burst, Engine, LaneBrief, Link, Partner, Port, PortOptions, Remark,
+    Selection,
 };
 use crate::engines::linux::batch::ReceiveBatch;
 use crate::engines::linux::coalesced::CoalescedReceive;
@@ -62,6 +63,7 @@ impl Engine for Gro {
         partner: Partner::SentBy("gso"),
         joins: true,
         can_spin: true,
+        selection: Selection::Default,
         ..About::PLAIN
     };
     type Port<A: Addressing> = GroPort<A>;

@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use crate::data::Group;
 use crate::engine::payload::{Check, Fill};
-use crate::engine::{About, Addressing, Burst, Engine, LaneBrief, Meter, Port, PortOptions};
+use crate::engine::{
+    About, Addressing, Burst, Engine, LaneBrief, Meter, Port, PortOptions, Selection,
+};
 use crate::engines::linux::batch::{ReceiveBatch, SendBatch};
 
 pub(super) struct Mmsg(Arc<Meter>);
@@ -19,6 +21,7 @@ impl Engine for Mmsg {
         sends_batches: true,
         receives_batches: true,
         can_spin: true,
+        selection: Selection::Default,
         ..About::PLAIN
     };
     type Port<A: Addressing> = MmsgPort;

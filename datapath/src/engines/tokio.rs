@@ -21,7 +21,7 @@ use crate::data::Group;
 use crate::engine::payload::{Check, Fill, Origin};
 use crate::engine::{
     About, Addressing, Burst, Engine, LaneBrief, Loop, ManyLinks, Pool, PoolBrief, Port,
-    PortOptions, Spawner, Waits, Wakeups, erased,
+    PortOptions, Selection, Spawner, Waits, Wakeups, erased,
 };
 use crate::engines::linux::scoped_spawn;
 
@@ -42,6 +42,7 @@ impl Variant for EachOne {
     const ABOUT: About = About {
         name: "tokio",
         summary: "tokio, a current-thread runtime per thread, every send and recv awaited",
+        selection: Selection::Default,
         ..ABOUT
     };
     const POLICY: ReadinessPolicy = ReadinessPolicy::ONE;

@@ -45,7 +45,7 @@ pub struct Cli {
 /// Each paragraph becomes a section of the manual page, each line with a gap an entry in it.
 const AFTER_HELP: &str = "\
 Examples:
-  udpbench --quick                            a useful answer in under 20 seconds
+  udpbench                                    which engine? An answer within 30 seconds
   udpbench --threads 4 --payload 1460         one thread count, one payload; all else is swept
   udpbench --sender gso --receiver all        ranks receivers: a plain sender would be the limit
   udpbench --threads 2 --pin 2:3 -o here.csv  the sender on CPU 2, the receiver on CPU 3

@@ -17,7 +17,7 @@ macro_rules! define {
         pub struct ParameterArgs {
             /// Engines for both sides; or gso-gro, blocking, batch, readiness, async, offload, all; see `udpbench
             /// engines`
-            /// [default: std,mio-level,mio-exhaustive]
+            /// [default: of std,mmsg,gso-gro,mio-level,mio-exhaustive,tokio those that can do what is asked]
             #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = EngineParser, hide_possible_values = true,
                 conflicts_with = "resume")]
             pub engine: Option<Vec<EngineArg>>,

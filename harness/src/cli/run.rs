@@ -96,8 +96,12 @@ pub struct MeasuringArgs {
     )]
     pub seed: Option<u32>,
 
-    /// Connected sockets and IPv4 only, 300ms per case, short warm-up and soak, no cool-down: a useful answer in
-    /// under 20 s; other options override it
+    /// The whole sweep: all thread counts and payloads of the board profile, IPv4 and IPv6, connected and not; other
+    /// options override it
+    #[arg(long, conflicts_with = "resume")]
+    pub full: bool,
+
+    /// 300ms per case, short warm-up and soak, no cool-down: a first look; other options override it
     #[arg(long, conflicts_with = "resume")]
     pub quick: bool,
 

@@ -20,9 +20,10 @@ macro_rules! define {
         pub(super) fn of(args: &RunArgs, defaults: &Defaults) -> Result<Axes, UsageError> {
             let given = &args.parameters;
             of_workloads(given)?;
-            let extent = if args.measuring.quick { Extent::Quick } else { Extent::Full };
+            let extent = if args.measuring.full { Extent::Full } else { Extent::Usual };
             let axes = Axes {
                 engines: engine_pairs(given)?,
+                engines_are_asked: names_engines(given),
                 $($block: list(column!(flag { $($of_block)* }), given.$block.as_ref(), &default(defaults, extent, column!(default { $($of_block)* })))?,)*
                 $($case: list(column!(flag { $($of_case)* }), given.$case.as_ref(), &default(defaults, extent, column!(default { $($of_case)* })))?,)*
                 sharings: sharings(given)?,
@@ -135,6 +136,10 @@ fn sharings(args: &ParameterArgs) -> Result<Vec<Sharing>, UsageError> {
 }
 
 type Pair = (&'static Entry, &'static Entry);
+
+fn names_engines(args: &ParameterArgs) -> bool {
+    args.engine.is_some() || args.sender.is_some() || args.receiver.is_some()
+}
 
 /// `--engine X` pairs X with itself, or with its partner; `--sender` and `--receiver` override a side, and
 /// every sender meets every receiver.

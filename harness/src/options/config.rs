@@ -21,7 +21,7 @@ const DEFAULT: &str = "udpbench.toml";
 const GROUPS: [&str; 3] = ["ParameterArgs", "MeasuringArgs", "PlacementArgs"];
 
 /// What `--quick` chooses: if it was typed, a file does not override it.
-const QUICK: [&str; 5] = ["ip", "connection", "duration", "warmup", "soak"];
+const QUICK: [&str; 3] = ["duration", "warmup", "soak"];
 
 /// What was typed, with what a file adds.
 #[derive(Debug)]

@@ -64,7 +64,7 @@ impl Request {
         let detected = board::choose(&args.placement.board, &host)?;
         let board = &detected.board;
 
-        let axes = axes::of(args, &board.defaults)?;
+        let axes = axes::of(args, &board.defaults.on(host.cpus.len()))?;
         let pin = args.placement.pin.clone().unwrap_or_default();
         pin.check(&axes.threads, &host)
             .map_err(|problem| UsageError::flag("--pin", &pin, problem))?;

@@ -126,6 +126,7 @@ fn measuring(own: &MeasuringArgs, typed: &MeasuringArgs) -> MeasuringArgs {
         seed: typed.seed.or(own.seed),
         no_reference: typed.no_reference || own.no_reference,
         verify: typed.verify || own.verify,
+        full: typed.full || own.full,
         quick: typed.quick || own.quick,
         #[cfg(feature = "calibration")]
         delay: typed.delay.clone(),

@@ -75,6 +75,8 @@ macro_rules! define {
         pub struct Axes {
             /// Sender's and receiver's engine.
             pub engines: Vec<Engines>,
+            /// Whether they were named. Of others, the cases that can run nowhere are left out.
+            pub engines_are_asked: bool,
             $($(#[$block_doc])* pub $block: Vec<$block_type>,)*
             $($(#[$case_doc])* pub $case: Vec<$case_type>,)*
             /// How several receivers share the port.

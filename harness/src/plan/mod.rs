@@ -10,8 +10,9 @@ use serde::{Deserialize, Serialize};
 pub use self::axes::Axes;
 pub use self::schedule::{Schedule, Settings, Until};
 pub use self::verdict::Verdict;
+use self::verdict::can_run_nowhere;
 use crate::data::{BlockKey, Case, EngineName, Pair, Traits};
-use crate::engines::Entry;
+use crate::engines::{self, Entry};
 use crate::platform::board::Board;
 use crate::platform::host::Host;
 use crate::platform::placement::{Pin, Placement};
@@ -129,6 +130,9 @@ impl Block {
         let mut cases: Vec<Case> = pairs
             .flat_map(|&engines| axes.cases(&key, engines))
             .collect();
+        if !axes.engines_are_asked {
+            cases = those_that_run_somewhere(cases, conditions);
+        }
         // Where it was not asked for, the reference comes first; where it was, it stays in its place.
         if let Some(first) = cases.first().filter(|_| axes.reference) {
             let reference = first.reference();
@@ -145,6 +149,15 @@ impl Block {
             cases: cases.into_iter().map(plan).collect(),
         }
     }
+}
+
+/// The cases that make sense; all, where none does: the reason is then the answer.
+fn those_that_run_somewhere(cases: Vec<Case>, conditions: &Conditions) -> Vec<Case> {
+    let runs = |case: &&Case| {
+        engines::of(case).is_ok_and(|pair| can_run_nowhere(case, pair, conditions).is_none())
+    };
+    let some: Vec<Case> = cases.iter().filter(runs).copied().collect();
+    if some.is_empty() { cases } else { some }
 }
 
 impl Block {

@@ -40,6 +40,7 @@ fn axes(engines: &[&str], threads: &[u16], ip: Ip) -> Axes {
             .iter()
             .map(|name| (entry(name), entry(name)))
             .collect(),
+        engines_are_asked: true,
         threads: threads
             .iter()
             .map(|&n| n.try_into().expect("in range"))

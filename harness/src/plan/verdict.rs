@@ -7,6 +7,7 @@ mod warnings;
 
 use serde::{Deserialize, Serialize};
 
+pub(super) use self::refusal::can_run_nowhere;
 use self::refusal::refusal;
 use self::warnings::warnings;
 use super::Conditions;

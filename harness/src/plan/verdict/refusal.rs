@@ -23,6 +23,24 @@ pub(super) fn refusal(
             return Some(format!("{entry} cannot run here: {reason}"));
         }
     }
+    if let Some(reason) = can_run_nowhere(case, (sender, receiver), conditions) {
+        return Some(reason);
+    }
+    if case.sharing == Some(Sharing::Reuseport(Spread::Bpf)) {
+        if let Some(reason) = conditions.steering_refusal {
+            return Some(reason.to_owned());
+        }
+    }
+    let refusal = conditions.host.refusal(case.ip).map(str::to_owned);
+    refusal.or_else(|| has_no_address(case))
+}
+
+/// Why a case makes no sense with these engines, on any host.
+pub(in crate::plan) fn can_run_nowhere(
+    case: &Case,
+    (sender, receiver): Engines,
+    conditions: &Conditions,
+) -> Option<String> {
     if sender != receiver {
         if let Some(idle) = [sender, receiver]
             .into_iter()
@@ -76,16 +94,7 @@ pub(super) fn refusal(
             "{sender} forbids fragmentation: above {most} B IPv6 needs two fragments"
         ));
     }
-    if case.sharing == Some(Sharing::Reuseport(Spread::Bpf)) {
-        if let Some(reason) = conditions.steering_refusal {
-            return Some(reason.to_owned());
-        }
-    }
-    if let Some(reason) = too_few_workers(case, (sender, receiver)) {
-        return Some(reason);
-    }
-    let refusal = conditions.host.refusal(case.ip).map(str::to_owned);
-    refusal.or_else(|| has_no_address(case))
+    too_few_workers(case, (sender, receiver))
 }
 
 /// Why there is nothing to send to, if it is so.

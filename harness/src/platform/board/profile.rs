@@ -85,6 +85,18 @@ pub struct Defaults {
     pub payload: Vec<Payload>,
 }
 
+impl Defaults {
+    /// Those for which so many CPUs are enough: of the thread counts the smallest at least.
+    pub fn on(&self, cpus: usize) -> Self {
+        let least = self.threads.iter().min();
+        let fits = |count: &&Threads| count.count() <= cpus || Some(*count) == least;
+        Self {
+            threads: self.threads.iter().filter(fits).copied().collect(),
+            payload: self.payload.clone(),
+        }
+    }
+}
+
 /// What happens before measuring.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
