@@ -4,7 +4,8 @@ use std::fmt::Write;
 use std::process::ExitCode;
 
 use crate::cli::BoardsArgs;
-use crate::commands::say;
+use crate::columns::Columns;
+use crate::commands::{say, width};
 use crate::platform::board::{self, Board, Detected};
 use crate::platform::host::Host;
 use crate::sys::files::Root;
@@ -24,7 +25,7 @@ pub fn run(args: &BoardsArgs) -> anyhow::Result<ExitCode> {
         let board = board::find("boards", name, "")?;
         write!(out, "{}", board::source(&board.name).unwrap_or_default())?;
     } else {
-        list(&mut out, &board::all()?)?;
+        out += &list(&board::all()?);
     }
     super::show(&out)?;
     Ok(ExitCode::SUCCESS)
@@ -41,34 +42,33 @@ fn draft(out: &mut impl Write, host: &Host, root: &Root) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn list(out: &mut impl Write, boards: &[Board]) -> anyhow::Result<()> {
-    let widest = |text: fn(&Board) -> String| {
-        let widths = boards.iter().map(|board| text(board).chars().count());
-        widths.max().unwrap_or_default()
-    };
-    let (names, titles, archs) = (
-        widest(|board| board.name.clone()),
-        widest(|board| board.title.clone()),
-        widest(architectures),
-    );
-    for board in boards {
-        let (title, archs_of) = (&board.title, architectures(board));
-        let verified = match board.verified_on.len() {
-            0 => "not verified yet",
-            _ => "verified",
+fn list(boards: &[Board]) -> String {
+    let row = |board: &Board| {
+        let verified = if board.verified_on.is_empty() {
+            "no"
+        } else {
+            "yes"
         };
-        writeln!(
-            out,
-            "{board:<names$}  {title:<titles$}  {archs_of:<archs$}  {verified}"
-        )?;
-    }
-    Ok(())
+        let (name, title) = (board.name.clone(), board.title.clone());
+        vec![name, architectures(board), verified.to_owned(), title]
+    };
+    let rows: Vec<Vec<String>> = boards.iter().map(row).collect();
+    TABLE.draw(&rows, width().into()).text()
 }
+
+const TABLE: Columns = Columns {
+    headings: &["board", "architectures", "verified", "title"],
+    words: 4,
+    leaves: &[1],
+    longest: 0,
+};
 
 /// The part of each target before its first dash.
 fn architectures(board: &Board) -> String {
     let parts = board.targets.iter().map(|target| target.split('-').next());
-    parts.flatten().collect::<Vec<_>>().join(" ")
+    let mut parts: Vec<&str> = parts.flatten().collect();
+    parts.dedup();
+    parts.join(" ")
 }
 
 fn detect(out: &mut impl Write, host: &Host) -> anyhow::Result<()> {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use crate::cli::SuitesArgs;
-use crate::export::table::wrapped;
+use crate::fold;
 use crate::suite::{self, Suite};
 
 /// Lists them, or shows one.
@@ -34,11 +34,12 @@ fn list(suites: &[Suite]) -> String {
     for suite in suites {
         let sweeps: Vec<&str> = suite.sweeps.iter().map(|sweep| &*sweep.name).collect();
         let _ = writeln!(text, "{}", suite.name);
-        text += &wrapped([
-            format!("  {}", suite.title),
-            format!("  sweeps: {}", sweeps.join(", ")),
-            format!("  from {}", suite.source),
-        ]);
+        let (title, source) = (&suite.title, &suite.source);
+        let lines = format!(
+            "  {title}\n  sweeps: {}\n  from {source}\n",
+            sweeps.join(", ")
+        );
+        text += &fold::text(&lines, super::width().into());
     }
     text + HOW
 }
