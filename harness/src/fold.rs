@@ -49,8 +49,10 @@ pub fn cut(text: &str, width: usize) -> String {
     lines.join("\n")
 }
 
+/// Escape sequences for colours take none.
 fn columns(text: &str) -> usize {
-    text.chars().count()
+    let text = anstream::adapter::strip_str(text);
+    text.map(|text| text.chars().count()).sum()
 }
 
 /// Where what follows a break begins, in columns.

@@ -3,9 +3,9 @@
 use std::fmt::Write;
 use std::process::ExitCode;
 
+use super::{say, show, show_file, width};
 use crate::cli::BoardsArgs;
 use crate::columns::Columns;
-use crate::commands::{say, width};
 use crate::platform::board::{self, Board, Detected};
 use crate::platform::host::Host;
 use crate::sys::files::Root;
@@ -15,31 +15,30 @@ use crate::sys::files::Root;
 /// # Errors
 /// An unknown name, or standard output that is gone.
 pub fn run(args: &BoardsArgs) -> anyhow::Result<ExitCode> {
-    let mut out = String::new();
     let root = Root::new(&args.root);
     if args.detect {
+        let mut out = String::new();
         detect(&mut out, &Host::read(&root))?;
+        show(&out)?;
     } else if args.new {
-        draft(&mut out, &Host::read(&root), &root)?;
+        show_file(&draft(&Host::read(&root), &root)?)?;
     } else if let Some(name) = &args.name {
         let board = board::find("boards", name, "")?;
-        write!(out, "{}", board::source(&board.name).unwrap_or_default())?;
+        show_file(board::source(&board.name).unwrap_or_default())?;
     } else {
-        out += &list(&board::all()?);
+        show(&list(&board::all()?))?;
     }
-    super::show(&out)?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// The draft is what goes to standard output, so that it can be made a file.
-fn draft(out: &mut impl Write, host: &Host, root: &Root) -> anyhow::Result<()> {
+fn draft(host: &Host, root: &Root) -> anyhow::Result<String> {
     let detected = board::detect(host)?;
     if detected.board.name != board::GENERIC {
         let Detected { board, because, .. } = &detected;
         say(&format!("this board has a profile, {board}: {because}"));
     }
-    write!(out, "{}", board::draft(host, root))?;
-    Ok(())
+    Ok(board::draft(host, root))
 }
 
 fn list(boards: &[Board]) -> String {

@@ -12,14 +12,13 @@ use crate::suite::{self, Suite};
 /// # Errors
 /// An unknown name, or standard output that is gone.
 pub fn run(args: &SuitesArgs) -> anyhow::Result<ExitCode> {
-    let text = match &args.name {
+    match &args.name {
         Some(name) => {
             let suite = suite::find("suites", name)?;
-            suite::source(&suite.name).unwrap_or_default().to_owned()
+            super::show_file(suite::source(&suite.name).unwrap_or_default())?;
         }
-        None => list(&suite::all()?),
-    };
-    super::show(&text)?;
+        None => super::show(&list(&suite::all()?))?,
+    }
     Ok(ExitCode::SUCCESS)
 }
 
