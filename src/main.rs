@@ -90,8 +90,9 @@ fn measure(args: &RunArgs) -> anyhow::Result<ExitCode> {
 fn answer(error: &clap::Error) -> ExitCode {
     let text = error.to_string();
     let shown = match escape::text(&text) {
-        // In colours, where they belong.
-        Cow::Borrowed(_) => error.print(),
+        // Help is as wide as the terminal already.
+        Cow::Borrowed(_) if !error.use_stderr() => error.print(),
+        Cow::Borrowed(_) => commands::say_in_colours(&error.render().ansi().to_string()),
         Cow::Owned(text) => {
             text.lines().for_each(commands::say);
             Ok(())

@@ -43,8 +43,8 @@ fn both_sides_of_a_case_are_measured_one_after_the_other_and_each_comes_first_as
     let (code, text, errors) = compare(&place, &format!("--rounds 8 -o ab.jsonl -- {CASES}"));
     // Nothing changed, but this machine may think otherwise.
     assert!(code == Some(0) || code == Some(3), "{text}{errors}");
-    assert!(text.starts_with(" B against A, 8 rounds: "), "{text}");
-    assert!(text.contains("\n A: this udpbench (0.1.0"), "{text}");
+    assert!(text.starts_with("B against A, 8 rounds: "), "{text}");
+    assert!(text.contains("\nA: this udpbench (0.1.0"), "{text}");
     let windows = windows(&log(&place, "ab.jsonl"));
     assert_eq!(windows.len(), 2 * 2 * 8);
     let mut first = Vec::new();
@@ -104,7 +104,7 @@ fn a_comparison_that_was_interrupted_goes_on_where_it_was() {
 
     let (code, text, errors) = compare(&place, "--resume ab.jsonl");
     assert!(code == Some(0) || code == Some(3), "{text}{errors}");
-    assert!(text.starts_with(" B against A, 20 rounds: "), "{text}");
+    assert!(text.starts_with("B against A, 20 rounds: "), "{text}");
     let whole = windows(&log(&place, "ab.jsonl"));
     // One pair at most lacked a side, and was measured anew.
     assert!(whole.len() == 80 || whole.len() == 81, "{}", whole.len());

@@ -58,7 +58,7 @@ fn a_fit_board_passes() {
     let (text, code) = check(&place);
     assert_eq!(code, 0, "{text}");
     assert!(text.contains("on Raspberry Pi 4 Model B"), "{text}");
-    assert!(text.contains("hottest  45.0 C"), "{text}");
+    assert!(text.contains("hottest   45.0 C"), "{text}");
 }
 
 #[test]
@@ -69,9 +69,9 @@ fn each_finding_says_what_why_and_how_to_fix_it() {
     board(&place, &[(governor, "ondemand\n"), (throttled, "50005\n")]);
     let (text, code) = check(&place);
     assert_eq!(code, 1, "{text}");
-    let fix = "  fix   echo performance | sudo tee /sys/devices/system/cpu/cpufreq/policy*/scaling_governor";
+    let fix = "  fix    echo performance | sudo tee /sys/devices/system/cpu/cpufreq/policy*/scaling_governor";
     assert!(
-        text.contains("INVALID the cpufreq governor is ondemand\n  why   "),
+        text.contains("INVALID  the cpufreq governor is ondemand\n  why    "),
         "{text}"
     );
     assert!(text.contains(fix), "{text}");

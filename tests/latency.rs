@@ -40,7 +40,7 @@ fn each_engine_is_asked_alone_and_at_three_loads() {
     let shown = stdout(&output);
     assert!(shown.contains("alone") && shown.contains("90 %"), "{shown}");
     assert!(
-        shown.lines().any(|line| line.starts_with("epoll-level")),
+        shown.lines().any(|line| line.starts_with(" epoll-level")),
         "{shown}"
     );
     assert!(

@@ -39,8 +39,20 @@ fn folded(line: &str, width: usize) -> String {
     folded + end
 }
 
+/// The same, for text from elsewhere: of a word that is wider than all that, its beginning is shown.
+pub fn cut(text: &str, width: usize) -> String {
+    let cut = |line: &str| match columns(line) {
+        fits if fits <= width => line.to_owned(),
+        _ => format!("{line:.0$}...", width.saturating_sub(3)),
+    };
+    let lines: Vec<String> = self::text(text, width).lines().map(cut).collect();
+    lines.join("\n")
+}
+
+/// Escape sequences for colours take none.
 fn columns(text: &str) -> usize {
-    text.chars().count()
+    let text = anstream::adapter::strip_str(text);
+    text.map(|text| text.chars().count()).sum()
 }
 
 /// Where what follows a break begins, in columns.

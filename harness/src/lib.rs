@@ -33,6 +33,7 @@
 //! | [`nearest`] | what was probably meant |
 //! | [`packed`] | texts that are compiled in |
 //! | [`escape`] | what a terminal would obey, made visible |
+//! | [`columns`] | tables: which columns there is room for |
 //! | [`fold`] | lines wider than the terminal, broken at words |
 //! | [`error`] | what the user got wrong |
 //! | [`duration`] | durations, as they are typed and stored |
@@ -52,6 +53,7 @@
 
 pub mod ab;
 pub mod cli;
+pub mod columns;
 pub mod commands;
 pub mod compare;
 pub mod duration;

@@ -104,9 +104,13 @@ fn a_draft_can_be_used_as_it_is() {
     );
     fs::write(directory.path().join("acme-one.toml"), drafted).expect("can be written");
     let mut command = udpbench();
-    command
-        .current_dir(&directory)
-        .args(["plan", "--board", "./acme-one.toml", "--root"]);
+    command.current_dir(&directory).args([
+        "plan",
+        "--details",
+        "--board",
+        "./acme-one.toml",
+        "--root",
+    ]);
     command
         .arg(root("acme-one"))
         .args(["--engine", "std", "--ip", "v4", "--payload", "26"]);

@@ -98,7 +98,9 @@ fn threads(count: u16) -> Threads {
 /// `udpbench plan` of one small case for that host.
 fn plan_command(name: &str, threads: &str) -> Command {
     let mut command = udpbench();
-    command.arg("plan").arg("--root").arg(root(name));
+    command
+        .args(["plan", "--details", "--root"])
+        .arg(root(name));
     command.args(["--threads", threads, "--payload", "300", "--engine", "std"]);
     command.args(["--connection", "connected", "--ip", "v4"]);
     command

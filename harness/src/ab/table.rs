@@ -1,4 +1,4 @@
-//! The answers for people, at most 100 columns wide.
+//! The answers for people, as wide as the terminal.
 
 use std::cmp::Ordering;
 use std::fmt::Write as _;
@@ -6,27 +6,25 @@ use std::fmt::Write as _;
 use super::judge::{Answer, CaseAnswer, Engine, FALSE_DISCOVERY_RATE, Judgement, MARGIN};
 use super::log::{Header, Setup};
 use super::{Record, Side};
+use crate::columns::Columns;
 use crate::compare::lines::{self, Line};
 use crate::compare::table::{Detail, change, count, interval, value};
 use crate::compare::{By, Verdict, place};
-use crate::export::table::wrapped;
+use crate::fold;
 
-/// The longest key that leaves the table within 100 columns.
-const MAX_LABEL: usize = 44;
-
-/// Draws it, with escape sequences for colours, which the caller removes where they do not belong.
-pub fn draw(record: &Record, judgement: &Judgement, detail: Detail) -> String {
+/// Draws it, in so many columns of the terminal, with escape sequences for colours, which the caller removes where they
+/// do not belong.
+pub fn draw(record: &Record, judgement: &Judgement, detail: Detail, width: u16) -> String {
     let by = judgement.question.by;
-    let mut text = String::new();
-    text.push_str(&wrapped([summary(judgement)]));
+    let folded = |text: String| fold::text(&text, width.into());
+    let mut text = folded(summary(judgement) + "\n");
     for side in Side::BOTH {
-        text.push_str(&wrapped([described(side, record.header().setup(side))]));
+        text += &folded(described(side, record.header().setup(side)));
     }
-    engines(&mut text, by, &judgement.engines);
-    cases(&mut text, by, &judgement.cases, detail);
-    notes(&mut text, record, judgement);
-    legend(&mut text, record.header(), judgement);
-    text
+    engines(&mut text, by, &judgement.engines, width);
+    cases(&mut text, by, &judgement.cases, detail, width);
+    text += &folded(notes(record, judgement));
+    text + &folded(legend(record.header(), judgement))
 }
 
 /// What came of it, in a sentence.
@@ -51,10 +49,10 @@ fn described(side: Side, setup: &Setup) -> String {
     if let Some(command) = &setup.before {
         let _ = write!(text, ", after: {command}");
     }
-    text
+    text + "\n"
 }
 
-fn engines(text: &mut String, by: By, engines: &[Engine]) {
+fn engines(text: &mut String, by: By, engines: &[Engine], width: u16) {
     let mut lines = Vec::new();
     for engine in engines {
         lines.push(line(engine.label.clone(), &engine.all));
@@ -63,12 +61,28 @@ fn engines(text: &mut String, by: By, engines: &[Engine]) {
             lines.push(line(format!("  {}", place(&[*part])), answer));
         }
     }
-    let header = ["engine", "cases", "change %", "95 % interval"];
-    lines::draw(text, by, (&header, 1), MAX_LABEL, &lines);
+    lines::draw(text, by, ENGINES, &lines, width);
 }
 
+const ENGINES: Columns = Columns {
+    headings: &["engine", "cases", "change %", "95 % interval"],
+    words: 1,
+    leaves: &[1],
+    longest: LONGEST,
+};
+
+const CASES: Columns = Columns {
+    headings: &["case", "A", "B", "change %", "95 % interval"],
+    words: 1,
+    leaves: &[1, 2],
+    longest: LONGEST,
+};
+
+/// The longest key that leaves all columns within 100.
+const LONGEST: usize = 44;
+
 /// Largest first.
-fn cases(text: &mut String, by: By, cases: &[CaseAnswer], detail: Detail) {
+fn cases(text: &mut String, by: By, cases: &[CaseAnswer], detail: Detail, width: u16) {
     let has_news = |case: &&CaseAnswer| match case.answer.verdict {
         Verdict::Better | Verdict::Worse | Verdict::Broken(_) => true,
         _ => detail == Detail::All,
@@ -93,8 +107,7 @@ fn cases(text: &mut String, by: By, cases: &[CaseAnswer], detail: Detail) {
             verdict: &case.answer.verdict,
         })
         .collect();
-    let header = ["case", "A", "B", "change %", "95 % interval"];
-    lines::draw(text, by, (&header, 1), MAX_LABEL, &lines);
+    lines::draw(text, by, CASES, &lines, width);
 }
 
 fn line(label: String, answer: &Answer) -> Line<'_> {
@@ -110,7 +123,7 @@ fn line(label: String, answer: &Answer) -> Line<'_> {
 }
 
 /// What the numbers cannot say.
-fn notes(text: &mut String, record: &Record, judgement: &Judgement) {
+fn notes(record: &Record, judgement: &Judgement) -> String {
     let mut notes: Vec<String> = Vec::new();
     for case in &judgement.cases {
         if let Some(reason) = case.answer.verdict.reason() {
@@ -132,12 +145,14 @@ fn notes(text: &mut String, record: &Record, judgement: &Judgement) {
             "{repeated} windows were measured twice: the log says why"
         ));
     }
-    if !notes.is_empty() {
-        let _ = write!(text, "\n{}", wrapped(notes));
+    let lines = notes.into_iter().map(|note| format!("\n{note}"));
+    match lines.collect::<String>() {
+        none if none.is_empty() => none,
+        notes => notes + "\n",
     }
 }
 
-fn legend(text: &mut String, header: &Header, judgement: &Judgement) {
+fn legend(header: &Header, judgement: &Judgement) -> String {
     let question = judgement.question;
     let (what, better, worse) = match question.by {
         By::Speed => ("datagrams received", "faster", "slower"),
@@ -151,12 +166,11 @@ fn legend(text: &mut String, header: &Header, judgement: &Judgement) {
     let margin = 100.0 * MARGIN.min(question.threshold.fraction());
     let accidents = 100.0 * FALSE_DISCOVERY_RATE;
     let window_ms = 1000.0 * header.a.settings.window.as_secs_f64();
-    let _ = write!(
-        text,
+    format!(
         "
 change %: {what}, B against A, windows of {window_ms:.0} ms in turn, each round in fresh processes.
 {better}, {worse}: surely by more than {margin} %; {accidents} % of these verdicts may be false alarms.
 same: surely by less than {threshold} %, of an engine in each of its parts, too. unclear: neither.{looks}
 "
-    );
+    )
 }

@@ -184,7 +184,7 @@ fn a_case_that_fails_in_b_is_broken() {
     let both = "fails in both: no".to_owned();
     assert_eq!(verdict(2), Verdict::NotComparable(both));
     assert!(judgement.is_worse());
-    let text = table::draw(&record, &judgement, Detail::Changes);
+    let text = table::draw(&record, &judgement, Detail::Changes, 100);
     assert!(text.contains("std:std/1t/26B/connected/v4: no"), "{text}");
 }
 
@@ -197,7 +197,7 @@ fn every_line_fits_the_terminal() {
             -0.9
         }
     });
-    let text = table::draw(&record, &judged(&record), Detail::All);
+    let text = table::draw(&record, &judged(&record), Detail::All, 100);
     for line in anstream::adapter::strip_str(&text).to_string().lines() {
         assert!(line.chars().count() <= 100, "{line}");
     }

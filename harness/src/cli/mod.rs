@@ -26,7 +26,7 @@ pub use self::parameters::ParameterArgs;
 pub use self::results::{
     AskedArgs, CompareArgs, ComparisonFormat, FailOn, RankArgs, ReportArgs, Shape, SummarizeArgs,
 };
-pub use self::run::{MeasuringArgs, OutputArgs, PlacementArgs, RunArgs};
+pub use self::run::{MeasuringArgs, OutputArgs, PlacementArgs, PlanArgs, RunArgs};
 pub use self::watch::WatchArgs;
 
 /// Measures which UDP socket API or event loop is fastest on this board: datagrams per second, loss, and
@@ -82,7 +82,7 @@ pub enum Command {
     /// One case again and again, a line per second, while something is changed elsewhere; keeps no files
     Watch(Box<WatchArgs>),
     /// What would run, what is skipped and why, and how long it takes; measures nothing
-    Plan(Box<RunArgs>),
+    Plan(Box<PlanArgs>),
     /// Is this host fit to measure on: each problem with its fix; exit code 1 if one would invalidate a run
     Check(CheckArgs),
     /// The engines, and which of them can run here

@@ -149,16 +149,20 @@ pub struct RankArgs {
         hide_possible_values = true
     )]
     pub by: rank::By,
-    /// Engines shown of each setting; over all settings, all are shown
+    /// Engines shown of each list
     #[arg(long, value_name = "N", default_value = "3", value_parser = within(1_u16..=1000), allow_negative_numbers = true)]
     pub top: u16,
+    /// Shows the engines of each setting, too, and all of them over all settings
+    #[arg(long)]
+    pub details: bool,
 }
 
 const RANK_AFTER_HELP: &str = "\
 Examples:
   udpbench rank results/*.csv           everything measured, each machine by itself
   udpbench rank --by cpu run.csv        the cheapest engines, for a board with other things to do
-  udpbench rank --top 1 run.csv | tail  the leaders over all, and what to use
+  udpbench rank --top 1 run.csv         what to use, and the leaders over all
+  udpbench rank --details run.csv       each setting, too: threads, payload, ip, connection
 
 Exit codes:
   0  done

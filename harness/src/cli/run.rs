@@ -111,6 +111,18 @@ pub struct MeasuringArgs {
     pub delay: Option<crate::workload::delay::Delay>,
 }
 
+/// The options of `plan`.
+#[derive(Args, Clone, Debug)]
+pub struct PlanArgs {
+    /// Those of the sweep.
+    #[command(flatten)]
+    pub run: RunArgs,
+
+    /// Lists each case, with its CPUs and what may mislead about it
+    #[arg(long, help_heading = "Output")]
+    pub details: bool,
+}
+
 /// On which board, and which of its CPUs.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Placement")]

@@ -9,7 +9,7 @@ use anstream::AutoStream;
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget};
 
-use super::{bar, say};
+use super::{bar, say, width};
 use crate::ab::log::Event;
 use crate::ab::{self, Ending, Journal, Question, Record, Side, judge, log, rows, table};
 use crate::cli::{AbArgs, ComparisonFormat};
@@ -56,7 +56,7 @@ pub fn run(args: &AbArgs) -> anyhow::Result<ExitCode> {
         Detail::Changes
     };
     match args.asked.format {
-        ComparisonFormat::Table => show(&table::draw(&record, &judgement, detail))?,
+        ComparisonFormat::Table => show(&table::draw(&record, &judgement, detail, width()))?,
         ComparisonFormat::Csv => to_stdout(rows::csv(&judgement)?.as_bytes())?,
         ComparisonFormat::Json => to_stdout(rows::json(&judgement)?.as_bytes())?,
     }

@@ -3,8 +3,9 @@
 use std::fmt::Write;
 use std::process::ExitCode;
 
+use super::{say, show, show_file, width};
 use crate::cli::BoardsArgs;
-use crate::commands::say;
+use crate::columns::Columns;
 use crate::platform::board::{self, Board, Detected};
 use crate::platform::host::Host;
 use crate::sys::files::Root;
@@ -14,61 +15,59 @@ use crate::sys::files::Root;
 /// # Errors
 /// An unknown name, or standard output that is gone.
 pub fn run(args: &BoardsArgs) -> anyhow::Result<ExitCode> {
-    let mut out = String::new();
     let root = Root::new(&args.root);
     if args.detect {
+        let mut out = String::new();
         detect(&mut out, &Host::read(&root))?;
+        show(&out)?;
     } else if args.new {
-        draft(&mut out, &Host::read(&root), &root)?;
+        show_file(&draft(&Host::read(&root), &root)?)?;
     } else if let Some(name) = &args.name {
         let board = board::find("boards", name, "")?;
-        write!(out, "{}", board::source(&board.name).unwrap_or_default())?;
+        show_file(board::source(&board.name).unwrap_or_default())?;
     } else {
-        list(&mut out, &board::all()?)?;
+        show(&list(&board::all()?))?;
     }
-    super::show(&out)?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// The draft is what goes to standard output, so that it can be made a file.
-fn draft(out: &mut impl Write, host: &Host, root: &Root) -> anyhow::Result<()> {
+fn draft(host: &Host, root: &Root) -> anyhow::Result<String> {
     let detected = board::detect(host)?;
     if detected.board.name != board::GENERIC {
         let Detected { board, because, .. } = &detected;
         say(&format!("this board has a profile, {board}: {because}"));
     }
-    write!(out, "{}", board::draft(host, root))?;
-    Ok(())
+    Ok(board::draft(host, root))
 }
 
-fn list(out: &mut impl Write, boards: &[Board]) -> anyhow::Result<()> {
-    let widest = |text: fn(&Board) -> String| {
-        let widths = boards.iter().map(|board| text(board).chars().count());
-        widths.max().unwrap_or_default()
-    };
-    let (names, titles, archs) = (
-        widest(|board| board.name.clone()),
-        widest(|board| board.title.clone()),
-        widest(architectures),
-    );
-    for board in boards {
-        let (title, archs_of) = (&board.title, architectures(board));
-        let verified = match board.verified_on.len() {
-            0 => "not verified yet",
-            _ => "verified",
+fn list(boards: &[Board]) -> String {
+    let row = |board: &Board| {
+        let verified = if board.verified_on.is_empty() {
+            "no"
+        } else {
+            "yes"
         };
-        writeln!(
-            out,
-            "{board:<names$}  {title:<titles$}  {archs_of:<archs$}  {verified}"
-        )?;
-    }
-    Ok(())
+        let (name, title) = (board.name.clone(), board.title.clone());
+        vec![name, architectures(board), verified.to_owned(), title]
+    };
+    let rows: Vec<Vec<String>> = boards.iter().map(row).collect();
+    TABLE.draw(&rows, width().into()).text()
 }
+
+const TABLE: Columns = Columns {
+    headings: &["board", "architectures", "verified", "title"],
+    words: 4,
+    leaves: &[1],
+    longest: 0,
+};
 
 /// The part of each target before its first dash.
 fn architectures(board: &Board) -> String {
     let parts = board.targets.iter().map(|target| target.split('-').next());
-    parts.flatten().collect::<Vec<_>>().join(" ")
+    let mut parts: Vec<&str> = parts.flatten().collect();
+    parts.dedup();
+    parts.join(" ")
 }
 
 fn detect(out: &mut impl Write, host: &Host) -> anyhow::Result<()> {

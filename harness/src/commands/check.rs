@@ -26,15 +26,15 @@ pub fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
 
     let mut out = String::new();
     writeln!(out, "udpbench {VERSION} on {machine}")?;
-    writeln!(out, "  board    {}: {because}", board.name)?;
+    writeln!(out, "  board     {}: {because}", board.name)?;
     for (name, fact) in facts(&subject) {
-        writeln!(out, "  {name:<9}{fact}")?;
+        writeln!(out, "  {name:<10}{fact}")?;
     }
     for finding in &findings {
         print(&mut out, finding)?;
     }
     for limit in &board.limits {
-        writeln!(out, "limit   {limit}")?;
+        writeln!(out, "limit    {limit}")?;
     }
     let invalid = count(&findings, Gravity::Invalid);
     let noted = count(&findings, Gravity::Note);
@@ -53,10 +53,10 @@ fn print(out: &mut impl Write, finding: &Finding) -> fmt::Result {
         Gravity::Invalid => "INVALID",
         Gravity::Note => "note",
     };
-    writeln!(out, "{label:<8}{}", finding.seen)?;
-    writeln!(out, "  why   {}", finding.why)?;
+    writeln!(out, "{label:<9}{}", finding.seen)?;
+    writeln!(out, "  why    {}", finding.why)?;
     for line in finding.fix.lines() {
-        writeln!(out, "  fix   {line}")?;
+        writeln!(out, "  fix    {line}")?;
     }
     Ok(())
 }

@@ -39,7 +39,7 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
         Detail::Changes
     };
     match args.asked.format {
-        ComparisonFormat::Table => show(&table::draw(&comparison, detail))?,
+        ComparisonFormat::Table => show(&table::draw(&comparison, detail, super::width()))?,
         ComparisonFormat::Csv => to_stdout(rows::csv(&comparison)?.as_bytes())?,
         ComparisonFormat::Json => to_stdout(rows::json(&comparison)?.as_bytes())?,
     }

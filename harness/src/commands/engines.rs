@@ -3,38 +3,20 @@
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-use comfy_table::{ColumnConstraint, ContentArrangement, Table, presets};
-
+use crate::columns::Columns;
 use crate::engine::Selection;
 use crate::engines::{self, Entry};
-use crate::export::table::WIDTH;
 
 /// Lists the registry.
 ///
 /// # Errors
 /// When standard output is gone.
 pub fn run() -> anyhow::Result<ExitCode> {
-    let mut table = Table::new();
-    table
-        .load_preset(presets::NOTHING)
-        .set_content_arrangement(ContentArrangement::Dynamic)
-        .set_width(WIDTH);
-    for entry in engines::ALL {
-        table.add_row(row(entry));
-    }
-    for &(name, reason) in engines::NOT_BUILT {
-        table.add_row([name, "", "no", reason]);
-    }
-    for column in table.column_iter_mut() {
-        column.set_padding((0, 1));
-    }
-    for column in table.column_iter_mut().take(3) {
-        column.set_constraint(ColumnConstraint::ContentWidth);
-    }
-    let mut out = String::new();
-    for line in table.lines() {
-        writeln!(out, "{}", line.trim_end())?;
-    }
+    let built = engines::ALL.iter().map(row);
+    let left_out = engines::NOT_BUILT.iter();
+    let left_out = left_out.map(|&(name, reason)| [name, "", "no", reason].map(str::to_owned));
+    let rows: Vec<Vec<String>> = built.chain(left_out).map(Vec::from).collect();
+    let mut out = TABLE.draw(&rows, super::width().into()).text();
     writeln!(
         out,
         "* in the default sweep; `udpbench plan` says why a case is skipped"
@@ -42,6 +24,13 @@ pub fn run() -> anyhow::Result<ExitCode> {
     super::show(&out)?;
     Ok(ExitCode::SUCCESS)
 }
+
+const TABLE: Columns = Columns {
+    headings: &["engine", "group", "here", "what it is"],
+    words: 4,
+    leaves: &[1],
+    longest: 0,
+};
 
 fn row(entry: &Entry) -> [String; 4] {
     let about = entry.about;

@@ -23,10 +23,12 @@ pub mod suites;
 pub mod summarize;
 pub mod watch;
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 use std::path::Path;
 use std::time::Duration;
 
+use anstream::AutoStream;
 use console::Term;
 
 use crate::error::UsageError;
@@ -90,11 +92,18 @@ fn about(time: Duration) -> String {
 /// and no text from one steers the terminal. On one, it is broken at words; elsewhere it stays whole.
 pub fn say(line: &str) {
     let line = escape::line(line);
-    let line = match Width::of(&Term::stderr()) {
-        Width::Usual => line,
-        Width::Known(width) => fold::text(&line, width.into()).into(),
-    };
+    let line = Width::of(&Term::stderr()).fold(&line);
     let _ = writeln!(io::stderr(), "{line}");
+}
+
+/// The same for lines of this program's own, with escape sequences for colours, which are taken out where they do not
+/// belong.
+///
+/// # Errors
+/// When they cannot be written.
+pub fn say_in_colours(lines: &str) -> io::Result<()> {
+    let lines = Width::of(&Term::stderr()).fold(lines);
+    AutoStream::auto(io::stderr()).write_all(lines.as_bytes())
 }
 
 /// How many columns there are.
@@ -118,6 +127,14 @@ impl Width {
             Self::Known(width.clamp(*WIDTHS.start(), *WIDTHS.end()))
         })
     }
+
+    /// Breaks lines at words, where that is known.
+    fn fold(self, text: &str) -> Cow<'_, str> {
+        match self {
+            Self::Usual => text.into(),
+            Self::Known(width) => fold::text(text, width.into()).into(),
+        }
+    }
 }
 
 /// How wide tables on standard output are, in columns: as the terminal, as COLUMNS says where there is none, or 100.
@@ -136,16 +153,23 @@ pub fn show(text: &str) -> anyhow::Result<()> {
     show_to_reader(text).map(drop)
 }
 
+/// The same for the text of a file, whose lines stay whole.
+///
+/// # Errors
+/// As for [`show`].
+fn show_file(text: &str) -> anyhow::Result<()> {
+    print(&escape::text(text)).map(drop)
+}
+
 /// The same. Says whether somebody still reads it.
 ///
 /// # Errors
 /// As for [`show`].
 fn show_to_reader(text: &str) -> anyhow::Result<bool> {
-    let text = escape::text(text);
-    let text = match Width::of(&Term::stdout()) {
-        Width::Usual => text,
-        Width::Known(width) => fold::text(&text, width.into()).into(),
-    };
+    print(&Width::of(&Term::stdout()).fold(&escape::text(text)))
+}
+
+fn print(text: &str) -> anyhow::Result<bool> {
     let mut stdout = io::stdout().lock();
     let shown = stdout.write_all(text.as_bytes());
     match shown.and_then(|()| stdout.flush()) {

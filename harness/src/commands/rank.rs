@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use crate::cli::RankArgs;
 use crate::error::UsageError;
-use crate::rank::table::{self, View};
+use crate::rank::table::{self, Detail, View};
 use crate::rank::{self, Ranking};
 use crate::results::Results;
 
@@ -22,8 +22,13 @@ pub fn run(args: &RankArgs) -> anyhow::Result<ExitCode> {
     let view = View {
         by: args.by,
         top: args.top.into(),
+        detail: if args.details {
+            Detail::Settings
+        } else {
+            Detail::OverAll
+        },
     };
-    let text = table::draw(&ranking, view);
+    let text = table::draw(&ranking, view, super::width());
     super::show(&text)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::time::SystemTime;
 
 use super::run::{self, Outcome};
-use super::{about, open, say, show};
+use super::{about, open, say, show, width};
 use crate::cli::{ReportArgs, RunArgs};
 use crate::error::UsageError;
 use crate::export::is_stdout;
@@ -129,7 +129,7 @@ fn conclude(
     }
     let sweeps: Vec<Swept> = rows.iter().map(Vec::as_slice).collect();
     if !args.output.quiet {
-        show(&draw(&beside(suite, &sweeps)))?;
+        show(&draw(&beside(suite, &sweeps), width()))?;
     }
     Ok(())
 }

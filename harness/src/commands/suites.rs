@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use crate::cli::SuitesArgs;
-use crate::export::table::wrapped;
+use crate::fold;
 use crate::suite::{self, Suite};
 
 /// Lists them, or shows one.
@@ -12,14 +12,13 @@ use crate::suite::{self, Suite};
 /// # Errors
 /// An unknown name, or standard output that is gone.
 pub fn run(args: &SuitesArgs) -> anyhow::Result<ExitCode> {
-    let text = match &args.name {
+    match &args.name {
         Some(name) => {
             let suite = suite::find("suites", name)?;
-            suite::source(&suite.name).unwrap_or_default().to_owned()
+            super::show_file(suite::source(&suite.name).unwrap_or_default())?;
         }
-        None => list(&suite::all()?),
-    };
-    super::show(&text)?;
+        None => super::show(&list(&suite::all()?))?,
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -34,11 +33,12 @@ fn list(suites: &[Suite]) -> String {
     for suite in suites {
         let sweeps: Vec<&str> = suite.sweeps.iter().map(|sweep| &*sweep.name).collect();
         let _ = writeln!(text, "{}", suite.name);
-        text += &wrapped([
-            format!("  {}", suite.title),
-            format!("  sweeps: {}", sweeps.join(", ")),
-            format!("  from {}", suite.source),
-        ]);
+        let (title, source) = (&suite.title, &suite.source);
+        let lines = format!(
+            "  {title}\n  sweeps: {}\n  from {source}\n",
+            sweeps.join(", ")
+        );
+        text += &fold::text(&lines, super::width().into());
     }
     text + HOW
 }

@@ -4,12 +4,6 @@ use std::collections::BTreeMap;
 
 use super::pairs::cases_word;
 use super::{Against, CaseChange, Options, Threshold, Verdict};
-use crate::export::table::wrapped;
-
-/// Each remark once, wrapped.
-pub(super) fn draw(file: &Against, options: Options) -> String {
-    wrapped(lines(file, options))
-}
 
 /// Each remark once.
 pub(crate) fn lines(file: &Against, options: Options) -> Vec<String> {

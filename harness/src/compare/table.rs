@@ -1,4 +1,4 @@
-//! The answers for people, at most 100 columns wide.
+//! The answers for people, as wide as the terminal.
 
 use std::cmp::Ordering;
 use std::fmt::Write as _;
@@ -7,11 +7,9 @@ use super::lines::{self, Line};
 pub(crate) use super::numbers::{change, interval};
 use super::significance::FALSE_DISCOVERY_RATE;
 use super::{Against, By, CaseChange, Comparison, EngineChange, Verdict, footnotes};
+use crate::columns::Columns;
 use crate::data::{BlockKey, Connection};
-use crate::export::table::wrapped;
-
-/// The longest label that leaves the table within 100 columns.
-const MAX_LABEL: usize = 18;
+use crate::fold;
 
 /// Which cases are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,21 +20,27 @@ pub enum Detail {
     All,
 }
 
-/// Draws it, with escape sequences for colours, which the caller removes where they do not belong.
-pub fn draw(comparison: &Comparison, detail: Detail) -> String {
+/// Draws it, in so many columns of the terminal, with escape sequences for colours, which the caller removes where they
+/// do not belong.
+pub fn draw(comparison: &Comparison, detail: Detail, width: u16) -> String {
+    let by = comparison.options.by;
+    let folded = |text: String| fold::text(&text, width.into());
     let mut text = String::new();
     for file in &comparison.files {
-        summary(&mut text, comparison, file);
-        engines(&mut text, comparison.options.by, &file.engines);
-        cases(&mut text, comparison.options.by, &file.cases, detail);
-        let _ = writeln!(text, "\n{}", footnotes::draw(file, comparison.options));
+        text += &folded(summary(comparison, file));
+        engines(&mut text, by, &file.engines, width);
+        cases(&mut text, by, &file.cases, detail, width);
+        let footnotes = footnotes::lines(file, comparison.options);
+        let footnotes = footnotes.into_iter().map(|line| folded(line + "\n"));
+        let _ = writeln!(text, "\n{}", footnotes.collect::<String>());
     }
-    legend(&mut text, comparison);
-    text
+    let mut below = String::new();
+    legend(&mut below, comparison);
+    text + &folded(below)
 }
 
 /// What came of it, in a sentence.
-fn summary(text: &mut String, comparison: &Comparison, file: &Against) {
+fn summary(comparison: &Comparison, file: &Against) -> String {
     let by = comparison.options.by;
     let cases = count(by, file.cases.iter().map(|case| &case.verdict), "case");
     let engines = count(
@@ -49,11 +53,10 @@ fn summary(text: &mut String, comparison: &Comparison, file: &Against) {
     } else {
         ""
     };
-    let sentence = format!(
-        "{inconclusive}{} against {}: {cases}; {engines}.",
+    format!(
+        "{inconclusive}{} against {}: {cases}; {engines}.\n",
         file.name, comparison.base
-    );
-    text.push_str(&wrapped([sentence]));
+    )
 }
 
 /// `2 of 96 cases slower, 1 faster, 80 same, 13 unclear`.
@@ -79,7 +82,7 @@ pub(crate) fn count<'a>(by: By, verdicts: impl Iterator<Item = &'a Verdict>, wha
     text
 }
 
-fn engines(text: &mut String, by: By, engines: &[EngineChange]) {
+fn engines(text: &mut String, by: By, engines: &[EngineChange], width: u16) {
     let judged = engines.iter().filter(|engine| engine.change.is_some());
     let lines: Vec<Line> = judged
         .map(|engine| Line {
@@ -93,12 +96,18 @@ fn engines(text: &mut String, by: By, engines: &[EngineChange]) {
             verdict: &engine.verdict,
         })
         .collect();
-    let header = ["engine", "cases", "blocks", "change %", "95 % interval"];
-    lines::draw(text, by, (&header, 1), MAX_LABEL, &lines);
+    lines::draw(text, by, ENGINES, &lines, width);
 }
 
+const ENGINES: Columns = Columns {
+    headings: &["engine", "cases", "blocks", "change %", "95 % interval"],
+    words: 1,
+    leaves: &[2, 1],
+    longest: 18,
+};
+
 /// Largest first; without a change, after those that have one.
-fn cases(text: &mut String, by: By, cases: &[CaseChange], detail: Detail) {
+fn cases(text: &mut String, by: By, cases: &[CaseChange], detail: Detail, width: u16) {
     let has_news = |case: &&CaseChange| match case.verdict {
         Verdict::Better | Verdict::Worse | Verdict::Broken(_) => true,
         _ => detail == Detail::All,
@@ -121,7 +130,11 @@ fn cases(text: &mut String, by: By, cases: &[CaseChange], detail: Detail) {
             verdict: &case.verdict,
         })
         .collect();
-    let header = [
+    lines::draw(text, by, CASES, &lines, width);
+}
+
+const CASES: Columns = Columns {
+    headings: &[
         "case",
         "conn",
         "block",
@@ -129,9 +142,11 @@ fn cases(text: &mut String, by: By, cases: &[CaseChange], detail: Detail) {
         "new",
         "change %",
         "95 % interval",
-    ];
-    lines::draw(text, by, (&header, 3), MAX_LABEL, &lines);
-}
+    ],
+    words: 3,
+    leaves: &[3, 4],
+    longest: 18,
+};
 
 pub(crate) fn connection(connection: Connection) -> &'static str {
     match connection {

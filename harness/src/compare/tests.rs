@@ -203,7 +203,7 @@ fn few_rounds_of_a_noisy_case_are_unclear_and_what_helps_is_said() {
         &[results("b", vec![noisy(0.92)])],
         Options::default(),
     );
-    let text = table::draw(&found, Detail::Changes);
+    let text = table::draw(&found, Detail::Changes, 100);
     assert!(text.contains("the --rounds"), "{text}");
     assert!(
         text.trim_start().starts_with("Inconclusive: b against a"),
@@ -218,7 +218,7 @@ fn three_blocks_are_too_few_for_an_engine() {
     let found = against(&base, base.clone());
     assert_eq!(engine(&found, "mio-level").change, None);
     let found = compare(&base, std::slice::from_ref(&base), Options::default());
-    let text = table::draw(&found, Detail::Changes);
+    let text = table::draw(&found, Detail::Changes, 100);
     assert!(
         text.contains("2 engines not judged: 3 of the 4 blocks"),
         "{text}"

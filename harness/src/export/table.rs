@@ -3,13 +3,11 @@
 mod layout;
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
-
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
 pub(super) use self::layout::{Layout, WORDS};
 pub use self::layout::{half_width_pct, number};
 use super::each_machine;
+use crate::columns::{Columns, trimmed};
 use crate::fold;
 use crate::row::{Machine, Row, Status};
 
@@ -19,34 +17,23 @@ pub const WIDTH: u16 = 100;
 /// Draws the rows in so many columns, 60 or more: each machine's by themselves, ordered by threads, payload and ip, and
 /// says below what the numbers cannot. What does not fit is left out, the least asked for first, and named.
 pub fn draw(rows: &[Row], width: u16) -> String {
-    let most = usize::from(width);
-    let heading = |machine: &Machine| format!("{:.most$}\n", format!("== {machine}"));
+    let heading = |machine: &Machine| headed(&format!("== {machine}"), width);
     let shown: Vec<Row> = rows.iter().map(Row::shown).collect();
     each_machine(&shown, heading, |rows| of_machine(rows, width))
 }
 
-/// Each line as several of at most 100 columns.
-pub fn wrapped(lines: impl IntoIterator<Item = String>) -> String {
-    let mut table = Table::new();
-    table
-        .load_preset(presets::NOTHING)
-        .set_content_arrangement(ContentArrangement::Dynamic)
-        .set_width(WIDTH);
-    table.add_rows(lines.into_iter().map(|line| [line]));
-    let trimmed = table.lines().map(|line| line.trim_end().to_owned() + "\n");
-    trimmed.collect()
+/// A heading: at words, in as many lines as it takes.
+fn headed(heading: &str, width: u16) -> String {
+    fold::cut(heading, width.into()) + "\n"
 }
 
 fn of_machine(rows: &[Row], width: u16) -> String {
     let mut text = String::new();
     for rows in measured(rows).chunk_by(|one, other| one.workload == other.workload) {
         let layout = Layout::of(rows[0]);
-        let left_out = blocks(&mut text, rows, layout, width);
-        text.push_str(&fold::text(layout.legend, width.into()));
-        if !left_out.is_empty() {
-            let left_out = format!("Not shown, for want of room: {}.\n", left_out.join(", "));
-            text += &fold::text(&left_out, width.into());
-        }
+        let not_shown = blocks(&mut text, rows, layout, width);
+        text += &fold::text(layout.legend, width.into());
+        text += &not_shown;
     }
     below(&mut text, rows, width);
     text
@@ -60,52 +47,18 @@ pub(super) fn measured(rows: &[Row]) -> Vec<&Row> {
     measured
 }
 
-/// Draws the blocks, and returns the headings of the columns for which there was no room.
-fn blocks(text: &mut String, rows: &[&Row], layout: &Layout, width: u16) -> Vec<&'static str> {
-    let mut cells: Vec<Vec<String>> = rows.iter().map(|row| (layout.cells)(row)).collect();
-    for cells in &mut cells {
-        if let Some(engine) = cells.first_mut().filter(|engine| is_long(engine)) {
-            engine.clear();
-        }
-    }
-    let shown = layout.fitting(&cells, width.into());
-    let mut table = Table::new();
-    table
-        .load_preset(presets::NOTHING)
-        .set_content_arrangement(ContentArrangement::Disabled)
-        .set_header(shown.iter().map(|&column| layout.columns[column]));
-    for column in table.column_iter_mut().skip(WORDS) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    for cells in &cells {
-        table.add_row(shown.iter().map(|&column| cells[column].as_str()));
-    }
-    let mut lines = table.lines();
-    let header = lines.next().unwrap_or_default();
-    let _ = writeln!(text, "{}", header.trim_end());
-    for (n, (row, line)) in rows.iter().zip(lines).enumerate() {
+/// Draws the blocks, and returns what it says of the columns for which there was no room.
+fn blocks(text: &mut String, rows: &[&Row], layout: &Layout, width: u16) -> String {
+    let cells: Vec<Vec<String>> = rows.iter().map(|row| (layout.cells)(row)).collect();
+    let drawn = layout.table().draw(&cells, width.into());
+    *text += &trimmed(&drawn.header);
+    for (n, (row, lines)) in rows.iter().zip(&drawn.rows).enumerate() {
         if n == 0 || rows[n - 1].block() != row.block() {
-            let _ = writeln!(text, "{}", heading(row, width.into()));
+            *text += &headed(&format!("-- {}", block_in_words(row)), width);
         }
-        let label = row.label();
-        if is_long(&label) {
-            let _ = writeln!(text, " {label}");
-        }
-        let _ = writeln!(text, "{}", line.trim_end());
+        *text += &trimmed(lines);
     }
-    let all = 0..layout.columns.len();
-    let left_out = all.filter(|column| !shown.contains(column));
-    left_out.map(|column| layout.columns[column]).collect()
-}
-
-fn heading(row: &Row, most: usize) -> String {
-    let heading = format!("-- {}", block_in_words(row));
-    // Hundreds of threads have long lists; the column `pin` has them whole.
-    if heading.len() <= most {
-        heading
-    } else {
-        format!("{:.1$}...", heading, most - 3)
-    }
+    drawn.not_shown
 }
 
 /// What all cases of the row's block have in common.
@@ -132,14 +85,6 @@ pub(super) fn unusual_in_words(row: &Row) -> String {
     values.collect()
 }
 
-/// What is too long for a cell gets a line of its own, and the cell stays empty.
-fn is_long(label: &str) -> bool {
-    label.len() > MAX_LABEL
-}
-
-/// The longest one that has a cell.
-const MAX_LABEL: usize = 18;
-
 /// Skips, failures and warnings: the kind and the text, with how many cases each concerns.
 pub(super) fn remarks(rows: &[Row]) -> BTreeMap<(&str, &str), usize> {
     let mut remarks = BTreeMap::new();
@@ -161,18 +106,20 @@ pub(super) fn remarks(rows: &[Row]) -> BTreeMap<(&str, &str), usize> {
 }
 
 pub(super) fn below(text: &mut String, rows: &[Row], width: u16) {
-    let mut table = Table::new();
-    table
-        .load_preset(presets::NOTHING)
-        .set_content_arrangement(ContentArrangement::Dynamic)
-        .set_width(width);
-    for ((kind, what), count) in remarks(rows) {
-        table.add_row([kind, &format!("{count} x"), what]);
-    }
-    for line in table.lines() {
-        let _ = writeln!(text, "{}", line.trim_end());
+    let remarks = remarks(rows).into_iter();
+    let cells = remarks
+        .map(|((kind, what), count)| vec![kind.to_owned(), format!("{count} x"), what.to_owned()]);
+    for lines in REMARKS.draw(&cells.collect::<Vec<_>>(), width.into()).rows {
+        *text += &trimmed(&lines);
     }
 }
+
+const REMARKS: Columns = Columns {
+    headings: &["", "", ""],
+    words: 3,
+    leaves: &[],
+    longest: 0,
+};
 
 #[cfg(test)]
 mod tests {

@@ -91,9 +91,10 @@ pub fn parse(words: impl IntoIterator<Item = OsString>) -> anyhow::Result<Parsed
 fn of_sweep<'a>(matches: &'a ArgMatches, cli: &'a Cli) -> Option<(&'a ArgMatches, &'a RunArgs)> {
     match &cli.command {
         None => Some((matches, &cli.run)),
-        Some(cli::Command::Run(args) | cli::Command::Latency(args) | cli::Command::Plan(args)) => {
+        Some(cli::Command::Run(args) | cli::Command::Latency(args)) => {
             Some((matches.subcommand()?.1, args))
         }
+        Some(cli::Command::Plan(args)) => Some((matches.subcommand()?.1, &args.run)),
         Some(_) => None,
     }
 }
@@ -101,9 +102,8 @@ fn of_sweep<'a>(matches: &'a ArgMatches, cli: &'a Cli) -> Option<(&'a ArgMatches
 /// Those of [`of_sweep`].
 fn args_of(cli: &mut Cli) -> &mut RunArgs {
     match &mut cli.command {
-        Some(cli::Command::Run(args) | cli::Command::Latency(args) | cli::Command::Plan(args)) => {
-            args
-        }
+        Some(cli::Command::Run(args) | cli::Command::Latency(args)) => args,
+        Some(cli::Command::Plan(args)) => &mut args.run,
         _ => &mut cli.run,
     }
 }

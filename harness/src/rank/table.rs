@@ -1,27 +1,39 @@
-//! The ranking for people, at most 100 columns wide.
+//! The ranking for people, as wide as the terminal.
 
 use std::fmt::Write as _;
-
-use comfy_table::{ContentArrangement, Table, presets};
 
 use super::estimate::Reading;
 use super::measure::{By, Measure, Unit};
 use super::over_all::OverAll;
 use super::{BoardRanking, Place, Ranking, Setting, Standing};
-use crate::export::table::WIDTH;
+use crate::columns::{Columns, trimmed};
+use crate::fold;
 
 /// What is to be shown.
 #[derive(Clone, Copy, Debug)]
 pub struct View {
     /// By what.
     pub by: By,
-    /// How many engines of a setting; over all, it is all of them.
+    /// How many engines of each list.
     pub top: usize,
+    /// Which lists.
+    pub detail: Detail,
 }
 
-/// Draws each machine's ranking, and what follows from it.
-pub fn draw(ranking: &Ranking, view: View) -> String {
-    let boards = ranking.boards.iter().map(|board| of_board(board, view));
+/// Which lists are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Detail {
+    /// The engines over all settings; of one setting, that.
+    OverAll,
+    /// Each setting, too, and all engines over all.
+    Settings,
+}
+
+/// Draws each machine's ranking in so many columns of the terminal, what follows from it first.
+pub fn draw(ranking: &Ranking, view: View, width: u16) -> String {
+    let room = usize::from(width);
+    let boards = ranking.boards.iter();
+    let boards = boards.map(|board| of_board(board, view, room));
     boards.collect::<Vec<String>>().join("\n")
 }
 
@@ -35,47 +47,64 @@ interval. Over all: geometric mean over the settings that all listed engines hav
 worst of them.
 ";
 
-fn of_board(board: &BoardRanking, view: View) -> String {
+fn of_board(board: &BoardRanking, view: View, room: usize) -> String {
     let rows = counted(board.rows, "row");
     let settings = counted(board.settings.len(), "setting");
     let heading = format!("== {}: {rows} in {settings}", board.machine);
-    let mut text = format!("{}\n", cut(&heading, usize::from(WIDTH)));
-    let layout = Layout::of(board);
+    let mut text = fold::cut(&heading, room) + "\n";
+    text += &labelled("answer", &board.claims(view.by), room);
     if !board.settings.is_empty() {
-        text += &layout.header();
+        text += &lists(board, view, room);
+        text += &fold::text(LEGEND, room);
     }
-    for ranking in &board.settings {
-        let _ = writeln!(text, "-- {}", heading_of(&ranking.setting, board));
-        let standings = ranking.standings.iter();
-        for standing in standings.filter(|one| view.by.includes(one.measure)) {
-            text += &layout.standing(standing, view.top);
+    text + &labelled("remark", &board.remarks, room)
+}
+
+/// The lists that are asked for, as one table.
+fn lists(board: &BoardRanking, view: View, room: usize) -> String {
+    let has_one = board.settings.len() == 1;
+    let mut lists = Lists::default();
+    if view.detail == Detail::Settings || has_one {
+        for ranking in &board.settings {
+            let heading = heading_of(&ranking.setting, board);
+            lists.text(&fold::cut(&format!("-- {heading}"), room));
+            let standings = ranking.standings.iter();
+            for standing in standings.filter(|one| view.by.includes(one.measure)) {
+                lists.standing(standing, view.top);
+            }
         }
     }
-    for over_all in board
-        .over_all
-        .iter()
-        .filter(|one| view.by.includes(one.standing.measure))
-    {
-        let OverAll { settings, of, .. } = over_all;
+    let all = board.over_all.iter();
+    let all = all.filter(|one| view.by.includes(one.standing.measure));
+    for over_all in all.filter(|_| view.detail == Detail::Settings || !has_one) {
         let by = match over_all.standing.measure {
             Measure::Speed => "speed",
             Measure::Cpu => "CPU time",
         };
-        let _ = writeln!(
-            text,
-            "-- over all, by {by}: {settings} of {}",
-            counted(*of, "setting")
+        let (settings, of) = (over_all.settings, counted(over_all.of, "setting"));
+        lists.text(&format!("-- over all, by {by}: {settings} of {of}"));
+        lists.standing(
+            &over_all.standing,
+            match view.detail {
+                Detail::OverAll => view.top,
+                Detail::Settings => usize::MAX,
+            },
         );
-        text += &layout.standing(&over_all.standing, usize::MAX);
-        text += &left_out(over_all);
+        lists.text(&fold::text(&left_out(over_all), room));
     }
-    if !board.settings.is_empty() {
-        text += LEGEND;
+    if view.detail == Detail::OverAll && !has_one {
+        lists.text("--details has each setting");
     }
-    for remark in &board.remarks {
-        text += &wrapped("remark", remark);
-    }
-    text + &wrapped("->", &board.recommendation(view.by))
+    lists.draw(room)
+}
+
+/// Lines of text, each beside a label that only the first one has.
+fn labelled(label: &str, lines: &[String], room: usize) -> String {
+    let lines = lines.iter().enumerate().map(|(n, line)| {
+        let label = if n == 0 { label } else { "" };
+        fold::text(&format!("{label:<9}{line}\n"), room)
+    });
+    lines.collect()
 }
 
 /// The setting; what was granted only where that is what tells it from another.
@@ -94,39 +123,32 @@ pub(crate) fn heading_of(setting: &Setting, board: &BoardRanking) -> String {
     heading
 }
 
-/// How wide the columns are.
-struct Layout {
-    engine: usize,
+const TABLE: Columns = Columns {
+    headings: &["", "place", "engine", "value", "95 % interval", "loss %"],
+    words: 3,
+    leaves: &[5],
+    longest: 42,
+};
+
+/// The rows of a table, and lines between them.
+#[derive(Default)]
+struct Lists {
+    cells: Vec<Vec<String>>,
+    /// Before the row of that number.
+    text: Vec<(usize, String)>,
 }
 
-impl Layout {
-    fn of(board: &BoardRanking) -> Self {
-        let in_settings = board.settings.iter().flat_map(|ranking| &ranking.standings);
-        let standings = in_settings.chain(board.over_all.iter().map(|one| &one.standing));
-        let labels = standings.flat_map(|standing| &standing.places);
-        let longest = labels.map(|place| place.engine.chars().count()).max();
-        Self {
-            engine: longest.unwrap_or(0).clamp("engine".len(), MAX_LABEL),
+impl Lists {
+    fn text(&mut self, text: &str) {
+        if !text.is_empty() {
+            self.text.push((self.cells.len(), format!("{text}\n")));
         }
     }
 
-    fn header(&self) -> String {
-        let width = self.engine;
-        format!(
-            "        place  {:width$}  {:>9}  {:^21}  loss %\n",
-            "engine", "value", "95 % interval"
-        )
-    }
-
-    fn standing(&self, standing: &Standing, top: usize) -> String {
-        let mut text = String::new();
+    fn standing(&mut self, standing: &Standing, top: usize) {
         for (n, place) in standing.places.iter().take(top).enumerate() {
             let measure = if n == 0 { standing.name() } else { "" };
-            let _ = writeln!(
-                text,
-                "{measure:<8}{}",
-                self.line(standing, place).trim_end()
-            );
+            self.cells.push(cells(measure, standing, place));
         }
         let hidden = standing.places.iter().skip(top);
         let tied = hidden.clone().filter(|place| place.is_first()).count();
@@ -136,37 +158,44 @@ impl Layout {
                 0 => String::new(),
                 tied => format!(", {tied} of them also on place 1"),
             };
-            let _ = writeln!(text, "{:15}and {more} more{tied}", "");
+            self.text(&format!("{:16}and {more} more{tied}", ""));
         }
-        text
     }
 
-    fn line(&self, standing: &Standing, place: &Place) -> String {
-        let width = self.engine;
-        let interval = place.reading.interval();
-        let interval = interval.map(|(low, high)| {
-            format!(
-                "{:>9} to {:>8}",
-                standing.figure(low, &place.reading),
-                standing.figure(high, &place.reading)
-            )
-        });
-        let loss_pct = place.loss_pct.map(|loss_pct| format!("{loss_pct:.2}"));
-        format!(
-            "{:>5}  {:width$}  {:>9}  {:>21}  {:>6}",
-            place
-                .place
-                .map_or_else(|| "-".to_owned(), |place| place.to_string()),
-            cut(&place.engine, MAX_LABEL),
-            standing.figure(place.reading.value(), &place.reading),
-            interval.unwrap_or_default(),
-            loss_pct.unwrap_or_default()
-        )
+    fn draw(&self, room: usize) -> String {
+        let drawn = TABLE.draw(&self.cells, room);
+        let mut text = trimmed(&drawn.header);
+        let mut between = self.text.iter().peekable();
+        for n in 0..=drawn.rows.len() {
+            while let Some((_, line)) = between.next_if(|(before, _)| *before == n) {
+                text += line;
+            }
+            if let Some(row) = drawn.rows.get(n) {
+                text += &trimmed(row);
+            }
+        }
+        text + &drawn.not_shown
     }
 }
 
-/// The longest label that leaves the table within 100 columns.
-const MAX_LABEL: usize = 42;
+fn cells(measure: &str, standing: &Standing, place: &Place) -> Vec<String> {
+    let figure = |value: f64| standing.figure(value, &place.reading);
+    let interval = place.reading.interval();
+    let interval = interval.map(|(low, high)| format!("{} to {}", figure(low), figure(high)));
+    let loss_pct = place.loss_pct.map(|loss_pct| format!("{loss_pct:.2}"));
+    let number = place
+        .place
+        .map_or_else(|| "-".to_owned(), |place| place.to_string());
+    vec![
+        // As wide as the widest, wherever it stands.
+        format!("{measure:<6}"),
+        format!("{number:>5}"),
+        place.engine.clone(),
+        figure(place.reading.value()),
+        interval.unwrap_or_default(),
+        loss_pct.unwrap_or_default(),
+    ]
+}
 
 impl Standing {
     fn name(&self) -> &'static str {
@@ -215,33 +244,10 @@ fn left_out(over_all: &OverAll) -> String {
     let engines = over_all.left_out.iter();
     let engines = engines.map(|(engine, settings)| format!("{engine} ({settings})"));
     let engines = engines.collect::<Vec<String>>().join(", ");
-    wrapped(
-        "",
-        &format!("not ranked over all, too few settings: {engines}"),
-    )
+    format!("not ranked over all, too few settings: {engines}")
 }
 
 /// `1 case`, `2 cases`.
 pub(crate) fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
-}
-
-fn cut(text: &str, most: usize) -> String {
-    if text.chars().count() <= most {
-        text.to_owned()
-    } else {
-        format!("{:.1$}...", text, most - 3)
-    }
-}
-
-/// A remark with its kind before it, and as many lines as it takes.
-fn wrapped(kind: &str, what: &str) -> String {
-    let mut table = Table::new();
-    table
-        .load_preset(presets::NOTHING)
-        .set_content_arrangement(ContentArrangement::Dynamic)
-        .set_width(WIDTH)
-        .add_row([&format!("{kind:<6}"), what]);
-    let lines = table.lines().map(|line| format!("{}\n", line.trim_end()));
-    lines.collect()
 }

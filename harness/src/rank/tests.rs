@@ -52,6 +52,7 @@ fn speed(standing: &Standing) -> Vec<(&str, Option<usize>)> {
 }
 
 const BOTH: View = View {
+    detail: table::Detail::Settings,
     by: By::Both,
     top: 3,
 };
@@ -182,7 +183,7 @@ fn an_engine_that_would_cost_the_others_half_of_the_settings_is_left_out_over_al
     let over_all = &board.over_all[0];
     assert_eq!((over_all.settings, over_all.of), (2, 2));
     assert_eq!(over_all.left_out, [("uring".to_owned(), 1)]);
-    let text = table::draw(&rank(&[file(&rows)]), BOTH);
+    let text = table::draw(&rank(&[file(&rows)]), BOTH, 100);
     assert!(
         text.contains("not ranked over all, too few settings: uring (1)"),
         "{text}"
@@ -316,7 +317,7 @@ fn the_ranking_says_who_is_ahead_and_how_sure_that_is() {
     }
     rows.push(row("quinn-udp", 2, 5.0, 0.2));
     rows[11].throttled = "under-voltage".to_owned();
-    insta::assert_snapshot!(table::draw(&rank(&[file(&rows)]), BOTH));
+    insta::assert_snapshot!(table::draw(&rank(&[file(&rows)]), BOTH, 100));
 }
 
 mod any_rows;

@@ -1,47 +1,40 @@
-//! Published and measured side by side, for people, at most 100 columns wide.
-
-use std::fmt::Write as _;
-
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+//! Published and measured side by side, for people, as wide as the terminal.
 
 use super::{Beside, Cell, Published};
-use crate::export::table::{half_width_pct, number, wrapped};
+use crate::columns::Columns;
+use crate::export::table::{half_width_pct, number};
+use crate::fold;
 use crate::stats::Estimate;
 
 /// What the columns say.
 pub const COLUMNS: [&str; 8] = ["", "", "published", "ratio", "here", "+-%", "ratio", "+-%"];
-/// How many of them are words; the others are numbers.
-const WORDS: usize = 2;
+const TABLE: Columns = Columns {
+    headings: &COLUMNS,
+    words: 2,
+    leaves: &[5, 4, 2],
+    longest: 30,
+};
 
-/// Draws the tables, each with its own heading.
-pub fn draw(tables: &[Beside]) -> String {
-    let tables = tables.iter().map(of_one);
+/// Draws the tables, each with its own heading, in so many columns of the terminal.
+pub fn draw(tables: &[Beside], width: u16) -> String {
+    let tables = tables.iter().map(|table| of_one(table, width.into()));
     tables.collect::<Vec<String>>().join("\n")
 }
 
-fn of_one(beside: &Beside) -> String {
+fn of_one(beside: &Beside, room: usize) -> String {
     let published = beside.published;
-    let mut text = wrapped([format!("== {}", published.title), sources(published)]);
-    let mut table = Table::new();
-    table
-        .load_preset(presets::NOTHING)
-        .set_content_arrangement(ContentArrangement::Disabled)
-        .set_header(COLUMNS);
-    for column in table.column_iter_mut().skip(WORDS) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
+    let mut cells = Vec::new();
     for line in &beside.lines {
         for (n, (cell, column)) in line.cells.iter().zip(&published.columns).enumerate() {
             let name = if n == 0 { line.name } else { "" };
             let words = [name.to_owned(), column.clone()];
-            table.add_row(words.into_iter().chain(numbers(cell)));
+            cells.push(words.into_iter().chain(numbers(cell)).collect());
         }
     }
-    for line in table.lines() {
-        let _ = writeln!(text, "{}", line.trim_end());
-    }
+    let heading = format!("== {}\n{}\n", published.title, sources(published));
+    let mut text = fold::text(&heading, room) + &TABLE.draw(&cells, room).text();
     if !published.note.is_empty() {
-        text += &wrapped([published.note.clone()]);
+        text += &fold::text(&format!("{}\n", published.note), room);
     }
     text
 }

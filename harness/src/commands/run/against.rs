@@ -5,7 +5,7 @@ use anstream::adapter::strip_str;
 use super::Outcome;
 use super::progress::Progress;
 use crate::commands::compare::{refuse_nothing, show};
-use crate::commands::say;
+use crate::commands::{say, width};
 use crate::compare::table::{self, Detail};
 use crate::compare::{Options, compare};
 use crate::results::Results;
@@ -33,7 +33,7 @@ pub(super) fn compared(
     let new = [run];
     let comparison = compare(base, &new, Options::default());
     refuse_nothing(&comparison, std::iter::once(base).chain(&new))?;
-    let text = table::draw(&comparison, Detail::Changes);
+    let text = table::draw(&comparison, Detail::Changes, width());
     if progress.outputs.to_stdout && !progress.quiet {
         strip_str(&text).to_string().lines().for_each(say);
     } else if !progress.quiet {

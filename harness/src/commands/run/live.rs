@@ -109,10 +109,13 @@ impl Live {
         let Some(estimate) = rival.estimate else {
             return line;
         };
-        let speed = format!("{:.1}k/s", estimate.middle / 1000.0);
+        let speed = format!("{:.1} kpps", estimate.middle / 1000.0);
         let half = half_width_pct(estimate);
-        let half = half.map(|half| format!("{}{half:.1}%", self.glyphs.plus_minus()));
-        let _ = write!(line, " {speed:>9} {:>7}", half.unwrap_or_default());
+        let half = half.map(|half| match half {
+            half if half > 99.0 => ">99%".to_owned(),
+            half => format!("{}{half:.1}%", self.glyphs.plus_minus()),
+        });
+        let _ = write!(line, " {speed:>11} {:>7}", half.unwrap_or_default());
         if width >= ROOMY {
             let shown = rival.windows_pps.len().saturating_sub(SPARKS);
             let sparks = self.glyphs.sparkline(&rival.windows_pps[shown..]);
@@ -168,7 +171,7 @@ impl Rival {
 const MAX_LABEL: usize = 18;
 
 /// What the connection, the speed and the interval take.
-const FIGURES: usize = 25;
+const FIGURES: usize = 27;
 
 /// From this width on there is room for sparks.
 const ROOMY: usize = 72;

@@ -65,7 +65,7 @@ proptest! {
             let options = Options { by, ..Options::default() };
             let (base, new) = (results("a", base.clone()), results("b", new.clone()));
             let found = compare(&base, &[new.clone(), new], options);
-            let text = table::draw(&found, Detail::All);
+            let text = table::draw(&found, Detail::All, 100);
             for line in anstream::adapter::strip_str(&text).to_string().lines() {
                 prop_assert!(line.chars().count() <= 100, "{}", line);
             }

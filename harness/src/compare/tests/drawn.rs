@@ -12,7 +12,7 @@ fn the_table_is_this() {
     new.rows[13].sndbuf_bytes = Some(1);
     new.rows.pop();
     let found = compare(&plain(), &[new], Options::default());
-    let text = anstream::adapter::strip_str(&table::draw(&found, Detail::Changes)).to_string();
+    let text = anstream::adapter::strip_str(&table::draw(&found, Detail::Changes, 100)).to_string();
     insta::assert_snapshot!(text);
 }
 
@@ -33,12 +33,13 @@ fn the_widest_table_fits_the_terminal() {
         results(&"a-long-name/".repeat(20), vec![rows[0].clone(), other])
     };
     let found = compare(&odd(&[base]), &[odd(&[new])], Options::default());
-    let text = anstream::adapter::strip_str(&table::draw(&found, Detail::All)).to_string();
-    assert!(text.contains("unclear"), "{text}");
-    for line in text.lines() {
-        assert!(
-            line.chars().count() <= usize::from(crate::export::table::WIDTH),
-            "{line}"
-        );
+    for width in [60, 80, 100, 120] {
+        let text = table::draw(&found, Detail::All, width);
+        let text = anstream::adapter::strip_str(&text).to_string();
+        assert!(text.contains("unclear"), "{text}");
+        // The name of the file stays whole.
+        for line in text.lines().filter(|line| !line.contains("a-long-name")) {
+            assert!(line.chars().count() <= usize::from(width), "{line}");
+        }
     }
 }

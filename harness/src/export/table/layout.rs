@@ -1,5 +1,6 @@
 //! What a table says about a row: its columns, by workload.
 
+use crate::columns::Columns;
 use crate::data::{Connection, Workload};
 use crate::row::{Row, Status};
 
@@ -27,21 +28,14 @@ impl Layout {
 }
 
 impl Layout {
-    /// The columns that fit so much room with these cells, in their order.
-    pub(super) fn fitting(&self, cells: &[Vec<String>], room: usize) -> Vec<usize> {
-        let wide = |column: usize| {
-            let cells = cells.iter().map(|cells| cells[column].chars().count());
-            // One blank at either side.
-            2 + cells.fold(self.columns[column].chars().count(), usize::max)
-        };
-        let mut shown: Vec<usize> = (0..self.columns.len()).collect();
-        for &leaves in self.leaves {
-            if shown.iter().map(|&column| wide(column)).sum::<usize>() <= room {
-                break;
-            }
-            shown.retain(|&column| column != leaves);
+    /// Its columns.
+    pub(super) fn table(&self) -> Columns<'static> {
+        Columns {
+            headings: self.columns,
+            words: WORDS,
+            leaves: self.leaves,
+            longest: 18,
         }
-        shown
     }
 }
 

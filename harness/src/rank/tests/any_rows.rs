@@ -3,14 +3,20 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::rank::table::Detail;
 
 proptest! {
     #[test]
     fn no_rows_are_too_strange_to_be_ranked(rows in proptest::collection::vec(strange(), 0..30)) {
         let ranking = rank(&[file(&rows)]);
-        for by in [By::Speed, By::Cpu, By::Both] {
-            for line in table::draw(&ranking, View { by, top: 2 }).lines() {
-                prop_assert!(line.chars().count() <= 100, "{}", line);
+        let widths = [60, 80, 100].into_iter().zip([Detail::OverAll, Detail::Settings, Detail::Settings]);
+        for (by, (width, detail)) in [By::Speed, By::Cpu, By::Both].into_iter().zip(widths) {
+            let view = View { by, top: 2, detail };
+            for line in table::draw(&ranking, view, width).lines() {
+                // A word that is wider than all that stays whole.
+                let widest = line.split(' ').map(|word| word.chars().count()).max();
+                let fits = line.chars().count() <= usize::from(width);
+                prop_assert!(fits || widest > Some(usize::from(width) - 10), "{}", line);
             }
         }
         for over_all in ranking.boards.iter().flat_map(|board| &board.over_all) {

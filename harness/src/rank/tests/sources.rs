@@ -53,7 +53,7 @@ fn what_several_files_measured_is_averaged_unless_its_buffers_differ() {
     });
     let ranking = rank(&[file(&once), file(&smaller)]);
     assert_eq!(ranking.boards[0].settings.len(), 2);
-    let text = table::draw(&ranking, BOTH);
+    let text = table::draw(&ranking, BOTH, 100);
     assert!(text.contains("v4, connected, granted 1 and 8192"), "{text}");
 }
 

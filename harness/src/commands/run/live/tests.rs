@@ -147,5 +147,5 @@ fn strange_windows_are_nobodys() {
         ["-- 2 threads, 26 B, v4", "std                conn"]
     );
     live.window(&window(&other, 0));
-    assert!(live.draw(80, 24)[1].contains("0.0k/s"));
+    assert!(live.draw(80, 24)[1].contains("0.0 kpps"));
 }
