@@ -88,7 +88,7 @@ fn each_finding_says_what_why_and_how_to_fix_it() {
 fn the_sweep_warns_once_and_marks_its_rows() {
     let place = Place::new();
     board(&place, &[("sys/class/net/lo/queues/rx-0/rps_cpus", "3\n")]);
-    let arguments = "--root root --engine null --no-reference --threads 2 --payload 1,2 --pin none \
+    let arguments = "--full --root root --engine null --no-reference --threads 2 --payload 1,2 --pin none \
                      --ip v4 --duration 6ms --warmup 0s --soak 0s -o out.csv";
     let output = place.run(arguments);
     let said = stderr(&output);

@@ -63,7 +63,8 @@ fn a_sweep_that_goes_on_with_another_says_with_which() {
 
 #[test]
 fn it_expects_what_the_plan_does() {
-    let words = "--engine null --no-reference --ip v4 --threads 2 --payload 1 --soak 0s --warmup 0s --board generic";
+    let words = "--full --engine null --no-reference --ip v4 --threads 2 --payload 1 --soak 0s --warmup 0s \
+                 --board generic";
     let expected =
         |duration: &str| answer(&format!("{words} --duration {duration}"))["expected_s"].as_u64();
     assert!(expected("100s") >= Some(200), "{:?}", expected("100s"));

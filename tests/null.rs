@@ -13,7 +13,7 @@ use udpbench::row::{Row, Status};
 /// A machine with two CPUs, whatever this one has.
 const TWO_CPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/hosts/x86-vm");
 
-const SWEEP: &str = "--engine null --no-reference --ip v4 --board generic --pin none --soak 0s \
+const SWEEP: &str = "--full --engine null --no-reference --ip v4 --board generic --pin none --soak 0s \
                      --warmup 1ms --duration 60ms --seed 7";
 
 #[test]
@@ -146,7 +146,7 @@ fn the_same_seed_repeats_the_order_and_another_one_does_not() {
 fn rounds_are_measured_one_after_the_other_and_blocks_within_them() {
     let place = Place::new();
     let output = place.run(
-        "--engine null,std --soak 0s --warmup 0s --duration 6ms --ip v4 --threads 1,2 --payload 1,2 \
+        "--full --engine null,std --soak 0s --warmup 0s --duration 6ms --ip v4 --threads 1,2 --payload 1,2 \
          -o out.csv",
     );
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
@@ -288,7 +288,7 @@ fn engines_lists_the_registry() {
 fn plan_says_what_would_run_and_sends_nothing() {
     let place = Place::new();
     let output = place.run(&format!(
-        "plan --details --root {TWO_CPUS} --board generic --pin none --ip v4 --threads 1,2 --payload 1460 \
+        "plan --full --details --root {TWO_CPUS} --board generic --pin none --ip v4 --threads 1,2 --payload 1460 \
          --engine std,mio-exhaustive,mio-once"
     ));
     assert_eq!(output.status.code(), Some(0));

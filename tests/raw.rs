@@ -15,7 +15,7 @@ use udpbench::results::Results;
 use udpbench::row::{Row, Status};
 
 /// 16 cases of 5 windows each in 8 blocks.
-const SWEEP: &str = "--engine null --no-reference --ip v4 --soak 0s --warmup 0s --rounds 5 --duration 5ms \
+const SWEEP: &str = "--full --engine null --no-reference --ip v4 --soak 0s --warmup 0s --rounds 5 --duration 5ms \
                      --threads 2 -o out.csv --payload 1,2,3,4,5,6,7,8";
 const CASES: usize = 16;
 const ROUNDS: usize = 5;

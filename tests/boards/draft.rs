@@ -106,6 +106,7 @@ fn a_draft_can_be_used_as_it_is() {
     let mut command = udpbench();
     command.current_dir(&directory).args([
         "plan",
+        "--full",
         "--details",
         "--board",
         "./acme-one.toml",

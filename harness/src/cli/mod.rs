@@ -46,7 +46,8 @@ pub struct Cli {
 const AFTER_HELP: &str = "\
 Examples:
   udpbench                                    which engine? An answer within 30 seconds
-  udpbench --threads 4 --payload 1460         one thread count, one payload; all else is swept
+  udpbench --full                             the whole sweep, in some minutes
+  udpbench --threads 4 --payload 1460         one thread count, one payload: which engine?
   udpbench --sender gso --receiver all        ranks receivers: a plain sender would be the limit
   udpbench --threads 2 --pin 2:3 -o here.csv  the sender on CPU 2, the receiver on CPU 3
   udpbench plan --threads 1,2,3               what would run, what is skipped and why
