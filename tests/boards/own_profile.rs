@@ -57,7 +57,14 @@ fn a_profile_of_ones_own_brings_its_defaults_and_its_placement() {
     let output = stdout(
         udpbench()
             .current_dir(&directory)
-            .args(["plan", "--full", "--details", "--board", "mine.toml", "--root"])
+            .args([
+                "plan",
+                "--full",
+                "--details",
+                "--board",
+                "mine.toml",
+                "--root",
+            ])
             .arg(root("rock-5b"))
             .args(["--engine", "std", "--ip", "v4"]),
     );
