@@ -53,6 +53,7 @@ pub struct RunArgs {
 /// How each case is measured.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Measuring")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct MeasuringArgs {
     /// Measured time per case, split evenly over the rounds [default: 1s]
     #[arg(long, conflicts_with = "resume", value_name = "TIME", value_parser = duration::parse)]
