@@ -68,7 +68,7 @@ fn unix_sockets_have_no_ip_and_tcp_has_both() {
     let place = Place::new();
     let rows = sweep(
         &place,
-        "--transport unix-stream,tcp --engine std --threads 2 --payload 300 --duration 100ms",
+        "--transport unix-stream,tcp --ip v4,v6 --engine std --threads 2 --payload 300 --duration 100ms",
     );
     let over = |transport: &str| {
         let over = rows
