@@ -120,7 +120,7 @@ fn completions_know_every_subcommand_and_option() {
 }
 
 #[test]
-fn bash_completes_options_subcommands_and_engines() {
+fn bash_completes_options_subcommands_and_names() {
     let complete = |words: &str| {
         let script = format!(
             "eval \"$($udpbench completions bash)\"; COMP_WORDS=(udpbench {words}); \
@@ -137,4 +137,7 @@ fn bash_completes_options_subcommands_and_engines() {
     assert_eq!(complete("plan --pay"), "--payload\n");
     assert_eq!(complete("--engine mio-ex"), "mio-exhaustive\n");
     assert_eq!(complete("--receiver block"), "blocking\n");
+    assert_eq!(complete("--board rpi-4"), "rpi-400 rpi-4b\n");
+    assert_eq!(complete("boards rock-5"), "rock-5b\n");
+    assert_eq!(complete("--suite rust"), "rust-socket-benchmark\n");
 }

@@ -172,7 +172,10 @@ fn what_cannot_be_is_refused_before_anything_is_measured() {
             "--suite nope",
             "--suite 'nope': no such suite; use one that udpbench suites lists",
         ),
-        ("--suite board --engine std", "--suite"),
+        (
+            "--suite board --ip v6,v4 --engine std",
+            "--suite board: a suite says itself what varies: leave out --engine",
+        ),
         ("--suite board --resume x.jsonl", "--suite"),
         (
             "--suite board -o -",

@@ -16,7 +16,7 @@ macro_rules! parameters {
     ($take:ident) => {
         $take! {
             block {
-                /// Thread counts: 1 sends and receives in turn, more are divided between senders and receivers
+                /// Thread counts (1,2 or 1-4): 1 sends and receives in turn, more are divided between senders and receivers
                 /// [default: the most of the board profile for which there are CPUs; with --full all such]
                 threads: one $crate::data::Threads {
                     flag "--threads", key "{}t", usual [],

@@ -7,8 +7,10 @@
 
 mod ab;
 mod engine;
+mod name;
 mod number;
 mod parameters;
+mod ranges;
 mod results;
 mod run;
 mod watch;
@@ -19,10 +21,15 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use crate::data::Buffer;
+use crate::platform::board;
+use crate::suite;
+
+use self::name::Name;
 
 pub use self::ab::{AbArgs, AbUntil};
 pub use self::engine::EngineArg;
 pub use self::parameters::ParameterArgs;
+pub use self::ranges::spread;
 pub use self::results::{
     AskedArgs, CompareArgs, ComparisonFormat, FailOn, RankArgs, ReportArgs, Shape, SummarizeArgs,
 };
@@ -120,7 +127,7 @@ pub enum Command {
 #[derive(Args, Debug)]
 pub struct CheckArgs {
     /// auto, the NAME of a profile, or a path to a TOML file
-    #[arg(long, value_name = "BOARD", default_value = "auto")]
+    #[arg(long, value_name = "BOARD", default_value = "auto", value_parser = Name(board::names), hide_possible_values = true)]
     pub board: String,
     /// SO_RCVBUF that receivers will ask for, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = Buffer::DEFAULT, allow_negative_numbers = true)]
@@ -134,6 +141,7 @@ pub struct CheckArgs {
 #[derive(Args, Debug)]
 pub struct BoardsArgs {
     /// Show this profile
+    #[arg(value_parser = Name(board::names), hide_possible_values = true)]
     pub name: Option<String>,
     /// Detect this board and give the reason
     #[arg(long, conflicts_with = "name")]
@@ -150,6 +158,7 @@ pub struct BoardsArgs {
 #[derive(Args, Debug)]
 pub struct SuitesArgs {
     /// Show this suite
+    #[arg(value_parser = Name(suite::names), hide_possible_values = true)]
     pub name: Option<String>,
 }
 

@@ -5,10 +5,12 @@ use std::path::PathBuf;
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 
+use super::name::Name;
 use super::number::within;
 use crate::compare::{self, Threshold};
 use crate::export::Format;
 use crate::rank;
+use crate::suite;
 
 /// The options of `summarize`.
 #[derive(Args, Debug)]
@@ -181,6 +183,6 @@ pub struct ReportArgs {
     #[arg(long)]
     pub force: bool,
     /// The files are of the sweeps of this suite: with what has been published, and nothing compared
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = Name(suite::names), hide_possible_values = true)]
     pub suite: Option<String>,
 }

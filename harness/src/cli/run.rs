@@ -6,11 +6,14 @@ use std::time::Duration;
 use clap::Args;
 
 use super::ParameterArgs;
+use super::name::Name;
 use super::number::within;
 use crate::duration;
 use crate::export::Format;
 use crate::percent;
+use crate::platform::board;
 use crate::platform::placement::Pin;
+use crate::suite;
 
 /// The options of the sweep.
 #[derive(Args, Clone, Debug)]
@@ -29,7 +32,8 @@ pub struct RunArgs {
     pub output: OutputArgs,
 
     /// Runs the sweeps of a suite, and says what has been published about the like; see udpbench suites
-    #[arg(long, value_name = "NAME", help_heading = "Parameters", conflicts_with_all = ["ParameterArgs", "pin", "resume", "samples", "format"])]
+    #[arg(long, value_name = "NAME", value_parser = Name(suite::names), hide_possible_values = true, help_heading = "Parameters",
+        conflicts_with_all = ["pin", "resume", "samples", "format"])]
     pub suite: Option<String>,
 
     /// A TOML file with options, such as threads = [1, 2] or quick = true; what is typed comes first
@@ -133,7 +137,9 @@ pub struct PlacementArgs {
         long,
         conflicts_with = "resume",
         value_name = "BOARD",
-        default_value = "auto"
+        default_value = "auto",
+        value_parser = Name(board::names),
+        hide_possible_values = true
     )]
     pub board: String,
 

@@ -13,7 +13,7 @@ use clap::error::ErrorKind;
 use serde::Serialize;
 
 use super::baselines;
-use crate::cli::{Cli, Command, FilesArgs, RunArgs};
+use crate::cli::{self, Cli, Command, FilesArgs, RunArgs};
 use crate::options::Request;
 use crate::options::suite::requests;
 use crate::plan::{Plan, Schedule};
@@ -41,7 +41,7 @@ struct Files<'a> {
 pub fn run(args: &FilesArgs) -> anyhow::Result<ExitCode> {
     let words =
         iter::once(OsStr::new("udpbench")).chain(args.words.iter().map(OsString::as_os_str));
-    let line = match Cli::try_parse_from(words) {
+    let line = match Cli::try_parse_from(cli::spread(words)) {
         Ok(Cli { command: None, run }) => line_of(&run)?,
         Ok(Cli {
             command: Some(Command::Run(run)),

@@ -8,7 +8,7 @@ use clap::Parser;
 use super::Request;
 use crate::ab::log::{FORMAT, Header, Setup, Until};
 use crate::ab::{Pair, Side, pairs};
-use crate::cli::{AbArgs, Cli, RunArgs};
+use crate::cli::{self, AbArgs, Cli, RunArgs};
 use crate::error::UsageError;
 use crate::row::Environment;
 
@@ -79,7 +79,7 @@ fn request(args: &AbArgs, side: Side) -> anyhow::Result<Request> {
     let words = name
         .chain(args.sides.both.iter().cloned())
         .chain(own(args, side));
-    let cli = Cli::try_parse_from(words)?;
+    let cli = Cli::try_parse_from(cli::spread(words))?;
     if cli.command.is_some() {
         let fix = "a side has the options of a sweep, and no command";
         return Err(UsageError::flag("ab", &side, fix).into());

@@ -18,7 +18,9 @@ use crate::{escape, nearest};
 const DEFAULT: &str = "udpbench.toml";
 
 /// The groups of options that a file may hold: not where results go, and not which sweep goes on.
-const GROUPS: [&str; 3] = ["ParameterArgs", "MeasuringArgs", "PlacementArgs"];
+const GROUPS: [&str; 3] = [PARAMETERS, "MeasuringArgs", "PlacementArgs"];
+
+const PARAMETERS: &str = "ParameterArgs";
 
 /// What `--quick` chooses: if it was typed, a file does not override it.
 const QUICK: [&str; 3] = ["duration", "warmup", "soak"];
@@ -58,13 +60,16 @@ struct Entry {
 /// # Errors
 /// Of clap, help among them; of the file: its line, what is wrong with it, and the fix.
 pub fn parse(words: impl IntoIterator<Item = OsString>) -> anyhow::Result<Parsed> {
-    let mut words: Vec<OsString> = words.into_iter().collect();
+    let mut words = cli::spread(words);
     let matches = Cli::command().try_get_matches_from(&words)?;
     let cli = Cli::from_arg_matches(&matches)?;
     let parsed = |cli, config, note: Option<String>| Parsed { cli, config, note };
     let Some((typed, args)) = of_sweep(&matches, &cli) else {
         return Ok(parsed(cli, None, None));
     };
+    if let Some(suite) = &args.suite {
+        refuse_parameters(suite, typed)?;
+    }
     let Some(path) = path(args) else {
         return Ok(parsed(cli, None, None));
     };
@@ -81,7 +86,7 @@ pub fn parse(words: impl IntoIterator<Item = OsString>) -> anyhow::Result<Parsed
     let added: Vec<String> = added.collect();
     let note = format!("options from {}: {}", config.name, added.join(" "));
     let note = Some(note).filter(|_| !is_quiet && !added.is_empty());
-    words.extend(added.iter().map(OsString::from));
+    words.extend(cli::spread(&added));
     let mut cli = Cli::try_parse_from(words)?;
     args_of(&mut cli).from_config = added;
     Ok(parsed(cli, Some(config), note))
@@ -96,6 +101,19 @@ fn of_sweep<'a>(matches: &'a ArgMatches, cli: &'a Cli) -> Option<(&'a ArgMatches
         }
         Some(cli::Command::Plan(args)) => Some((matches.subcommand()?.1, &args.run)),
         Some(_) => None,
+    }
+}
+
+/// A suite says itself what varies. Of clap, the error would name all parameters there are.
+fn refuse_parameters(suite: &str, typed: &ArgMatches) -> Result<(), UsageError> {
+    let command = Cli::command();
+    let mut names = options(&command, &[PARAMETERS]).filter_map(Arg::get_long);
+    match names.find(|name| is_typed(typed, name)) {
+        Some(name) => {
+            let fix = format!("a suite says itself what varies: leave out --{name}");
+            Err(UsageError::flag("--suite", &suite, fix))
+        }
+        None => Ok(()),
     }
 }
 
@@ -177,10 +195,10 @@ impl Config {
     }
 }
 
-/// The options that a file may hold.
-fn options(command: &Command) -> impl Iterator<Item = &Arg> {
-    let groups = command.get_groups();
-    let ids = groups.filter(|group| GROUPS.contains(&group.get_id().as_str()));
+/// The options of some groups, except hidden ones.
+fn options<'a>(command: &'a Command, groups: &[&str]) -> impl Iterator<Item = &'a Arg> {
+    let ids = command.get_groups();
+    let ids = ids.filter(|group| groups.contains(&group.get_id().as_str()));
     let args = ids.flat_map(ArgGroup::get_args);
     let args = args.filter_map(|id| command.get_arguments().find(|arg| arg.get_id() == id));
     args.filter(|arg| !arg.is_hide_set())
@@ -189,8 +207,8 @@ fn options(command: &Command) -> impl Iterator<Item = &Arg> {
 /// What would be typed, which is good.
 fn word(command: &Command, option: &str, value: &DeValue) -> Result<Option<String>, String> {
     let name = |arg: &Arg| arg.get_long().unwrap_or_default().to_owned();
-    let Some(arg) = options(command).find(|arg| name(arg) == option) else {
-        let names: Vec<String> = options(command).map(name).collect();
+    let Some(arg) = options(command, &GROUPS).find(|arg| name(arg) == option) else {
+        let names: Vec<String> = options(command, &GROUPS).map(name).collect();
         let hint = nearest::hint(option, names.iter().map(String::as_str));
         return Err(format!(
             "{option}: no such option; {hint}use those of udpbench --help below Parameters, Measuring and \
@@ -207,7 +225,7 @@ fn word(command: &Command, option: &str, value: &DeValue) -> Result<Option<Strin
                 .ok_or_else(|| { format!("{option}: use a text, a number, or a list of them") })?
         ),
     };
-    match Cli::try_parse_from(["udpbench", &word]) {
+    match Cli::try_parse_from(cli::spread(["udpbench", &word])) {
         // It may be typed.
         Err(error) if error.kind() == ErrorKind::MissingRequiredArgument => Ok(Some(word)),
         Err(error) => {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::Parser;
 
 use super::Request;
-use crate::cli::{Cli, MeasuringArgs, OutputArgs, PlacementArgs, RunArgs};
+use crate::cli::{self, Cli, MeasuringArgs, OutputArgs, PlacementArgs, RunArgs};
 use crate::engines;
 use crate::error::UsageError;
 use crate::log::Log;
@@ -21,7 +21,9 @@ use crate::sys::files::{self, Kind};
 /// # Errors
 /// Options that do not exist.
 pub fn options(sweep: &Sweep, typed: &RunArgs, directory: &Path) -> anyhow::Result<RunArgs> {
-    let cli = Cli::try_parse_from(std::iter::once("udpbench".to_owned()).chain(words(sweep)))?;
+    let cli = Cli::try_parse_from(cli::spread(
+        std::iter::once("udpbench".to_owned()).chain(words(sweep)),
+    ))?;
     if cli.command.is_some() {
         let fix = "a suite has the options of sweeps, and no command";
         return Err(UsageError::flag("--suite", &sweep.name, fix).into());

@@ -155,6 +155,11 @@ pub fn find(place: &'static str, name: &str) -> Result<Suite, UsageError> {
     })
 }
 
+/// The names of all suites of this build.
+pub fn names() -> Vec<&'static str> {
+    TEXTS.iter().map(|(name, _)| name.as_str()).collect()
+}
+
 /// The text of the suite of that name, comments and all.
 pub fn source(name: &str) -> Option<&'static str> {
     let (_, text) = TEXTS.iter().find(|(suite, _)| suite == name)?;

@@ -50,6 +50,11 @@ pub fn find(place: &'static str, name: &str, besides: &str) -> Result<Board, Usa
     })
 }
 
+/// The names of all profiles of this build.
+pub fn names() -> Vec<&'static str> {
+    PROFILES.iter().map(|(name, _)| name.as_str()).collect()
+}
+
 /// The text of the profile of that name, comments and all.
 pub fn source(name: &str) -> Option<&'static str> {
     let (_, text) = PROFILES.iter().find(|(profile, _)| profile == name)?;
