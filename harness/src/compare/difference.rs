@@ -136,10 +136,11 @@ const SPEED_STEP: f64 = 1.0;
 impl Middle {
     fn new(value: f64, deviation_pct: f64, count: f64, step: f64) -> Result<Self, String> {
         if !(value.is_finite() && value > 0.0) {
-            return Err(format!("{value} is not a speed"));
+            // As `Debug` has it, whose tiny numbers are no 300 digits long.
+            return Err(format!("{value:?} is not a speed"));
         }
         if !(deviation_pct.is_finite() && deviation_pct >= 0.0) {
-            return Err(format!("{deviation_pct} is not a scatter"));
+            return Err(format!("{deviation_pct:?} is not a scatter"));
         }
         let of_rounds = stats::error_of_estimate(deviation_pct / 100.0, count);
         let of_rounding = step / value / 12_f64.sqrt();
