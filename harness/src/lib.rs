@@ -34,6 +34,7 @@
 //! | [`packed`] | texts that are compiled in |
 //! | [`escape`] | what a terminal would obey, made visible |
 //! | [`columns`] | tables: which columns there is room for |
+//! | [`digits`] | how many digits a number is worth |
 //! | [`fold`] | lines wider than the terminal, broken at words |
 //! | [`error`] | what the user got wrong |
 //! | [`duration`] | durations, as they are typed and stored |
@@ -56,6 +57,7 @@ pub mod cli;
 pub mod columns;
 pub mod commands;
 pub mod compare;
+pub mod digits;
 pub mod duration;
 pub mod error;
 pub mod escape;

@@ -7,6 +7,7 @@ use super::measure::{By, Measure, Unit};
 use super::over_all::OverAll;
 use super::{BoardRanking, Place, Ranking, Setting, Standing};
 use crate::columns::{Columns, trimmed};
+use crate::digits::decimals;
 use crate::fold;
 
 /// What is to be shown.
@@ -225,15 +226,6 @@ impl Standing {
             _ if value < 1e6 => format!("{value:.0}"),
             _ => format!("{value:.1e}"),
         }
-    }
-}
-
-/// So many that the first digit of half an interval shows, but one at least.
-fn decimals(half_width: f64) -> usize {
-    match half_width {
-        _ if half_width >= 0.1 => 1,
-        _ if half_width >= 0.01 => 2,
-        _ => 3,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::columns::Columns;
 use crate::data::{Connection, Workload};
+use crate::digits::decimals;
 use crate::row::{Row, Status};
 
 /// What a table says about rows of one workload.
@@ -61,7 +62,7 @@ static FLOOD: Layout = Layout {
             number(row.sender_cpu_ns_per_packet, 0),
             number(row.receiver_cpu_ns_per_packet, 0),
         ];
-        row_of(row, row.received_mbps, numbers)
+        row_of(row, received_mbps(row), numbers)
     },
 };
 
@@ -78,15 +79,16 @@ static ASK: Layout = Layout {
     cells: |row| {
         let kreq_s = row.received_pps.map(|pps| pps / 1000.0);
         let lost = row.unanswered_requests;
+        let (p50, low, high) = (row.rtt_p50_us, row.rtt_p50_us_low, row.rtt_p50_us_high);
         let numbers = [
-            half_width_pct(row.rtt_p50_us, row.rtt_p50_us_low, row.rtt_p50_us_high),
+            half_width_pct(p50, low, high),
             number(row.rtt_p90_us, 1),
             number(row.rtt_p99_us, 1),
             number(row.rtt_max_us, 0),
             lost.map_or_else(String::new, |lost| lost.to_string()),
             number(kreq_s, 1),
         ];
-        row_of(row, row.rtt_p50_us, numbers)
+        row_of(row, [p50, low, high], numbers)
     },
 };
 
@@ -107,12 +109,21 @@ static DUPLEX: Layout = Layout {
             half_width,
             kpps,
             loss,
-            number(row.ratio_to_half, 3),
+            estimate([row.ratio_to_half, low, high], 3),
             half_width_pct(row.ratio_to_half, low, high),
         ];
-        row_of(row, row.received_mbps, numbers)
+        row_of(row, received_mbps(row), numbers)
     },
 };
+
+/// With the ends of its interval.
+fn received_mbps(row: &Row) -> [Option<f64>; 3] {
+    [
+        row.received_mbps,
+        row.received_mbps_low,
+        row.received_mbps_high,
+    ]
+}
 
 /// What stands behind the Mb/s of a flood: half the width of their interval, kpps and loss.
 fn throughput(row: &Row) -> [String; 3] {
@@ -121,33 +132,33 @@ fn throughput(row: &Row) -> [String; 3] {
         row.received_pps_low,
         row.received_pps_high,
     );
-    let kpps = pps.map(|pps| pps / 1000.0);
     [
         half_width_pct(pps, low, high),
-        number(kpps, 1),
+        estimate([pps, low, high].map(|pps| Some(pps? / 1000.0)), 1),
         number(row.loss_pct, 2),
     ]
 }
 
 /// What all layouts begin and end with.
-fn row_of<const N: usize>(row: &Row, main: Option<f64>, numbers: [String; N]) -> Vec<String> {
+fn row_of<const N: usize>(row: &Row, main: [Option<f64>; 3], numbers: [String; N]) -> Vec<String> {
     let connection = match row.connection {
         Connection::Connected => "conn",
         Connection::Unconnected => "unconn",
     };
     let main = match row.status {
         Status::Failed => "failed".to_owned(),
-        Status::Interrupted => format!("*{}", number(main, 1)),
-        Status::Ok | Status::Skipped => number(main, 1),
+        Status::Interrupted => format!("*{}", estimate(main, 1)),
+        Status::Ok | Status::Skipped => estimate(main, 1),
     };
+    let (ratio, low, high) = (
+        row.ratio_to_std,
+        row.ratio_to_std_low,
+        row.ratio_to_std_high,
+    );
     let ratio = [
         number(row.cpu_ns_per_packet, 0),
-        number(row.ratio_to_std, 3),
-        half_width_pct(
-            row.ratio_to_std,
-            row.ratio_to_std_low,
-            row.ratio_to_std_high,
-        ),
+        estimate([ratio, low, high], 3),
+        half_width_pct(ratio, low, high),
     ];
     let words = [row.label(), connection.to_owned(), main];
     words.into_iter().chain(numbers).chain(ratio).collect()
@@ -160,6 +171,13 @@ pub fn half_width_pct(median: Option<f64>, low: Option<f64>, high: Option<f64>) 
         Some(width) if width > 99.0 => ">99".to_owned(),
         width => number(width, 1),
     }
+}
+
+/// A value with as many decimals as its interval, which follows it, allows, and `most` at most.
+fn estimate([value, low, high]: [Option<f64>; 3], most: usize) -> String {
+    let half_width = low.zip(high).map(|(low, high)| (high - low) / 2.0);
+    let decimals = half_width.map_or(most, |half_width| decimals(half_width).min(most));
+    number(value, decimals)
 }
 
 /// With so many decimals, or fewer where the number is large: columns have to fit.
