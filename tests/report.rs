@@ -61,7 +61,8 @@ fn the_page_is_one_file_that_asks_nobody_for_anything() {
         page.matches("<svg ").count(),
         page.matches("role=\"img\"").count()
     );
-    assert!(page.matches("<svg ").count() >= 4);
+    let charts = page.matches("<table class=\"tracks\"").count();
+    assert!(charts + page.matches("<svg ").count() >= 8, "{charts}");
 }
 
 /// Their ids, in the order of the page.

@@ -1,8 +1,11 @@
 //! The comparison of files, from [`crate::compare`].
 
+mod picture;
+
 use maud::{Markup, html};
 
-use super::chart::{DotRow, Dots, First, Look, Mark, Shape, key};
+use self::picture::picture;
+use super::chart::key;
 use super::{board, number};
 use crate::compare::table::{self, block, change, connection, interval, value};
 use crate::compare::{
@@ -21,7 +24,7 @@ fn comparisons(base: &Results, new: &[Results]) -> [Comparison; 2] {
     })
 }
 
-/// What became of each other file, in a sentence by speed and one by CPU time.
+/// What became of each other file, by speed and by CPU time.
 pub(super) fn verdicts(files: &[Results]) -> Markup {
     let Some((base, new)) = files.split_first().filter(|(_, new)| !new.is_empty()) else {
         return html! {};
@@ -29,9 +32,11 @@ pub(super) fn verdicts(files: &[Results]) -> Markup {
     let comparisons = comparisons(base, new);
     html! {
         @for (n, file) in new.iter().enumerate() {
-            @let title = title(file, base, files);
-            @for comparison in &comparisons {
-                @if let Some(against) = comparison.files.get(n) { (verdict(comparison.options.by, against, &title)) }
+            @let found = || comparisons.iter().filter_map(|all| Some((all.options.by, all.files.get(n)?)));
+            @let is_worse = found().any(|(_, against)| against.is_worse());
+            p .advice .worse[is_worse] .plain[!is_worse] {
+                b { (title(file, base, files)) "." }
+                @for (by, against) in found() { " " (what(by)) ": " (verdict(by, against)) "." }
             }
         }
     }
@@ -42,9 +47,9 @@ fn title(file: &Results, base: &Results, files: &[Results]) -> String {
     format!("{file} against {base}")
 }
 
-fn verdict(by: By, file: &Against, title: &str) -> Markup {
+fn verdict(by: By, file: &Against) -> String {
     if let Some(why) = file.obstacle() {
-        return html! { p .advice .plain { b { (title) ", not comparable:" } " " (why) "." } };
+        return format!("not comparable, {why}");
     }
     let cases = file.cases.iter().map(|case| &case.verdict);
     let engines = file.engines.iter().map(|engine| &engine.verdict);
@@ -52,11 +57,7 @@ fn verdict(by: By, file: &Against, title: &str) -> Markup {
         table::count(by, cases, "case"),
         table::count(by, engines, "engine"),
     );
-    html! {
-        p .advice .worse[file.is_worse()] .plain[!file.is_worse()] {
-            b { (title) "." } " " (what(by)) ": " (cases) "; " (engines) "."
-        }
-    }
+    format!("{cases}; {engines}")
 }
 
 /// Every other file against the first. `None`: there is only one.
@@ -107,20 +108,6 @@ fn of_engines(by: By, file: &Against) -> Markup {
     if judged.is_empty() {
         return html! { p { "No engine has enough cases to be judged." } };
     }
-    let rows = judged.iter().filter_map(|(engine, change)| {
-        let mark = mark(*change, &engine.verdict)?;
-        Some(DotRow {
-            label: engine.label.clone(),
-            marks: vec![mark],
-        })
-    });
-    let picture = Dots {
-        axis: "change in %",
-        second: None,
-        reference: Some(0.0),
-        caption: &format!("{}: change of each engine", what(by)),
-        first: First::LargestChange,
-    };
     html! {
         p .legend {
             "Each line is a 95 % interval, cut off at the edge of the chart. "
@@ -130,7 +117,7 @@ fn of_engines(by: By, file: &Against) -> Markup {
             (key("r", "┆", "no change"))
         }
         .pair {
-            (picture.draw(rows.collect()))
+            (picture(by, &judged))
             (rows_of_engines(by, &judged))
         }
     }
@@ -254,26 +241,6 @@ fn class(verdict: &Verdict) -> &'static str {
         Verdict::Same | Verdict::Unclear => "c7",
         Verdict::Reference | Verdict::NotComparable(_) => "r",
     }
-}
-
-/// In percent. `None`: it has no place on an axis.
-fn mark(change: Change, verdict: &Verdict) -> Option<Mark> {
-    let (colour, shape) = match verdict {
-        Verdict::Better => (3, Shape::Triangle),
-        Verdict::Worse => (8, Shape::Tip),
-        _ => (7, Shape::Circle),
-    };
-    let percent = |fraction: f64| 100.0 * fraction;
-    Some(Mark {
-        value: Some(percent(change.estimate)).filter(|value| value.is_finite())?,
-        low: Some(percent(change.low)),
-        high: Some(percent(change.high)),
-        look: Look {
-            colour,
-            shape,
-            filled: *verdict != Verdict::Unclear,
-        },
-    })
 }
 
 fn legend(comparison: &Comparison) -> Markup {

@@ -59,9 +59,7 @@ fn speed(points: &[(f64, f64)]) -> Markup {
             "machine drifted. Windows beyond the edge are drawn at the edge. " (drift) " "
             (key("c1", "●", "window")) (key("c2", "━", "median of each twentieth of the time"))
         }
-        .wide tabindex="0" role="region" aria-label="Speed over time" {
-            (figure("Received over time", &picture.draw()))
-        }
+        (figure("Received over time", &picture.draw()))
     }
 }
 
@@ -90,11 +88,7 @@ fn temperature(points: &[(f64, f64)]) -> Markup {
         medians: &medians(points),
         about: &about,
     };
-    html! {
-        .wide tabindex="0" role="region" aria-label="Temperature over time" {
-            (figure("Hottest thermal zone", &picture.draw()))
-        }
-    }
+    figure("Hottest thermal zone", &picture.draw())
 }
 
 /// Seconds since the first window, and the rate in % of the median of the case.

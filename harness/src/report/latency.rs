@@ -9,6 +9,7 @@ use self::load::by_load;
 use self::over_time::over_time;
 use super::cases::{by_block, drawable};
 use super::chart::{LOOKS, Line, Lines, Look, Mark, Over, figure, legend};
+use super::engines;
 use crate::data::{BlockKey, Connection};
 use crate::results::Results;
 use crate::row::Row;
@@ -36,7 +37,7 @@ fn of_file(file: &Results) -> Markup {
             .charts {
                 @let steps = QUANTILES.map(|(name, ..)| name.to_owned());
                 @for (caption, lines) in &tails {
-                    @let picture = Lines { axis: "us", over: TAIL, steps: &steps, caption };
+                    @let picture = Lines { axis: "µs", over: TAIL, steps: &steps, caption };
                     (figure(caption, &html! { p .legend { (legend(lines)) } (picture.draw(lines)) }))
                 }
             }
@@ -57,7 +58,7 @@ const TAIL: Over = Over {
     name: "share of requests",
     axis: "share of requests",
     unit: "",
-    fits: true,
+    is_log: true,
 };
 
 type Quantile = (&'static str, fn(&Row) -> [Option<f64>; 3]);
@@ -96,8 +97,7 @@ fn mark((_, of): &Quantile, row: &Row, look: Look) -> Option<Mark> {
 
 /// A picture for as many engines as can be told apart.
 fn tails(block: &BlockKey, rows: &[&Row]) -> Vec<(String, Vec<Line>)> {
-    let line = |(n, row): (usize, &&Row)| {
-        let look = Look::nth(n);
+    let line = |(row, look): (&&Row, Look)| {
         let marks = QUANTILES.iter().enumerate();
         Line {
             label: name(row),
@@ -107,11 +107,13 @@ fn tails(block: &BlockKey, rows: &[&Row]) -> Vec<(String, Vec<Line>)> {
                 .collect(),
         }
     };
+    let mut rows = rows.to_vec();
+    rows.sort_by_cached_key(|row| engines::order(row));
     let pictures = rows.chunks(LOOKS);
     let picture = |rows: &[&Row]| {
         (
             block.to_string(),
-            rows.iter().enumerate().map(line).collect(),
+            rows.iter().zip(engines::looks(rows)).map(line).collect(),
         )
     };
     pictures.map(picture).collect()
@@ -158,8 +160,8 @@ mod tests {
         let rows = ["std", "tokio"].into_iter().flat_map(engine).collect();
         let page = drawn(rows).expect("there are round trips");
         for text in [
-            "us over share of requests",
-            "us, 50 % over load",
+            "µs over share of requests",
+            "µs, 50 % over load",
             ">10 %<",
             ">50 %<",
             ">90 %<",

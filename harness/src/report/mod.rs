@@ -9,25 +9,33 @@
 //! | `ranking` | the places of all engines, as [`crate::rank`] has them |
 //! | `comparison` | what differs between the files, as [`crate::compare`] has it |
 //! | `published` | what others have measured, beside the sweeps of a suite |
-//! | `latency`, `speed`, `cost`, `drift`, `shares`, `reasons`, `tables` | a section each |
-//! | `chart` | pictures: SVG, with classes that the page's style colours |
-//! | `cases` | which rows go into one picture |
+//! | `charts` | the three charts that are read first: `speed`, `cost` (both of `bars`) and `loss` |
+//! | `latency`, `over_payload`, `drift`, `shares`, `reasons`, `tables` | a section each |
+//! | `chart` | pictures: SVG and tables, with classes that the page's style colours |
+//! | `panels`, `cases` | which rows go into one picture |
+//! | `engines` | the order of engines, and their colours |
 //!
 //! The same results always make the same page, to the byte.
 #![cfg(feature = "report")]
 
+mod bars;
 mod board;
 mod cases;
 mod chart;
+mod charts;
 mod comparison;
 mod cost;
 mod date;
 mod drift;
+mod engines;
 mod figures;
 mod fitness;
 mod latency;
+mod loss;
 mod number;
+mod over_payload;
 mod page;
+mod panels;
 mod published;
 mod ranking;
 mod reasons;

@@ -2,8 +2,9 @@
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
+use super::charts::Charts;
 use super::{
-    board, comparison, cost, drift, fitness, latency, published, ranking, reasons, shares, speed,
+    board, comparison, drift, fitness, latency, over_payload, published, ranking, reasons, shares,
     summary, tables,
 };
 use crate::VERSION;
@@ -28,6 +29,8 @@ fn page_of(files: &[Results], suite: Option<&Suite>) -> String {
         None => title(files),
         Some(suite) => format!("{}{}", suite.title, title(files).trim_start_matches("UDP")),
     };
+    let charts = all_charts(files, suite);
+    let styles: String = charts.iter().map(Charts::style).collect();
     let page = html! {
         (DOCTYPE) (PreEscaped("<!-- a report of udpbench -->"))
         html lang="en" {
@@ -37,7 +40,7 @@ fn page_of(files: &[Results], suite: Option<&Suite>) -> String {
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 title { (title) }
-                style { (PreEscaped(include_str!("page.css"))) }
+                style { (PreEscaped(include_str!("page.css"))) (PreEscaped(styles)) }
             }
             body {
                 a .skip href="#content" { "Skip to the content" }
@@ -47,11 +50,17 @@ fn page_of(files: &[Results], suite: Option<&Suite>) -> String {
                     @if let Some(suite) = suite { p { (suite.about) " From " (suite.source) "." } }
                 }
                 nav aria-label="Contents" {
-                    ul { @for (id, title) in CONTENTS { li { a href={ "#" (id) } { (title) } } } }
+                    ul {
+                        @for (id, title) in contents(files, suite) { li { a href={ "#" (id) } { (title) } } }
+                    }
                 }
                 main #content {
                     section #summary aria-label="Summary" { (summary::summary(files, suite.is_none())) }
-                    (contents(files, suite))
+                    @for (n, charts) in charts.iter().enumerate() {
+                        @let name = suite.and(files.get(n)).map(|file| board::shown(file, files));
+                        (of_files(charts, n, name.as_deref()))
+                    }
+                    (rest(files, suite))
                 }
                 footer {
                     p { "Made by udpbench " (VERSION) ". UDP over loopback, not over a network." }
@@ -64,12 +73,34 @@ fn page_of(files: &[Results], suite: Option<&Suite>) -> String {
     page.into_string()
 }
 
-/// What follows the summary.
-fn contents(files: &[Results], suite: Option<&Suite>) -> Markup {
+/// Files that are compared are laid over each other. The sweeps of a suite are of different things: each has charts
+/// of its own.
+fn all_charts<'a>(files: &'a [Results], suite: Option<&Suite>) -> Vec<Charts<'a>> {
+    let together = if suite.is_some() {
+        1
+    } else {
+        files.len().max(1)
+    };
+    let groups = files.chunks(together).enumerate();
+    groups.map(|(n, files)| Charts::new(files, n)).collect()
+}
+
+/// `name`: of the sweep, in a suite.
+fn of_files(charts: &Charts, n: usize, name: Option<&str>) -> Markup {
     html! {
-        @for section in charts(files) {
-            section aria-labelledby=(section.id) { h2 id=(section.id) { (section.title) } (section.body) }
+        @if let Some(name) = name { h2 id={ "sweep-" (n) } { (name) } }
+        @for (id, title, body) in charts.draw() {
+            section aria-labelledby=(id) {
+                @if name.is_some() { h3 id=(id) { (title) } } @else { h2 id=(id) { (title) } }
+                (body)
+            }
         }
+    }
+}
+
+/// What follows the charts.
+fn rest(files: &[Results], suite: Option<&Suite>) -> Markup {
+    html! {
         h2 #details { "Details" }
         @for section in details(files, suite) {
             section aria-labelledby=(section.id) {
@@ -90,14 +121,26 @@ fn contents(files: &[Results], suite: Option<&Suite>) -> Markup {
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; \
                       img-src data:; base-uri 'none'; form-action 'none'";
 
-/// What the page is made of, after its summary.
-const CONTENTS: [(&str, &str); 5] = [
-    ("speed", "Throughput"),
-    ("cpu", "CPU time"),
-    ("loss", "Loss"),
-    ("details", "Details"),
-    ("appendix", "Appendix"),
-];
+/// Where the reader may go from the top, and what is there.
+fn contents(files: &[Results], suite: Option<&Suite>) -> Vec<(String, String)> {
+    let entry = |(id, title): (&str, &str)| (id.to_owned(), title.to_owned());
+    let charts = [
+        ("speed", "Throughput"),
+        ("cpu", "CPU time"),
+        ("loss", "Loss"),
+    ];
+    let sweeps = files.iter().enumerate();
+    let sweeps = sweeps.map(|(n, file)| (format!("sweep-{n}"), board::shown(file, files)));
+    let charts: Vec<_> = match suite {
+        None => charts.into_iter().map(entry).collect(),
+        Some(_) => sweeps.collect(),
+    };
+    let rest = [("details", "Details"), ("appendix", "Appendix")];
+    charts
+        .into_iter()
+        .chain(rest.into_iter().map(entry))
+        .collect()
+}
 
 struct Section {
     id: &'static str,
@@ -114,15 +157,6 @@ fn section(id: &'static str, title: &'static str, body: Markup) -> Section {
         body,
         is_open: false,
     }
-}
-
-/// What is read first.
-fn charts(files: &[Results]) -> Vec<Section> {
-    vec![
-        section("speed", "Throughput", each(files, speed::charts)),
-        section("cpu", "CPU time per datagram", each(files, cost::cpu)),
-        section("loss", "Loss", each(files, cost::loss)),
-    ]
 }
 
 /// What is folded. A single file has nothing that it could differ from.
@@ -144,8 +178,11 @@ fn details(files: &[Results], suite: Option<&Suite>) -> Vec<Section> {
             })
         })
         .collect();
+    sections.extend([section("ranking", "Ranking", ranking::places(files))]);
+    let over_payload = over_payload::charts(files).map(|charts| each(files, charts));
+    sections
+        .extend(over_payload.map(|charts| section("payload", "Throughput over payload", charts)));
     sections.extend([
-        section("ranking", "Ranking", ranking::places(files)),
         section("drift", "Over time", each(files, drift::charts)),
         section("shares", "Receiver shares", each(files, shares::charts)),
         section(

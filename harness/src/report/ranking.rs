@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::chart::{DotRow, Dots, First, Look, Mark, Shape, key};
+use super::chart::{Drawn, Look, Scale, Shape, Track, Tracks, WHOLE, key};
 use super::number;
 use crate::rank::table::{LEGEND, heading_of};
 use crate::rank::{self, BoardRanking, Measure, OverAll, Place, SettingRanking, Standing, Unit};
@@ -53,36 +53,51 @@ fn caption(over_all: &OverAll) -> String {
 
 fn picture(over_all: &OverAll) -> Markup {
     let standing = &over_all.standing;
-    let (axis, first) = match standing.measure {
-        Measure::Speed => ("received", First::Largest),
-        Measure::Cpu => ("CPU time", First::Smallest),
-    };
-    let is_ratio = standing.unit == Unit::TimesStd;
-    Dots {
-        axis: &format!("{axis}, {}", unit(standing)),
-        second: None,
-        reference: is_ratio.then_some(1.0),
+    let values = || standing.places.iter().map(|place| place.reading.value());
+    let reference = (standing.unit == Unit::TimesStd).then_some(1.0);
+    let most = values().chain(reference).fold(0.0, f64::max);
+    let intervals = standing
+        .places
+        .iter()
+        .filter_map(|place| place.reading.interval());
+    // Where an interval is wide, values stay readable: it ends at the edge.
+    let highs = intervals.map(|(_, high)| high.min(1.5 * most));
+    Tracks {
+        unit: unit(standing),
         caption: &caption(over_all),
-        first,
+        scale: Scale::linear(highs.chain([most])),
+        reference,
     }
-    .draw(standing.places.iter().map(row).collect())
+    .draw(
+        &standing
+            .places
+            .iter()
+            .map(|place| track(standing, place))
+            .collect::<Vec<_>>(),
+    )
 }
 
-fn row(place: &Place) -> DotRow {
+fn track(standing: &Standing, place: &Place) -> Track {
+    let (at, is_first) = (place.reading.value(), place.is_first());
     let interval = place.reading.interval();
-    let mark = Mark {
-        value: place.reading.value(),
-        low: interval.map(|(low, _)| low),
-        high: interval.map(|(_, high)| high),
-        look: Look {
-            colour: if place.is_first() { 3 } else { 1 },
-            shape: Shape::Circle,
-            filled: place.is_first(),
-        },
+    let interval = interval.map(|(low, high)| Drawn::Interval {
+        low,
+        high,
+        class: "",
+        lane: WHOLE,
+    });
+    let look = Look {
+        colour: if is_first { 3 } else { 1 },
+        shape: Shape::Circle,
+        filled: is_first,
     };
-    DotRow {
+    Track {
         label: format!("{} {}", shown(place), place.engine),
-        marks: vec![mark],
+        drawn: interval
+            .into_iter()
+            .chain([Drawn::Mark { at, look }])
+            .collect(),
+        values: vec![(standing.figure(at, &place.reading), String::new())],
     }
 }
 

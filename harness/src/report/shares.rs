@@ -2,9 +2,10 @@
 
 use maud::{Markup, html};
 
-use super::cases::{drawable, grouped};
-use super::chart::{Dots, First, Mark, key};
-use super::speed::{connections, look, per_engine};
+use super::cases::{drawable, grouped, labels};
+use super::chart::{Drawn, Look, Scale, Shape, Track, Tracks, key};
+use super::{engines, number};
+use crate::data::Connection;
 use crate::results::Results;
 use crate::row::Row;
 
@@ -18,29 +19,57 @@ pub(super) fn charts(file: &Results) -> Markup {
     html! {
         p .legend {
             "For each case, the smallest share of the received datagrams that one receiver got. "
-            (connections()) (key("r", "┆", "even shares"))
+            (key("c1", "●", "connected")) (key("c2", "○", "unconnected")) (key("r", "┆", "even shares"))
         }
-        .charts {
+        .facets {
             @for (receivers, rows) in counts {
-                (Dots {
-                    axis: "% of datagrams received",
-                    second: None,
-                    reference: Some(100.0 / receivers as f64),
+                @let even = 100.0 / receivers as f64;
+                (Tracks {
+                    unit: "%",
                     caption: &format!("{receivers} receivers"),
-                    first: First::LargestShare,
-                }.draw(per_engine(&rows, smallest)))
+                    scale: Scale::linear(rows.iter().filter_map(|row| smallest(row)).chain([even])),
+                    reference: Some(even),
+                }.draw(&tracks(rows)))
             }
         }
     }
 }
 
-fn smallest(row: &Row) -> Vec<Mark> {
-    let value = row.receiver_share_min_pct.and_then(drawable);
-    let mark = value.map(|value| Mark {
-        value,
-        low: None,
-        high: None,
-        look: look(row.connection),
-    });
-    mark.into_iter().collect()
+fn smallest(row: &Row) -> Option<f64> {
+    row.receiver_share_min_pct.and_then(drawable)
+}
+
+/// An engine's cases on one line, and the smallest share of all.
+fn tracks(mut rows: Vec<&Row>) -> Vec<Track> {
+    rows.sort_by_cached_key(|row| engines::order(row));
+    let track = |label: String| {
+        let own = rows.iter().filter(|row| row.label() == label);
+        let shares = own.filter_map(|row| Some((smallest(row)?, look(row.connection))));
+        let shares: Vec<(f64, Look)> = shares.collect();
+        let least = shares
+            .iter()
+            .map(|(share, _)| *share)
+            .min_by(f64::total_cmp);
+        Track {
+            label,
+            drawn: shares
+                .into_iter()
+                .map(|(at, look)| Drawn::Mark { at, look })
+                .collect(),
+            values: least
+                .map(|least| (number::plain(least), String::new()))
+                .into_iter()
+                .collect(),
+        }
+    };
+    labels(&rows).into_iter().map(track).collect()
+}
+
+fn look(connection: Connection) -> Look {
+    let is_connected = connection == Connection::Connected;
+    Look {
+        colour: if is_connected { 1 } else { 2 },
+        shape: Shape::Circle,
+        filled: is_connected,
+    }
 }

@@ -50,9 +50,9 @@ fn quality(file: &Results, files: &[Results]) -> Markup {
     html! {
         span class=(class) aria-hidden="true" { (sign) }
         " Quality" (of_which) ": " b { (quality.grade) }
-        @if !reasons.is_empty() { ". " (reasons.join("; ")) }
+        @if !reasons.is_empty() { ": " (reasons.join("; ")) }
         @else if let Some(pct) = quality.half_width_pct {
-            ". Half of the 95 % intervals are within ± " (format!("{pct:.1}")) " %"
+            ": half of the 95 % intervals are within ± " (format!("{pct:.1}")) " %"
         }
     }
 }

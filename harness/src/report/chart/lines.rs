@@ -29,8 +29,8 @@ pub(in crate::report) struct Over {
     pub(in crate::report) axis: &'static str,
     /// The unit, after a step.
     pub(in crate::report) unit: &'static str,
-    /// Whether the values may lie so far apart that the axis is better not begun at 0.
-    pub(in crate::report) fits: bool,
+    /// Whether the axis of the values is logarithmic.
+    pub(in crate::report) is_log: bool,
 }
 
 /// An engine and its values, each with the index of its step.
@@ -60,8 +60,8 @@ impl Lines<'_> {
     pub(in crate::report) fn draw(&self, lines: &[Line]) -> Markup {
         let marks = lines.iter().flat_map(|line| &line.marks);
         let values = marks.flat_map(|(_, mark)| [Some(mark.value), mark.high]);
-        let scale = if self.over.fits {
-            Scale::fitting(values.flatten().collect::<Vec<f64>>())
+        let scale = if self.over.is_log {
+            Scale::logarithmic(values.flatten().collect::<Vec<f64>>())
         } else {
             Scale::linear(values.flatten())
         };

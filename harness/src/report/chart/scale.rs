@@ -3,9 +3,9 @@
 use crate::report::cases::drawable;
 use crate::report::number;
 
-/// An axis: linear with 0 on it, or logarithmic where values are far apart.
+/// An axis, linear or logarithmic: that is a choice of the kind of chart, and never of its values.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Scale {
+pub(in crate::report) struct Scale {
     low: f64,
     high: f64,
     /// From tick to tick, where the axis is linear.
@@ -16,8 +16,6 @@ pub(super) struct Scale {
 /// A tick's share of its axis, from 0 to 1, and its label.
 pub(super) type Tick = (f64, String);
 
-/// From this ratio of the largest to the smallest on, a linear axis squeezes the small ones.
-const FAR_APART: f64 = 6.0;
 /// A linear axis is not shorter, and a logarithmic one does not begin below.
 const SMALLEST: f64 = 1e-6;
 /// A linear axis has at most so many steps, and two more where its ends are rounded outwards.
@@ -35,7 +33,7 @@ const LOG_TICKS: [(&[f64], usize); 6] = [
 
 impl Scale {
     /// Linear, with 0 and all values on it.
-    pub(super) fn linear(values: impl IntoIterator<Item = f64>) -> Self {
+    pub(in crate::report) fn linear(values: impl IntoIterator<Item = f64>) -> Self {
         let values = values.into_iter();
         let drawable = values.filter(|value| drawable(value.abs()).is_some());
         let (low, high) = drawable.fold((0.0_f64, 0.0_f64), |(low, high), value| {
@@ -60,20 +58,20 @@ impl Scale {
         }
     }
 
-    /// Logarithmic if the values are far apart and none is 0, else linear.
-    pub(super) fn fitting(values: impl IntoIterator<Item = f64> + Clone) -> Self {
+    /// Logarithmic, unless there is no value or one is 0.
+    pub(in crate::report) fn logarithmic(values: impl IntoIterator<Item = f64> + Clone) -> Self {
         let drawable = values.clone().into_iter().filter_map(drawable);
         let (low, high) = drawable.fold((f64::INFINITY, 0.0_f64), |(low, high), value| {
             (low.min(value), high.max(value))
         });
-        if low < SMALLEST || high < low * FAR_APART {
+        if low < SMALLEST || high < low {
             return Self::linear(values);
         }
         Self {
             // A little room for the marks at both ends.
             low: low / 1.15,
             high: high * 1.15,
-            step: 0.0,
+            step: nice_step((high - low).max(low * 0.2)),
             is_log: true,
         }
     }
@@ -85,27 +83,8 @@ impl Scale {
         Self { high, ..self }
     }
 
-    /// The same in a unit of which the values are so many times as many.
-    pub(super) fn times(self, factor: f64) -> Self {
-        let (low, high) = (self.low * factor, self.high * factor);
-        let step = nice_step(high - low);
-        // As many ticks on both sides of 0 may leave room for the one at 0 only.
-        let is_beyond = step > high.max(-low) * (1.0 + ROUNDING);
-        let step = if is_beyond {
-            nice_step((high - low) / 2.0)
-        } else {
-            step
-        };
-        Self {
-            low,
-            high,
-            step,
-            ..self
-        }
-    }
-
     /// The share of the axis below a value, from 0 to 1; what is beyond an end is at that end.
-    pub(super) fn share(&self, value: f64) -> f64 {
+    pub(in crate::report) fn share(&self, value: f64) -> f64 {
         let share = if self.is_log {
             (value.max(self.low) / self.low).ln() / (self.high / self.low).ln()
         } else {
@@ -116,12 +95,17 @@ impl Scale {
     }
 
     pub(super) fn ticks(&self) -> Vec<Tick> {
+        self.ticks_as(number::short)
+    }
+
+    /// With their numbers written so.
+    pub(super) fn ticks_as(&self, shown: impl Fn(f64) -> String) -> Vec<Tick> {
         let values = if self.is_log {
             self.log_ticks()
         } else {
             self.linear_ticks()
         };
-        let tick = |value| (self.share(value), number::short(value));
+        let tick = |value| (self.share(value), shown(value));
         values.into_iter().map(tick).collect()
     }
 
@@ -143,9 +127,10 @@ impl Scale {
                 .collect()
         };
         let mut choices = LOG_TICKS.into_iter().map(ticks);
-        choices
-            .find(|ticks| ticks.len() <= MOST_LOG_TICKS)
-            .unwrap_or_default()
+        let found = choices.find(|ticks| ticks.len() <= MOST_LOG_TICKS);
+        found
+            .filter(|ticks| ticks.len() > 2)
+            .unwrap_or_else(|| self.linear_ticks())
     }
 }
 
@@ -187,46 +172,27 @@ mod tests {
     }
 
     #[test]
-    fn another_unit_has_round_numbers_of_its_own_at_the_same_places() {
-        let scale = Scale::linear([750_000.0]);
-        let megabits = scale.times(0.0024);
-        assert_eq!(labels(&scale), "0 200k 400k 600k 800k");
-        assert_eq!(labels(&megabits), "0 500 1k 1.5k");
-        assert!((scale.share(300_000.0) - megabits.share(720.0)).abs() < 1e-9);
-        assert_eq!(
-            labels(&Scale::linear([-168.0, 112.0]).times(0.0201)),
-            "-4 -2 0 2 4"
-        );
-        let far_apart = Scale::fitting([1e5, 1e6]);
-        assert_eq!(labels(&far_apart), "100k 200k 500k 1M");
-        assert_eq!(labels(&far_apart.times(0.0024)), "500 1k 2k");
-        let (one, same) = (far_apart.share(2e5), far_apart.times(0.0024).share(480.0));
-        assert!((one - same).abs() < 1e-9);
-    }
-
-    #[test]
     fn no_values_equal_values_and_zeros_have_an_axis_too() {
         for values in [vec![], vec![0.0], vec![0.0, 0.0], vec![f64::NAN]] {
             assert_eq!(labels(&Scale::linear(values.clone())), "0 0.5 1");
-            assert_eq!(Scale::fitting(values.clone()), Scale::linear(values));
+            assert_eq!(Scale::logarithmic(values.clone()), Scale::linear(values));
         }
-        for scale in [Scale::linear([5.0, 5.0]), Scale::fitting([5.0])] {
-            assert_eq!(labels(&scale), "0 2 4 6");
-            assert!((scale.share(3.0) - 0.5).abs() < 1e-9);
-        }
+        let scale = Scale::linear([5.0, 5.0]);
+        assert_eq!(labels(&scale), "0 2 4 6");
+        assert!((scale.share(3.0) - 0.5).abs() < 1e-9);
         assert_eq!(labels(&Scale::between(7.0, 7.0)), "7 7.5 8");
         assert_eq!(Scale::linear([0.0]).up_to(0.0), Scale::linear([0.0]));
     }
 
     #[test]
-    fn values_far_apart_have_a_logarithmic_axis_unless_one_is_zero() {
-        assert_eq!(labels(&Scale::fitting([250.0, 1900.0])), "500 1k 2k");
-        assert_eq!(labels(&Scale::fitting([1.0, 90.0])), "1 3 10 30 100");
-        assert_eq!(labels(&Scale::fitting([1e-6, 1e15])), "1.0e-6 1 1M 1T");
-        assert!(!Scale::fitting([250.0, 500.0]).is_log);
-        assert!(!Scale::fitting([0.0, 250.0, 1900.0]).is_log);
+    fn a_logarithmic_axis_is_linear_only_if_a_value_is_zero() {
+        assert_eq!(labels(&Scale::logarithmic([1.0, 90.0])), "1 3 10 30 100");
+        assert_eq!(labels(&Scale::logarithmic([1e-6, 1e15])), "1.0e-6 1 1M 1T");
+        assert_eq!(labels(&Scale::logarithmic([50.0, 60.0])), "45 50 55 60 65");
+        assert!(Scale::logarithmic([5.0]).is_log);
+        assert!(!Scale::logarithmic([0.0, 250.0, 1900.0]).is_log);
         // Equal ratios are equal distances, and 0 is at the lower end.
-        let scale = Scale::fitting([10.0, 1000.0]);
+        let scale = Scale::logarithmic([10.0, 1000.0]);
         let (low, high) = (scale.share(10.0), scale.share(1000.0));
         assert!((scale.share(100.0) - f64::midpoint(low, high)).abs() < 1e-9);
         assert!(scale.share(0.0) < 1e-9);
@@ -239,13 +205,11 @@ mod tests {
                 prop_oneof![proptest::num::f64::ANY, -1e3..1e3, 0.0..1e7], 0..9,
             ),
         ) {
-            let scales = [Scale::linear, Scale::fitting].map(|scale| scale(values.clone()));
+            let scales = [Scale::linear, Scale::logarithmic].map(|scale| scale(values.clone()));
             for scale in scales {
                 let ticks = scale.ticks();
                 prop_assert!((2..=7).contains(&ticks.len()), "{scale:?}");
                 prop_assert!(ticks.windows(2).all(|two| two[0].0 < two[1].0), "{scale:?}");
-                let in_bits = scale.times(8.0 * 300.0 / 1e6).ticks();
-                prop_assert!((2..=7).contains(&in_bits.len()), "{in_bits:?}: {scale:?}");
                 if !scale.is_log {
                     prop_assert_eq!((ticks[0].0, ticks[ticks.len() - 1].0), (0.0, 1.0));
                 }

@@ -95,7 +95,8 @@ impl Area {
             g text-anchor="end" {
                 @for (share, label) in y { (text((left - 6.0, self.at(0.0, *share).1), label)) }
             }
-            (self.along(bottom + 12.0, x))
+            // As low as that, the first label is beside none of the left edge.
+            (self.along(bottom + 15.0, x))
         }
     }
 

@@ -22,7 +22,7 @@ pub(in crate::report) struct TimeSeries<'a> {
     pub(in crate::report) about: &'a str,
 }
 
-const WIDTH: f64 = 640.0;
+const WIDTH: f64 = 400.0;
 const AREA: Area = Area {
     left: 48.0,
     right: WIDTH - 16.0,

@@ -7,6 +7,7 @@ use maud::{Markup, html};
 use super::{QUANTILES, Quantile, mark, name};
 use crate::data::BlockKey;
 use crate::report::chart::{LOOKS, Line, Lines, Look, Over, figure, legend};
+use crate::report::engines;
 use crate::row::Row;
 
 /// Cases that differ in engine and rate alone.
@@ -20,7 +21,7 @@ const LOAD: Over = Over {
     name: "load",
     axis: "load",
     unit: "",
-    fits: true,
+    is_log: true,
 };
 
 /// An engine, and its rows by step.
@@ -41,15 +42,14 @@ impl Loads<'_> {
                 @let (half, rare) = (Self::lines(engines, half), Self::lines(engines, rare));
                 (figure(&self.caption, &html! {
                     p .legend { (legend(&half)) }
-                    (picture("us, 50 %").draw(&half)) (picture("us, 99 %").draw(&rare))
+                    (picture("µs, 50 %").draw(&half)) (picture("µs, 99 %").draw(&rare))
                 }))
             }
         }
     }
 
     fn lines(engines: &[Loaded], quantile: &Quantile) -> Vec<Line> {
-        let line = |(n, (label, rows)): (usize, &Loaded)| {
-            let look = Look::nth(n);
+        let line = |((label, rows), look): (&Loaded, Look)| {
             let marks = rows
                 .iter()
                 .filter_map(|(step, row)| Some((*step, mark(quantile, row, look)?)));
@@ -59,7 +59,9 @@ impl Loads<'_> {
                 marks: marks.collect(),
             }
         };
-        engines.iter().enumerate().map(line).collect()
+        let firsts = engines.iter().filter_map(|(_, rows)| Some(rows.first()?.1));
+        let looks = engines::looks(&firsts.collect::<Vec<_>>());
+        engines.iter().zip(looks).map(line).collect()
     }
 }
 
@@ -90,18 +92,19 @@ pub(super) fn by_load(rows: &[Row]) -> Vec<Loads<'_>> {
         let mut steps: Vec<String> = loads.iter().map(|(_, step, _)| step.clone()).collect();
         steps.dedup();
         (steps.len() > 1).then(|| {
-            let mut engines: Vec<Loaded> = Vec::new();
+            let mut found: Vec<Loaded> = Vec::new();
             for (_, step, row) in &loads {
                 let at = steps.iter().position(|one| one == step).unwrap_or_default();
-                match engines.iter_mut().find(|(label, _)| *label == name(row)) {
+                match found.iter_mut().find(|(label, _)| *label == name(row)) {
                     Some((_, rows)) => rows.push((at, row)),
-                    None => engines.push((name(row), vec![(at, row)])),
+                    None => found.push((name(row), vec![(at, row)])),
                 }
             }
+            found.sort_by_cached_key(|(_, rows)| rows.first().map(|(_, row)| engines::order(row)));
             Loads {
                 caption: block.to_string(),
                 steps,
-                engines,
+                engines: found,
             }
         })
     });

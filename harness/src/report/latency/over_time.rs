@@ -35,7 +35,7 @@ pub(super) fn over_time(file: &Results) -> Markup {
                 }
             }
         }
-        @for (case, samples) in shown { (figure(case, &series(case, samples))) }
+        .charts { @for (case, samples) in shown { (figure(case, &series(case, samples))) } }
     }
 }
 
@@ -58,12 +58,12 @@ fn series(case: &str, samples: &[&Sample]) -> Markup {
     let (longest, halves) = (points(1.0), points(0.5));
     let most = longest.iter().map(|point| point.1).fold(0.0, f64::max);
     let about = format!(
-        "Round trips over time, {case}: the longest of {}, up to {} us.",
+        "Round trips over time, {case}: the longest of {}, up to {} µs.",
         number::counted(longest.len(), "window"),
         number::short(most)
     );
     let picture = TimeSeries {
-        axis: "us",
+        axis: "µs",
         points: &longest,
         range: (0.0, most),
         medians: &halves,

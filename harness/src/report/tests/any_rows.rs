@@ -87,6 +87,18 @@ fn positive() -> impl Strategy<Value = f64> {
 
 /// Every coordinate is a number, every mark is inside its picture, every class has a style.
 fn is_sound(page: &str) -> Result<(), TestCaseError> {
+    for name in ["left:", "width:"] {
+        for value in page.split(name).skip(1) {
+            let Some((share, _)) = value.split_once('%').filter(|(share, _)| share.len() < 9)
+            else {
+                continue;
+            };
+            if let Ok(share) = share.parse::<f64>() {
+                prop_assert!((0.0..=100.0).contains(&share), "{name}{share}");
+            }
+            prop_assert!(!share.contains("NaN") && !share.contains("inf"), "{share}");
+        }
+    }
     for svg in page.split("<svg").skip(1) {
         let picture = svg.split("</svg>").next().unwrap_or_default();
         let size = values(picture, "viewBox")[0];

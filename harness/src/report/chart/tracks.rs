@@ -1,0 +1,235 @@
+//! Engines one below the other, with bars or marks beside them on one axis, and their values: a table whose middle
+//! column is drawn. The browser lays its words out, so none is cut or covers another, however narrow the window.
+
+use maud::{Markup, html};
+
+use super::mark::Look;
+use super::scale::Scale;
+use crate::report::number;
+
+/// A table of them.
+#[derive(Clone, Debug)]
+pub(in crate::report) struct Tracks<'a> {
+    /// The unit of the values.
+    pub(in crate::report) unit: &'a str,
+    /// What the values are of.
+    pub(in crate::report) caption: &'a str,
+    /// Linear.
+    pub(in crate::report) scale: Scale,
+    /// Where a dashed line is to be.
+    pub(in crate::report) reference: Option<f64>,
+}
+
+/// An engine.
+#[derive(Clone, Debug)]
+pub(in crate::report) struct Track {
+    pub(in crate::report) label: String,
+    pub(in crate::report) drawn: Vec<Drawn>,
+    /// A line for each: a value, and its interval or what else is to be known of it.
+    pub(in crate::report) values: Vec<(String, String)>,
+}
+
+/// What is beside the label.
+#[derive(Clone, Debug)]
+pub(in crate::report) enum Drawn {
+    /// From one value to another, of this class besides `bar`; in which of so many lanes, one below the other.
+    Bar {
+        from: f64,
+        to: f64,
+        class: String,
+        lane: (usize, usize),
+    },
+    /// Of this class, if any.
+    Interval {
+        low: f64,
+        high: f64,
+        class: &'static str,
+        lane: (usize, usize),
+    },
+    Mark {
+        at: f64,
+        look: Look,
+    },
+}
+
+/// The only lane, of one.
+pub(in crate::report) const WHOLE: (usize, usize) = (0, 1);
+
+impl Tracks<'_> {
+    /// Draws them in their order.
+    pub(in crate::report) fn draw(&self, tracks: &[Track]) -> Markup {
+        let ticks = self.scale.ticks_as(number::plain);
+        // The first and the last have room on a phone; the values are in the table.
+        let ends = ticks.first().into_iter().chain(ticks.last());
+        let step = ticks.get(1).map_or(100.0, |second| percent(second.0));
+        html! {
+            table .tracks style={ "--step:" (step) "%" } {
+                caption { (self.caption) }
+                thead .unseen {
+                    tr { th scope="col" { "engine" } th scope="col" { "drawn" } th scope="col" { (self.unit) } }
+                }
+                tbody { @for track in tracks { (self.track(track)) } }
+                tfoot aria-hidden="true" {
+                    tr {
+                        td {}
+                        td {
+                            .axis {
+                                @for (share, label) in ends {
+                                    span style={ "left:" (percent(*share)) "%" } class=(edge(*share)) { (label) }
+                                }
+                            }
+                        }
+                        td { (self.unit) }
+                    }
+                }
+            }
+        }
+    }
+
+    // Without end tags, which HTML does not need: large sweeps have thousands.
+    fn track(&self, track: &Track) -> Markup {
+        html! {
+            tr;
+            th scope="row" { (track.label) }
+            td;
+            .plot aria-hidden="true" {
+                @if let Some(value) = self.reference { s style=(self.left(value)) {} }
+                @for drawn in &track.drawn { (self.drawn(drawn)) }
+            }
+            td;
+            @for (n, (value, about)) in track.values.iter().enumerate() {
+                @if n > 0 { br; }
+                (value) @if !about.is_empty() { " " small { (about) } }
+            }
+        }
+    }
+
+    fn drawn(&self, drawn: &Drawn) -> Markup {
+        match drawn {
+            Drawn::Bar {
+                from,
+                to,
+                class,
+                lane,
+            } => html! {
+                i class=(class) style={ (self.between(*from, *to)) (in_lane(*lane)) } {}
+            },
+            Drawn::Interval {
+                low,
+                high,
+                class,
+                lane,
+            } => html! {
+                u class=[Some(*class).filter(|class| !class.is_empty())] style={ (self.between(*low, *high)) (in_lane(*lane)) } {}
+            },
+            Drawn::Mark { at, look } => html! {
+                b class=(look.colour()) style=(self.left(*at)) { (look.sign()) }
+            },
+        }
+    }
+
+    fn left(&self, value: f64) -> String {
+        format!("left:{}%", percent(self.scale.share(value)))
+    }
+
+    fn between(&self, low: f64, high: f64) -> String {
+        let (from, to) = (self.scale.share(low), self.scale.share(high));
+        format!(
+            "left:{}%;width:{}%",
+            percent(from),
+            percent((to - from).max(0.0))
+        )
+    }
+}
+
+/// Where on the axis a label is, beside its tick.
+fn edge(share: f64) -> &'static str {
+    match share {
+        share if share < 0.1 => "first",
+        share if share > 0.9 => "last",
+        _ => "middle",
+    }
+}
+
+fn in_lane((n, of): (usize, usize)) -> String {
+    if of < 2 {
+        return String::new();
+    }
+    let height = 1.0 / of as f64;
+    format!(
+        ";top:{}%;height:{}%",
+        percent(n as f64 * height),
+        percent(height)
+    )
+}
+
+/// To a hundredth of a percent. Adding 0 takes the sign from a zero.
+fn percent(share: f64) -> f64 {
+    (share * 10_000.0).round() / 100.0 + 0.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bars_intervals_marks_and_the_reference_share_one_axis() {
+        let tracks = Tracks {
+            unit: "kpps",
+            caption: "1 thread",
+            scale: Scale::linear([390.0]),
+            reference: Some(100.0),
+        };
+        let bar = |to: f64, lane| Drawn::Bar {
+            from: 0.0,
+            to,
+            class: "c1".to_owned(),
+            lane,
+        };
+        let interval = Drawn::Interval {
+            low: 180.0,
+            high: 220.0,
+            class: "pale",
+            lane: WHOLE,
+        };
+        let mark = Drawn::Mark {
+            at: 100.0,
+            look: Look::nth(2),
+        };
+        let track = Track {
+            label: "<b>".to_owned(),
+            drawn: vec![bar(200.0, WHOLE), interval, bar(900.0, (1, 2)), mark],
+            values: vec![("200".to_owned(), "±10 %".to_owned())],
+        };
+        let drawn = tracks.draw(&[track]).into_string().replace("><", ">\n<");
+        let drawn = drawn.replace(">\n</", "></");
+        insta::assert_snapshot!(drawn, @r#"
+        <table class="tracks" style="--step:25%">
+        <caption>1 thread</caption>
+        <thead class="unseen">
+        <tr>
+        <th scope="col">engine</th>
+        <th scope="col">drawn</th>
+        <th scope="col">kpps</th></tr></thead>
+        <tbody>
+        <tr>
+        <th scope="row">&lt;b&gt;</th>
+        <td>
+        <div class="plot" aria-hidden="true">
+        <s style="left:25%"></s>
+        <i class="c1" style="left:0%;width:50%"></i>
+        <u class="pale" style="left:45%;width:10%"></u>
+        <i class="c1" style="left:0%;width:100%;top:50%;height:50%"></i>
+        <b class="c3" style="left:25%">■</b></div>
+        <td>200 <small>±10 %</small></tbody>
+        <tfoot aria-hidden="true">
+        <tr>
+        <td></td>
+        <td>
+        <div class="axis">
+        <span style="left:0%" class="first">0</span>
+        <span style="left:100%" class="last">400</span></div></td>
+        <td>kpps</td></tr></tfoot></table>
+        "#);
+    }
+}
