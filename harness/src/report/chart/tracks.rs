@@ -65,6 +65,7 @@ impl Tracks<'_> {
         html! {
             table .tracks style={ "--step:" (step) "%" } {
                 caption { (self.caption) }
+                colgroup { col; col; col; }
                 thead .unseen {
                     tr { th scope="col" { "engine" } th scope="col" { "drawn" } th scope="col" { (self.unit) } }
                 }
@@ -206,6 +207,10 @@ mod tests {
         insta::assert_snapshot!(drawn, @r#"
         <table class="tracks" style="--step:25%">
         <caption>1 thread</caption>
+        <colgroup>
+        <col>
+        <col>
+        <col></colgroup>
         <thead class="unseen">
         <tr>
         <th scope="col">engine</th>
