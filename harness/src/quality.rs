@@ -104,9 +104,11 @@ fn reasons(cases: &[&Row]) -> Vec<String> {
     ));
     counts.push((count(&has_none), "no interval".to_owned()));
     counts.sort_by_key(|(count, _)| Reverse(*count));
-    let all = cases.len();
     let counts = counts.into_iter().filter(|(count, _)| *count > 0);
-    let counts = counts.map(|(count, what)| format!("{what} ({count} of {all} cases)"));
+    let counts = counts.map(|(count, what)| match cases.len() {
+        1 => what,
+        all => format!("{what} ({count} of {all} cases)"),
+    });
     counts.collect()
 }
 
@@ -268,7 +270,7 @@ mod tests {
             received_pps_low: None,
             ..row(1.0, &[])
         };
-        assert_eq!(shown(&[published]), "poor: no interval (1 of 1 cases)");
+        assert_eq!(shown(&[published]), "poor: no interval");
         let skipped = Row {
             status: Status::Skipped,
             ..row(1.0, &[])
