@@ -34,6 +34,7 @@ pub(super) fn compared(
     let comparison = compare(base, &new, Options::default());
     refuse_nothing(&comparison, std::iter::once(base).chain(&new))?;
     let text = table::draw(&comparison, Detail::Changes, width());
+    let text = format!("\n{text}");
     if progress.outputs.to_stdout && !progress.quiet {
         strip_str(&text).to_string().lines().for_each(say);
     } else if !progress.quiet {
