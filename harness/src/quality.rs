@@ -34,7 +34,8 @@ pub struct Quality {
     pub grade: Grade,
     /// Why it is not good, the most frequent first. Empty: it is.
     pub reasons: Vec<String>,
-    /// Half of the median width of the rates' intervals, in percent of the rate. `None`: no rate has an interval.
+    /// Half of the median width of the intervals of rates, or of round trips at given rates, in percent. `None`: there
+    /// is no interval.
     pub half_width_pct: Option<f64>,
 }
 
@@ -72,18 +73,25 @@ fn grade(cases: &[&Row], half_width_pct: Option<f64>) -> Grade {
     let are_any = |doubts: &[Doubt], row: &Row| doubts.iter().any(|doubt| doubt.is_of(row));
     let count = |doubts| cases.iter().filter(|row| are_any(doubts, row)).count();
     match half_width_pct {
-        _ if 4 * count(&DOUBTS) > cases.len() => Grade::Poor,
+        _ if 4 * count(&DOUBTS[1..]) > cases.len() => Grade::Poor,
         Some(pct) if pct <= GOOD_PCT && count(&DOUBTS[..GRAVE]) == 0 => Grade::Good,
         Some(pct) if pct <= FAIR_PCT => Grade::Fair,
         _ => Grade::Poor,
     }
 }
 
-/// Half of the interval of a case's rate, in percent of the rate.
+/// Half of the interval of a case's rate, in percent of the rate; of its round trips, where the rate was given.
 fn half_width_pct(row: &Row) -> Option<f64> {
-    let width = row.received_pps_high? - row.received_pps_low?;
-    let rate = row.received_pps.filter(|&rate| rate > 0.0)?;
-    Some(50.0 * width / rate)
+    let (middle, low, high) = match row.rate_asked_rps {
+        None => (
+            row.received_pps,
+            row.received_pps_low,
+            row.received_pps_high,
+        ),
+        Some(_) => (row.rtt_p50_us, row.rtt_p50_us_low, row.rtt_p50_us_high),
+    };
+    let middle = middle.filter(|&middle| middle > 0.0)?;
+    Some(50.0 * (high? - low?) / middle)
 }
 
 /// With the number of their cases, the most frequent first; of equally many, in the order of [`DOUBTS`].
@@ -137,11 +145,24 @@ impl Doubt {
 }
 
 /// So many of [`DOUBTS`] are grave: one such case is too many for a good run.
-const GRAVE: usize = 6;
+const GRAVE: usize = 7;
 
 /// Warnings of what a case is (threads that share CPUs) are no doubts of its number, nor is the load before the
-/// start: if it lasts, windows show it.
-const DOUBTS: [Doubt; 7] = [
+/// start: if it lasts, windows show it. The first holds for all cases alike, and so says less of each.
+const DOUBTS: [Doubt; 8] = [
+    Doubt {
+        what: "the machine is not set up to measure (udpbench check)",
+        evidence: Evidence::Warnings(&[
+            "the cpufreq governor is ",
+            "this control group grants ",
+            "net.core.rmem_max grants ",
+            "RPS hands packets of lo ",
+            "conntrack tracks datagrams",
+            "the firmware reports ",
+            "the kernel throttles a CPU",
+            "the temperature is ",
+        ]),
+    },
     Doubt {
         what: "failed",
         evidence: Evidence::Status(Status::Failed),
@@ -244,6 +265,28 @@ mod tests {
         let few = "intervals of 5 rounds cover 93.8 %, not 95 %";
         assert_eq!(with(2, few), "good");
         assert!(with(3, few).starts_with("poor: fewer than six rounds"));
+    }
+
+    #[test]
+    fn a_machine_that_is_not_set_up_is_not_good_and_not_poor_for_that_alone() {
+        let governor = row(1.0, &["the cpufreq governor is ondemand"]);
+        let shown = shown(&[governor.clone(), governor]);
+        assert!(
+            shown.starts_with("fair: the machine is not set up"),
+            "{shown}"
+        );
+    }
+
+    #[test]
+    fn where_the_rate_was_given_round_trips_decide() {
+        let asked = Row {
+            rate_asked_rps: Some(1000.try_into().expect("in range")),
+            rtt_p50_us: Some(50.0),
+            rtt_p50_us_low: Some(40.0),
+            rtt_p50_us_high: Some(60.0),
+            ..row(0.1, &[])
+        };
+        assert_eq!(Quality::of(&[asked]).grade, Grade::Poor);
     }
 
     #[test]

@@ -78,7 +78,7 @@ fn noise(standing: &Standing) -> Option<String> {
     match widest {
         _ if widest <= NEEDED_PCT => None,
         // It is not symmetric any more.
-        _ if widest > 99.0 => Some("more than +-99 %".to_owned()),
+        _ if widest > 99.0 => Some("+-99 % or more".to_owned()),
         _ => Some(format!("+-{widest:.0} %")),
     }
 }

@@ -72,7 +72,11 @@ impl Bars {
                     lane: lane(n, files),
                 });
             }
-            values.push((number::plain(value), about(value, interval, (n, files))));
+            let mut about = about(value, interval, (n, files));
+            if row.status != Status::Ok {
+                about = format!("{about} {}", row.status);
+            }
+            values.push((number::plain(value), about.trim_start().to_owned()));
         }
         if values.is_empty() {
             let row = engine.runs.iter().flatten().next();

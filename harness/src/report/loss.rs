@@ -12,11 +12,15 @@ pub(super) const ABOUT: &str = "Datagrams sent and not received, in % of those s
 
 /// Panels without loss are only named.
 pub(super) fn draw(facets: &[Facet], panel: &str) -> Markup {
-    let loses = |facet: &&Facet| {
-        let mut engines = facet.engines.iter();
-        engines.any(|engine| engine.values(loss).any(|(_, _, pct)| pct > 0.0))
+    let most = |facet: &Facet| {
+        let engines = facet.engines.iter().map(points);
+        let all = engines.flat_map(|engine| engine.points);
+        all.map(|((_, pct), _)| pct).reduce(f64::max)
     };
-    let (with, without): (Vec<&Facet>, Vec<&Facet>) = facets.iter().partition(loses);
+    let (known, unknown): (Vec<&Facet>, Vec<&Facet>) =
+        facets.iter().partition(|facet| most(facet).is_some());
+    let (with, without): (Vec<&Facet>, Vec<&Facet>) =
+        known.into_iter().partition(|facet| most(facet) > Some(0.0));
     let values = |value: fn(&Row) -> Option<f64>| -> Vec<f64> {
         let engines = with.iter().flat_map(|facet| &facet.engines);
         let values = engines.flat_map(|engine| engine.values(value));
@@ -27,9 +31,13 @@ pub(super) fn draw(facets: &[Facet], panel: &str) -> Markup {
         Scale::logarithmic(values(kpps)),
         Scale::linear(values(loss)),
     ];
-    let without: Vec<&str> = without.iter().map(|facet| facet.name.as_str()).collect();
+    let names = |facets: &[&Facet]| {
+        let names: Vec<&str> = facets.iter().map(|facet| facet.name.as_str()).collect();
+        names.join("; ")
+    };
     html! {
-        @if !without.is_empty() { p { "No loss, " (panel) ": " (without.join("; ")) "." } }
+        @if !without.is_empty() { p { "No loss, " (panel) ": " (names(&without)) "." } }
+        @if !unknown.is_empty() { p { "Not measured, " (panel) ": " (names(&unknown)) "." } }
         .charts { @for facet in with { (of_facet(facet, panel, axes)) } }
     }
 }

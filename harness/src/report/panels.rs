@@ -77,10 +77,10 @@ impl<'a> Panels<'a> {
     /// What is shown at first: the panel with the most measured cases, of several the first.
     pub(super) fn first(&self) -> (usize, usize) {
         let size = |facets: &Vec<Facet>| {
-            facets
-                .iter()
-                .map(|facet| facet.engines.len())
-                .sum::<usize>()
+            let engines = facets.iter().flat_map(|facet| &facet.engines);
+            engines
+                .filter(|engine| engine.runs.iter().flatten().any(|row| is_measured(row)))
+                .count()
         };
         let mut panels = self
             .all
@@ -147,13 +147,24 @@ fn facets<'a>(rows: Vec<(usize, &'a Row)>, files: usize) -> Vec<Facet<'a>> {
             ..row.block()
         };
         let label = line_label(row);
-        let key = (engines::order(row), label.clone());
-        let engine = facets.entry(block).or_default().entry(key);
-        let engine = engine.or_insert_with(|| Engine {
-            label,
-            colour: engines::colour(engines::group(row)),
-            runs: vec![None; files],
-        });
+        let engines = facets.entry(block).or_default();
+        // A case may be there twice, when runs were merged.
+        let mut nth = 1;
+        let engine = loop {
+            let key = (engines::order(row), label.clone(), nth);
+            let engine = engines.entry(key).or_insert_with(|| Engine {
+                label: match nth {
+                    1 => label.clone(),
+                    _ => format!("{label} ({nth})"),
+                },
+                colour: engines::colour(engines::group(row)),
+                runs: vec![None; files],
+            });
+            if engine.runs[file].is_none() {
+                break engine;
+            }
+            nth += 1;
+        };
         engine.runs[file] = Some(row);
     }
     let facets = facets.into_iter().map(|(block, engines)| Facet {

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::outputs::Outputs;
+use super::progress::Progress;
 use crate::plan::Until;
 use crate::quality::Quality;
 use crate::rank::table::counted;
@@ -11,16 +12,16 @@ use crate::results::Results;
 use crate::row::{EndedBy, Row, Status};
 
 /// The lines; none where no case was measured.
-pub(super) fn of(until: Option<Until>, rows: &[Row], outputs: &Outputs) -> String {
+pub(super) fn of(until: Option<Until>, progress: &Progress) -> String {
+    let (rows, outputs) = (&progress.rows, &progress.outputs);
     if rows.iter().all(|row| row.status == Status::Skipped) {
         return String::new();
     }
     let mut lines = claims(rows);
     let quality = Quality::of(rows);
-    let warnings: usize = rows.iter().map(|row| row.warnings.len()).sum();
-    let shown = match warnings {
+    let shown = match progress.hidden_warnings() {
         0 => String::new(),
-        _ => format!(" (--warnings shows {})", counted(warnings, "warning")),
+        warnings => format!(" (--warnings shows {})", counted(warnings, "warning")),
     };
     lines.push(format!("quality  {quality}{shown}"));
     let found = [until.and_then(|until| gave_up(until, rows)), verified(rows)];
@@ -30,8 +31,11 @@ pub(super) fn of(until: Option<Until>, rows: &[Row], outputs: &Outputs) -> Strin
     format!("\n{}\n", lines.join("\n"))
 }
 
-/// What to use.
+/// What to use. Where rates were given, the table of round trips is the answer.
 fn claims(rows: &[Row]) -> Vec<String> {
+    if rows.iter().any(|row| row.rate_asked_rps.is_some()) {
+        return Vec::new();
+    }
     let results = Results {
         rows: rows.to_vec(),
         ..Results::default()
@@ -53,7 +57,10 @@ fn claims(rows: &[Row]) -> Vec<String> {
 
 /// How many cases `--until` could not get as narrow as was asked.
 fn gave_up(until: Until, rows: &[Row]) -> Option<String> {
-    let is_late = |row: &&Row| row.ended_by == EndedBy::MaxTime.name();
+    // It ends a block, of which some cases may be narrow enough.
+    let is_late = |row: &&Row| {
+        row.ended_by == EndedBy::MaxTime.name() && !row.is_narrow(until.half_width_pct)
+    };
     let late = rows.iter().filter(is_late).count();
     (late > 0).then(|| {
         format!(

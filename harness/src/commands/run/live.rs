@@ -109,7 +109,9 @@ impl Live {
         let Some(estimate) = rival.estimate else {
             return line;
         };
-        let speed = format!("{:.1} kpps", estimate.middle / 1000.0);
+        let kpps = estimate.middle / 1000.0;
+        let decimals = usize::from(kpps < 1e4);
+        let speed = format!("{kpps:.decimals$} kpps");
         let half = half_width_pct(estimate);
         let half = half.map(|half| match half {
             half if half > 99.0 => ">99%".to_owned(),

@@ -114,6 +114,9 @@ pub(super) fn sweep_of(
     let until = replay.header().schedule.until;
     let program = Some(Path::new(THIS_PROGRAM));
     let ending = sweep::run(replay, &unable, program, interrupt, &mut progress);
+    if !matches!(ending, Ok(Ending::Complete)) {
+        progress.show_warnings();
+    }
     progress.finish(draw);
     // What there is goes out however the sweep ended, and why it ended is what is said.
     let finished = progress.outputs.finish();
@@ -143,7 +146,7 @@ pub(super) fn sweep_of(
         Ending::Complete => {
             let outcome = outcome(&progress.rows);
             let compared = against::compared(base.as_ref(), &progress, outcome);
-            let answer = answer::of(until, &progress.rows, &progress.outputs);
+            let answer = answer::of(until, &progress);
             progress.present(&fold::text(&answer, width().into()));
             if args.output.quiet && !progress.outputs.to_stdout {
                 say(&progress.outputs.shown);

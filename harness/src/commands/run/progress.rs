@@ -26,13 +26,13 @@ pub(super) struct Progress {
     screen: Option<Screen>,
     pulse: Pulse,
     pub(super) quiet: bool,
-    warnings: bool,
+    shows_warnings: bool,
 }
 
 impl Progress {
     /// Of a sweep that has so many windows already.
     pub(super) fn new(outputs: Outputs, args: &OutputArgs, header: &Header, windows: u64) -> Self {
-        let (quiet, warnings) = (args.quiet, args.warnings);
+        let (quiet, shows_warnings) = (args.quiet, args.warnings);
         let schedule = &header.schedule;
         let bar = ProgressBar::new(schedule.windows(&header.plan).max(windows));
         let (screen, bar) = if quiet {
@@ -57,8 +57,19 @@ impl Progress {
             screen,
             pulse,
             quiet,
-            warnings,
+            shows_warnings,
         }
+    }
+
+    /// Without an answer, nothing else would say that there are any.
+    pub(super) fn show_warnings(&mut self) {
+        self.shows_warnings = true;
+    }
+
+    /// How many warnings the table left out.
+    pub(super) fn hidden_warnings(&self) -> usize {
+        let all = self.rows.iter().map(|row| row.warnings.len()).sum();
+        if self.shows_warnings { 0 } else { all }
     }
 
     /// Takes the progress away and shows the table that `draw` makes of all rows: with what warns in them only where
@@ -68,7 +79,7 @@ impl Progress {
         if let Some(screen) = &self.screen {
             screen.clear();
         }
-        if self.warnings {
+        if self.shows_warnings {
             self.present(&draw(&self.rows, width()));
         } else {
             let without_warnings = |row: &Row| Row {

@@ -143,8 +143,13 @@ fn thousands_received(row: &Row) -> Option<f64> {
     row.received_pps.map(|pps| pps / 1000.0)
 }
 
+/// With a decimal where there is room for it: `99999` is as wide as `100k`, with its blank.
 fn one_decimal(value: Option<f64>) -> String {
-    number(value, 1)
+    match value {
+        Some(value) if value >= 9_999_500.0 => format!("{:.0}M", value / 1e6),
+        Some(value) if value >= 99_999.5 => format!("{:.0}k", value / 1e3),
+        value => number(value, 1),
+    }
 }
 
 fn unanswered(row: &Row) -> String {
@@ -186,4 +191,19 @@ fn remarks(row: &Row) -> String {
         remarks.push("overload".to_owned());
     }
     remarks.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_has_five_columns_at_most() {
+        let rates = [0.0, 9.96, 99_999.0, 99_999.9, 123_456.0, 9_999_999.0, 2e9];
+        let shown = rates.map(|rate| one_decimal(Some(rate)));
+        assert_eq!(
+            shown.each_ref().map(String::as_str),
+            ["0.0", "10.0", "99999", "100k", "123k", "10M", "2000M"]
+        );
+    }
 }

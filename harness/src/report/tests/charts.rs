@@ -97,3 +97,33 @@ fn a_case_without_a_number_says_why() {
     let line = line.split("<tr>").next().unwrap_or_default();
     assert!(line.contains("<small>failed</small>"), "{line}");
 }
+
+#[test]
+fn a_case_that_is_there_twice_has_two_lines() {
+    let page = page_of(vec![ordinary_row(), ordinary_row()]);
+    let label = ordinary_row().label();
+    let lines = [label.clone(), format!("{label} (2)")];
+    for line in lines {
+        let line = format!("<th scope=\"row\">{line}</th>");
+        assert_eq!(count(section(&page, "speed"), &line), 1, "{line}");
+    }
+}
+
+#[test]
+fn what_was_not_measured_is_not_without_loss() {
+    let skipped = Row {
+        status: Status::Skipped,
+        received_pps: None,
+        loss_pct: None,
+        ip: Ip::V6,
+        ..ordinary_row()
+    };
+    let lossless = Row {
+        loss_pct: Some(0.0),
+        ..ordinary_row()
+    };
+    let page = page_of(vec![lossless, skipped]);
+    let loss = section(&page, "loss");
+    assert_eq!(count(loss, "No loss, "), 1, "{loss}");
+    assert_eq!(count(loss, "Not measured, "), 1, "{loss}");
+}
