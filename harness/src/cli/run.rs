@@ -72,7 +72,7 @@ pub struct MeasuringArgs {
     pub until: Option<f64>,
 
     /// Time limit of --until, for all cases together [default: 10m]
-    #[arg(long, conflicts_with = "resume", value_name = "TIME", value_parser = duration::parse, requires = "until")]
+    #[arg(long, conflicts_with = "resume", value_name = "TIME", value_parser = duration::parse)]
     pub max_time: Option<Duration>,
 
     /// Traffic before each window opens [default: as the board profile says, mostly 50ms]

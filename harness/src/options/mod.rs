@@ -11,7 +11,7 @@ pub mod watch;
 use std::time::Duration;
 
 pub use self::resume_check::{Again, again};
-use crate::cli::RunArgs;
+use crate::cli::{MeasuringArgs, RunArgs};
 use crate::engines::{self, Entry};
 use crate::error::UsageError;
 use crate::log::{FORMAT, Header};
@@ -105,10 +105,7 @@ impl Request {
         let schedule = Schedule {
             settings,
             rounds,
-            until: args.measuring.until.map(|half_width_pct| Until {
-                half_width_pct,
-                max_time: args.measuring.max_time.unwrap_or(DEFAULT_MAX_TIME),
-            }),
+            until: until(&args.measuring)?,
             verify: args.measuring.verify,
             soak: args
                 .measuring
@@ -175,6 +172,22 @@ fn rounds(args: &RunArgs) -> u32 {
     let fitting = u32::try_from(fitting).unwrap_or(DEFAULT_ROUNDS);
     let default = fitting.clamp(FEWEST_ROUNDS, DEFAULT_ROUNDS);
     args.measuring.rounds.unwrap_or(default)
+}
+
+/// A file may have the one, and the command line the other.
+fn until(args: &MeasuringArgs) -> Result<Option<Until>, UsageError> {
+    match (args.until, args.max_time) {
+        (Some(half_width_pct), max_time) => Ok(Some(Until {
+            half_width_pct,
+            max_time: max_time.unwrap_or(DEFAULT_MAX_TIME),
+        })),
+        (None, None) => Ok(None),
+        (None, Some(max_time)) => Err(UsageError::flag(
+            "--max-time",
+            &humantime::format_duration(max_time),
+            "it limits --until: add that, such as --until 1%",
+        )),
+    }
 }
 
 fn window(args: &RunArgs, rounds: u32) -> Result<Duration, UsageError> {
