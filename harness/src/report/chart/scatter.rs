@@ -31,9 +31,8 @@ const AREA: Area = Area {
     top: 26.0,
     bottom: 216.0,
 };
-/// Half of the height of a name, and the width of a letter, in pixels of the picture.
+/// Half of the height of a name, in pixels of the picture.
 const HALF_LINE: f64 = 8.0;
-const LETTER: f64 = 7.6;
 /// From the middle of a point to its name, or to another point's.
 const MARGIN: f64 = 7.0;
 
@@ -98,7 +97,7 @@ fn named(
 ) -> (Vec<(Point, String)>, Vec<String>) {
     let (mut names, mut unnamed) = (Vec::new(), Vec::new());
     for (point, points) in places.iter().filter(|(_, points)| is_wanted(points)) {
-        let width = points.label.chars().count() as f64 * LETTER;
+        let width = width_of(&points.label);
         let free = beside(*point, width).into_iter().find(|place| {
             let name = rectangle(*place, width);
             is_inside(name) && !taken.iter().any(|other| meet(name, *other))
@@ -112,6 +111,15 @@ fn named(
         }
     }
     (names, unnamed)
+}
+
+/// Of a name, in pixels of the picture: that of the wider of usual fonts, DejaVu Sans at 12 pixels, or a little more.
+fn width_of(name: &str) -> f64 {
+    let letter = |letter| match letter {
+        'm' | 'w' | 'M' | 'W' | '>' => 11.8,
+        _ => 7.7,
+    };
+    name.chars().map(letter).sum()
 }
 
 /// The left ends of a name beside a point.
@@ -193,6 +201,6 @@ mod tests {
             .expect("before it");
         let x = x.rsplit(" x=\"").next().and_then(|x| x.split('"').next());
         let x: f64 = x.expect("a place").parse().expect("a number");
-        assert!(x + 16.0 * LETTER < WIDTH, "{x}");
+        assert!(x + width_of("tokio-exhaustive") < WIDTH, "{x}");
     }
 }
