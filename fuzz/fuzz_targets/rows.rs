@@ -10,7 +10,7 @@ fuzz_target!(|bytes: &[u8]| {
     let Ok(results) = Results::from_csv("any.csv", bytes) else {
         return;
     };
-    table::draw(&results.rows);
+    table::draw(&results.rows, 60);
     if results.rows.is_empty() {
         // Nothing to write, not even a header.
         return;
