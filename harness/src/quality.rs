@@ -9,7 +9,7 @@ use crate::stats;
 /// From the best to the worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Grade {
-    /// No case failed, was contaminated or unsteady, and half of the intervals are within ± 3 %.
+    /// The machine is set up, no case failed, was contaminated or unsteady, and half of the intervals are within ± 3 %.
     Good,
     /// Half of the intervals are within ± 10 %, and at most a quarter of the cases are in doubt.
     Fair,
