@@ -18,14 +18,30 @@ fn of_interface(interface: &InterfaceAddress) -> Option<IpAddr> {
     if !flags.contains(InterfaceFlags::IFF_UP) || flags.contains(InterfaceFlags::IFF_LOOPBACK) {
         return None;
     }
+    address_of(interface).filter(|address| match address {
+        IpAddr::V4(_) => true,
+        IpAddr::V6(address) => !is_of_one_link(address),
+    })
+}
+
+fn address_of(interface: &InterfaceAddress) -> Option<IpAddr> {
     let address = interface.address.as_ref()?;
     let v4 = address.as_sockaddr_in().map(|it| IpAddr::from(it.ip()));
     let v6 = || address.as_sockaddr_in6().map(SockaddrIn6::ip);
-    v4.or_else(|| v6().filter(|it| !is_of_one_link(it)).map(IpAddr::from))
+    v4.or_else(|| v6().map(IpAddr::from))
 }
 
 fn is_of_one_link(address: &Ipv6Addr) -> bool {
     address.segments()[0] & 0xffc0 == 0xfe80
+}
+
+/// The interface that has this address, such as `eth0`. `None`: no interface has it.
+pub fn interface_of(address: IpAddr) -> Option<String> {
+    let mut all = getifaddrs().into_iter().flatten();
+    let found = all.find(|interface| address_of(interface) == Some(address))?;
+    // A label of ifconfig, such as `eth0:1`, is no interface (ip-address(8)).
+    let name = found.interface_name.split(':').next()?;
+    Some(name.to_owned())
 }
 
 #[cfg(test)]
@@ -40,6 +56,14 @@ mod tests {
             assert!(!address.is_loopback(), "{address}");
             UdpSocket::bind((address, 0)).unwrap_or_else(|error| panic!("{address}: {error}"));
         }
+    }
+
+    #[test]
+    fn an_address_is_found_at_its_interface() {
+        let loopback = interface_of(std::net::Ipv4Addr::LOCALHOST.into());
+        assert_eq!(loopback.as_deref(), Some("lo"));
+        let documentation = "192.0.2.1".parse().expect("an address");
+        assert_eq!(interface_of(documentation), None);
     }
 
     #[test]

@@ -4,6 +4,9 @@ use std::fs;
 
 use serde::{Deserialize, Serialize};
 
+use super::protocols;
+use super::softnet::{self, Softnet};
+
 /// What this network namespace, and the backlog queues of this machine, have discarded before any socket saw
 /// it: counters since boot, to be held against an earlier reading.
 ///
@@ -38,7 +41,7 @@ impl Discards {
         let read = |path| fs::read_to_string(path).unwrap_or_default();
         Self {
             ip: snmp_discards(&read("/proc/net/snmp")) + snmp6_discards(&read("/proc/net/snmp6")),
-            backlog: backlog_drops(&read("/proc/net/softnet_stat")),
+            backlog: backlog_drops(&softnet::read()),
         }
     }
 
@@ -59,21 +62,22 @@ impl Discards {
     }
 }
 
-/// Whether no packet waits for a CPU's softirq. `None` where the kernel does not say: the 12th column of
-/// `/proc/net/softnet_stat` came with Linux 5.7.
+/// Whether no packet waits for a CPU's softirq. `None` where the kernel does not say.
 pub fn backlog_is_empty() -> Option<bool> {
-    all_waiting(&fs::read_to_string("/proc/net/softnet_stat").ok()?).map(|waiting| waiting == 0)
+    all_waiting(&softnet::read()).map(|waiting| waiting == 0)
 }
 
-fn all_waiting(softnet: &str) -> Option<u64> {
-    let of_cpu = |line: &str| u64::from_str_radix(line.split_whitespace().nth(11)?, 16).ok();
-    softnet.lines().map(of_cpu).sum()
+fn all_waiting(softnet: &[Softnet]) -> Option<u64> {
+    if softnet.is_empty() {
+        return None;
+    }
+    softnet.iter().map(|cpu| cpu.waiting.map(u64::from)).sum()
 }
 
 /// What counts packets that were discarded, or rejected with a message to their sender, by the protocol.
 const COUNTERS: [(&str, &[&str]); 2] = [
-    ("Ip:", &["InDiscards", "OutDiscards", "ReasmFails"]),
-    ("Icmp:", &["InDestUnreachs"]),
+    ("Ip", &["InDiscards", "OutDiscards", "ReasmFails"]),
+    ("Icmp", &["InDestUnreachs"]),
 ];
 
 /// The same for IPv6.
@@ -84,42 +88,24 @@ const COUNTERS_V6: [&str; 4] = [
     "Icmp6InDestUnreachs",
 ];
 
-/// A pair of lines for each protocol, names first, values second.
 fn snmp_discards(text: &str) -> u64 {
-    let of_protocol = |(protocol, counters): (&str, &[&str])| {
-        let mut lines = text.lines().filter(|line| line.starts_with(protocol));
-        let (Some(names), Some(values)) = (lines.next(), lines.next()) else {
-            return 0;
-        };
-        let columns = names.split_whitespace().zip(values.split_whitespace());
-        columns
-            .filter(|(name, _)| counters.contains(name))
-            .filter_map(|(_, value)| value.parse::<u64>().ok())
-            .sum()
+    let is_one = |protocol: &str, name: &str| {
+        let mut of_protocol = COUNTERS.iter().filter(|(named, _)| *named == protocol);
+        of_protocol.any(|(_, counters)| counters.contains(&name))
     };
-    COUNTERS.into_iter().map(of_protocol).sum()
+    let all = protocols::counters(text);
+    let ours = all.filter(|&(protocol, name, _)| is_one(protocol, name));
+    ours.map(|(_, _, value)| value).sum()
 }
 
-/// One name and value per line.
 fn snmp6_discards(text: &str) -> u64 {
-    text.lines()
-        .filter_map(|line| {
-            let mut fields = line.split_whitespace();
-            let name = fields.next()?;
-            fields
-                .next()?
-                .parse::<u64>()
-                .ok()
-                .filter(|_| COUNTERS_V6.contains(&name))
-        })
-        .sum()
+    let all = protocols::counters_v6(text);
+    let ours = all.filter(|(name, _)| COUNTERS_V6.contains(name));
+    ours.map(|(_, value)| value).sum()
 }
 
-/// Second column, in hexadecimal, of each CPU's line: packets that found the backlog full
-/// (`net.core.netdev_max_backlog`).
-fn backlog_drops(text: &str) -> Vec<u32> {
-    let of_cpu = |line: &str| u32::from_str_radix(line.split_whitespace().nth(1)?, 16).ok();
-    text.lines().filter_map(of_cpu).collect()
+fn backlog_drops(softnet: &[Softnet]) -> Vec<u32> {
+    softnet.iter().map(|cpu| cpu.dropped).collect()
 }
 
 #[cfg(test)]
@@ -134,18 +120,19 @@ mod tests {
         let snmp6 = "Ip6InReceives 9\nIp6InDiscards 1\nIp6ReasmFails 20\nUdp6InErrors 5\n";
         assert_eq!(snmp6_discards(snmp6), 21);
         let softnet = "00000100 00000002 00000000\n00000100 0000000a 00000000\n";
-        assert_eq!(backlog_drops(softnet), [2, 10]);
+        assert_eq!(backlog_drops(&softnet::parse(softnet)), [2, 10]);
     }
 
     #[test]
     fn what_is_missing_counts_as_nothing() {
         assert_eq!(snmp_discards("Ip:"), 0);
         assert_eq!(snmp6_discards("Ip6InDiscards"), 0);
-        assert_eq!(backlog_drops("zz"), [0; 0]);
+        assert_eq!(backlog_drops(&softnet::parse("zz")), [0; 0]);
     }
 
     #[test]
     fn packets_wait_where_any_cpu_has_some() {
+        let all_waiting = |text: &str| all_waiting(&softnet::parse(text));
         let line = |waiting| format!("{}{waiting:08x} 00000001\n", "00000007 ".repeat(11));
         assert_eq!(all_waiting(&line(0)), Some(0));
         assert_eq!(all_waiting(&[line(0), line(10)].concat()), Some(10));

@@ -1,0 +1,201 @@
+//! Which of a driver's own counters (`ethtool -S`) count lost packets.
+
+use serde::{Deserialize, Serialize};
+
+/// The way that a packet was on when it was lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Way {
+    /// On its way in.
+    In,
+    /// On its way out.
+    Out,
+}
+
+/// Whether a counter of this name counts lost packets. `None`: it does not, or nobody here knows.
+///
+/// Names that repeat the kernel's own counters (`rx_dropped`) are not among them, nor what counts events
+/// (`rx_buf_unav_irq`) or contains another (`rx0_hw_drop_overruns`).
+pub fn way(name: &str) -> Option<Way> {
+    let is_like = |patterns: &[&str]| patterns.iter().any(|pattern| fits(name, pattern));
+    if is_like(IN) {
+        Some(Way::In)
+    } else if is_like(OUT) {
+        Some(Way::Out)
+    } else {
+        None
+    }
+}
+
+/// Lost packets among what `Ethtool::statistics` returned, by those names: in and out.
+pub fn drops(statistics: &[(String, u64)]) -> (u64, u64) {
+    let of_way = |wanted| {
+        let counters = statistics.iter();
+        let ours = counters.filter(|(name, _)| way(name) == Some(wanted));
+        ours.fold(0_u64, |sum, (_, value)| sum.wrapping_add(*value))
+    };
+    (of_way(Way::In), of_way(Way::Out))
+}
+
+/// Names in `drivers/net` of Linux 6.18. `#` stands for a number.
+const IN: &[&str] = &[
+    // bcmgenet
+    "rbuf_ovflow_cnt",
+    "rbuf_err_cnt",
+    "alloc_rx_buff_failed",
+    "rx_fcs",
+    "rx_align",
+    // macb
+    "rx_frame_check_sequence_errors",
+    "rx_length_field_frame_errors",
+    "rx_symbol_errors",
+    "rx_alignment_errors",
+    "rx_resource_errors",
+    "rx_overruns",
+    "rx_oversize_frames",
+    "rx_undersize_frames",
+    "rx_jabbers",
+    "rx_ip_header_checksum_errors",
+    "rx_udp_checksum_errors",
+    // lan78xx
+    "RX FCS Errors",
+    "RX Alignment Errors",
+    "Rx Fragment Errors",
+    "RX Jabber Errors",
+    "RX Undersize Frame Errors",
+    "RX Oversize Frame Errors",
+    "RX Dropped Frames",
+    // r8169
+    "rx_missed",
+    "align_errors",
+    // stmmac
+    "rx_missed_cntr",
+    "mmc_rx_crc_error",
+    "mmc_rx_align_error",
+    "mmc_rx_run_error",
+    "mmc_rx_jabber_error",
+    "mmc_rx_fifo_overflow",
+    "mmc_rx_length_error",
+    "mmc_rx_watchdog_error",
+    // fec
+    "IEEE_rx_drop",
+    "IEEE_rx_crc",
+    "IEEE_rx_align",
+    "IEEE_rx_macerr",
+    // cpsw and am65-cpsw
+    "Rx CRC Errors",
+    "Rx Align/Code Errors",
+    "Oversize Rx Frames",
+    "Rx Jabbers",
+    "Undersize (Short) Rx Frames",
+    "Rx Fragments",
+    "Rx Start of Frame Overruns",
+    "Rx Middle of Frame Overruns",
+    "Rx DMA Overruns",
+    "rx_align_code_errors",
+    "rx_bottom_fifo_drop",
+    "rx_top_of_fifo_drop",
+    "ale_drop",
+    "ale_overrun_drop",
+    // virtio_net and veth
+    "rx#_drops",
+    "rx_queue_#_drops",
+    "rx#_hw_drops",
+    // mvneta
+    "rx_discard",
+    "rx_overrun",
+    "bad_crc_event",
+    "mac_receive_error",
+    "skb_alloc_error",
+];
+
+const OUT: &[&str] = &[
+    // bcmgenet
+    "tx_dma_failed",
+    "tx_realloc_tsb_failed",
+    "tx_late_col",
+    "tx_excess_col",
+    // macb
+    "tx_underrun",
+    "tx_excessive_collisions",
+    "tx_late_collisions",
+    // lan78xx
+    "TX FCS Errors",
+    "TX Excess Deferral Errors",
+    "TX Carrier Errors",
+    "TX Excessive Collision",
+    "TX Late Collisions",
+    // r8169 (tx_underrun: above)
+    "tx_aborted",
+    // stmmac
+    "mmc_tx_underflow_error",
+    "mmc_tx_latecol",
+    "mmc_tx_exesscol",
+    "mmc_tx_carrier_error",
+    "mmc_tx_excessdef",
+    // fec
+    "IEEE_tx_drop",
+    "IEEE_tx_macerr",
+    "IEEE_tx_lcol",
+    "IEEE_tx_excol",
+    // cpsw and am65-cpsw
+    "Excessive Collisions",
+    "Late Collisions",
+    "Tx Underrun",
+    "tx_pri#_drop",
+    // virtio_net and veth
+    "tx#_hw_drops",
+    "tx_queue_#_xdp_xmit_errors",
+    // mvneta
+    "internal_mac_transmit_err",
+    "late_collision",
+];
+
+/// Whether a name is that of the pattern, in which `#` stands for digits.
+fn fits(name: &str, pattern: &str) -> bool {
+    let Some((before, after)) = pattern.split_once('#') else {
+        return name == pattern;
+    };
+    let between = name
+        .strip_prefix(before)
+        .and_then(|rest| rest.strip_suffix(after));
+    between.is_some_and(|digits| {
+        !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_in_names_are_passed_over() {
+        assert!(fits("rx_queue_12_drops", "rx_queue_#_drops"));
+        assert!(!fits("rx_queue__drops", "rx_queue_#_drops"));
+        assert!(!fits("rx_queue_x_drops", "rx_queue_#_drops"));
+        assert!(!fits("rx0_hw_drop_overruns", "rx#_hw_drops"));
+    }
+
+    #[test]
+    fn no_name_is_of_both_ways() {
+        for name in IN {
+            assert!(!OUT.contains(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_others_count_already_is_not_counted() {
+        let statistics = [
+            ("rx_dropped", 1000),
+            ("rx_errors", 1000),
+            ("tx_dropped", 1000),
+            ("rx_no_buffer_count", 1000),
+            ("some_new_errors", 1000),
+            ("rbuf_ovflow_cnt", 7),
+            ("rx_queue_0_drops", 20),
+            ("tx_pri3_drop", 5),
+        ];
+        let statistics = statistics.map(|(name, value)| (name.to_owned(), value));
+        assert_eq!(drops(&statistics), (27, 5));
+    }
+}

@@ -1,0 +1,170 @@
+//! What the kernel counts at a network interface (`struct rtnl_link_stats64`, linux/if_link.h).
+
+use std::io;
+
+use nix::net::if_::if_nametoindex;
+use serde::{Deserialize, Serialize};
+
+use super::netlink::{Route, Scope, attributes, read_u32, read_u64, text};
+
+/// An interface, as RTM_GETLINK describes it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Link {
+    /// What it counted.
+    pub statistics: LinkStatistics,
+    /// How often its carrier came or went. `None`: before Linux 3.15.
+    pub carrier_changes: Option<u32>,
+    /// Its root queueing discipline, such as `mq`.
+    pub qdisc: Option<String>,
+    /// The kind of one that is software, such as `veth`.
+    pub kind: Option<String>,
+    /// The largest packet that it takes, in bytes.
+    pub mtu: Option<u32>,
+}
+
+/// Counters of an interface since it was made. Drivers on 32-bit kernels may keep 32 bits of each.
+///
+/// The kernel's documentation keeps `dropped`, `errors` and `missed` apart: no packet is in two of them. The kinds
+/// of errors are part of `errors`, but for `over` and `fifo`, which count events that need not be packets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LinkStatistics {
+    /// Packets received.
+    pub rx_packets: u64,
+    /// Packets sent.
+    pub tx_packets: u64,
+    /// Bytes received.
+    pub rx_bytes: u64,
+    /// Bytes sent.
+    pub tx_bytes: u64,
+    /// Bad packets received.
+    pub rx_errors: u64,
+    /// Packets that could not be sent.
+    pub tx_errors: u64,
+    /// Received and not processed: no memory, no protocol that wants it (`__netif_receive_skb_core`), a full
+    /// backlog (`enqueue_to_backlog`).
+    pub rx_dropped: u64,
+    /// Dropped on their way to transmission by the driver, not by a qdisc.
+    pub tx_dropped: u64,
+    /// Multicast packets received.
+    pub multicast: u64,
+    /// Collisions, on half-duplex links.
+    pub collisions: u64,
+    /// Wrong lengths.
+    pub rx_length_errors: u64,
+    /// Did not fit into the host's buffers.
+    pub rx_over_errors: u64,
+    /// Wrong checksums of frames.
+    pub rx_crc_errors: u64,
+    /// Wrongly aligned frames.
+    pub rx_frame_errors: u64,
+    /// Overflows of the interface's own memory.
+    pub rx_fifo_errors: u64,
+    /// Dropped by the interface, as the host had no buffers ready.
+    pub rx_missed_errors: u64,
+    /// Given up, for instance after too many collisions.
+    pub tx_aborted_errors: u64,
+    /// Sent while the carrier was gone.
+    pub tx_carrier_errors: u64,
+    /// Underruns of the interface's own memory.
+    pub tx_fifo_errors: u64,
+    /// Heartbeat errors, of half-duplex links.
+    pub tx_heartbeat_errors: u64,
+    /// Late collisions.
+    pub tx_window_errors: u64,
+    /// Compressed packets received.
+    pub rx_compressed: u64,
+    /// Compressed packets sent.
+    pub tx_compressed: u64,
+    /// For nobody, on an interface that only listens (Linux 4.6).
+    pub rx_nohandler: u64,
+}
+
+impl LinkStatistics {
+    /// Packets that this interface did not hand on: dropped, bad, or missed.
+    pub fn in_drops(&self) -> u64 {
+        self.rx_dropped + self.rx_errors + self.rx_missed_errors
+    }
+
+    /// Packets that this interface did not send: dropped, or failed.
+    pub fn out_drops(&self) -> u64 {
+        self.tx_dropped + self.tx_errors
+    }
+
+    fn parse(bytes: &[u8]) -> Self {
+        // An older kernel's array is shorter.
+        let at = |index: usize| read_u64(bytes, 8 * index).unwrap_or(0);
+        Self {
+            rx_packets: at(0),
+            tx_packets: at(1),
+            rx_bytes: at(2),
+            tx_bytes: at(3),
+            rx_errors: at(4),
+            tx_errors: at(5),
+            rx_dropped: at(6),
+            tx_dropped: at(7),
+            multicast: at(8),
+            collisions: at(9),
+            rx_length_errors: at(10),
+            rx_over_errors: at(11),
+            rx_crc_errors: at(12),
+            rx_frame_errors: at(13),
+            rx_fifo_errors: at(14),
+            rx_missed_errors: at(15),
+            tx_aborted_errors: at(16),
+            tx_carrier_errors: at(17),
+            tx_fifo_errors: at(18),
+            tx_heartbeat_errors: at(19),
+            tx_window_errors: at(20),
+            rx_compressed: at(21),
+            tx_compressed: at(22),
+            rx_nohandler: at(23),
+        }
+    }
+}
+
+/// The number of an interface.
+///
+/// # Errors
+/// There is none of this name.
+pub fn index(interface: &str) -> io::Result<u32> {
+    Ok(if_nametoindex(interface)?)
+}
+
+/// Attributes (linux/if_link.h).
+const IFLA_MTU: u16 = 4;
+const IFLA_QDISC: u16 = 6;
+const IFLA_LINKINFO: u16 = 18;
+const IFLA_STATS64: u16 = 23;
+const IFLA_CARRIER_CHANGES: u16 = 35;
+const IFLA_INFO_KIND: u16 = 1;
+/// `struct ifinfomsg`.
+const LINK_BYTES: usize = 16;
+
+/// Asks for an interface by its number.
+pub(super) fn read(route: &mut Route, index: u32) -> io::Result<Link> {
+    let mut body = [0; LINK_BYTES];
+    body[4..8].copy_from_slice(&index.to_ne_bytes());
+    let mut link = Link::default();
+    route.ask(libc::RTM_GETLINK, Scope::One, &body, |message| {
+        link = parse(message.get(LINK_BYTES..).unwrap_or_default());
+    })?;
+    Ok(link)
+}
+
+fn parse(bytes: &[u8]) -> Link {
+    let mut link = Link::default();
+    for (kind, value) in attributes(bytes) {
+        match kind {
+            IFLA_MTU => link.mtu = read_u32(value, 0),
+            IFLA_QDISC => link.qdisc = Some(text(value)),
+            IFLA_STATS64 => link.statistics = LinkStatistics::parse(value),
+            IFLA_CARRIER_CHANGES => link.carrier_changes = read_u32(value, 0),
+            IFLA_LINKINFO => {
+                let kind = attributes(value).find(|(kind, _)| *kind == IFLA_INFO_KIND);
+                link.kind = kind.map(|(_, value)| text(value));
+            }
+            _ => {}
+        }
+    }
+    link
+}

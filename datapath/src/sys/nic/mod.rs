@@ -1,0 +1,19 @@
+//! Network interfaces: what the kernel and the driver count at one, and where datagrams are lost behind it.
+//!
+//! All of it is asked for by plain system calls, in tens of microseconds, but for the driver's own counters.
+
+mod counters;
+mod driver;
+mod ethtool;
+mod link;
+mod netlink;
+mod qdisc;
+
+pub use self::counters::{PathCounters, PathReader};
+pub use self::driver::{Way, drops as driver_drops, way};
+pub use self::ethtool::Ethtool;
+pub use self::link::{Link, LinkStatistics, index};
+pub use self::qdisc::{Qdisc, filter_drops, out_drops as qdisc_drops};
+
+#[cfg(test)]
+mod tests;

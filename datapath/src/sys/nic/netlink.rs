@@ -1,0 +1,210 @@
+//! Requests to rtnetlink (rtnetlink(7)) and the attributes of its answers: no more of it than counters need.
+
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+
+use nix::sys::socket::{
+    AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, recv, send, socket,
+};
+
+/// A connection to the kernel's tables of links and queueing disciplines, in the network namespace of the thread
+/// that opened it.
+#[derive(Debug)]
+pub(super) struct Route {
+    socket: OwnedFd,
+    buffer: Vec<u8>,
+    sequence: u32,
+}
+
+/// What a request asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Scope {
+    /// The one that it names.
+    One,
+    /// The whole table.
+    All,
+}
+
+/// `struct nlmsghdr`.
+const HEADER_BYTES: usize = 16;
+/// The kernel fills messages of a dump up to this size, if the buffer has room (netlink_recvmsg).
+const BUFFER_BYTES: usize = 32 << 10;
+const NLM_F_REQUEST: u16 = 1;
+const NLM_F_DUMP: u16 = 0x300;
+const NLMSG_ERROR: u16 = 2;
+const NLMSG_DONE: u16 = 3;
+
+impl Route {
+    /// Opens one.
+    ///
+    /// # Errors
+    /// What the system said: a sandbox may forbid such sockets.
+    pub(super) fn open() -> io::Result<Self> {
+        let flags = SockFlag::SOCK_CLOEXEC;
+        let protocol = SockProtocol::NetlinkRoute;
+        Ok(Self {
+            socket: socket(AddressFamily::Netlink, SockType::Raw, flags, protocol)?,
+            buffer: vec![0; BUFFER_BYTES],
+            sequence: 0,
+        })
+    }
+
+    /// Sends a request, and hands each message of the answer to `each`, without its header.
+    ///
+    /// # Errors
+    /// What the kernel answers, such as `ENODEV`.
+    pub(super) fn ask(
+        &mut self,
+        kind: u16,
+        scope: Scope,
+        body: &[u8],
+        mut each: impl FnMut(&[u8]),
+    ) -> io::Result<()> {
+        self.sequence = self.sequence.wrapping_add(1);
+        let request = request(kind, scope, self.sequence, body)?;
+        send(self.socket.as_raw_fd(), &request, MsgFlags::empty())?;
+        loop {
+            // MSG_TRUNC: the length that it has, which may be more than was read (recv(2)).
+            let flags = MsgFlags::MSG_TRUNC;
+            let length = recv(self.socket.as_raw_fd(), &mut self.buffer, flags)?;
+            let answer = self.buffer.get(..length).ok_or_else(too_long)?;
+            for message in messages(answer).filter(|message| message.sequence == self.sequence) {
+                match message.kind {
+                    NLMSG_DONE => return Ok(()),
+                    NLMSG_ERROR => return outcome(message.body),
+                    _ => each(message.body),
+                }
+                if scope == Scope::One {
+                    return Ok(());
+                }
+            }
+        }
+    }
+}
+
+fn request(kind: u16, scope: Scope, sequence: u32, body: &[u8]) -> io::Result<Vec<u8>> {
+    let flags = match scope {
+        Scope::One => NLM_F_REQUEST,
+        Scope::All => NLM_F_REQUEST | NLM_F_DUMP,
+    };
+    let length = u32::try_from(HEADER_BYTES + body.len()).map_err(io::Error::other)?;
+    let mut request = Vec::with_capacity(HEADER_BYTES + body.len());
+    request.extend(length.to_ne_bytes());
+    request.extend(kind.to_ne_bytes());
+    request.extend(flags.to_ne_bytes());
+    request.extend(sequence.to_ne_bytes());
+    // The kernel fills in the port.
+    request.extend([0; 4]);
+    request.extend(body);
+    Ok(request)
+}
+
+fn too_long() -> io::Error {
+    let problem = format!("a netlink message of more than {BUFFER_BYTES} B");
+    io::Error::new(io::ErrorKind::InvalidData, problem)
+}
+
+/// A negative error number, or 0.
+fn outcome(body: &[u8]) -> io::Result<()> {
+    let error = body.first_chunk().map(|bytes| i32::from_ne_bytes(*bytes));
+    match error {
+        Some(0) => Ok(()),
+        Some(errno) => Err(io::Error::from_raw_os_error(errno.saturating_neg())),
+        None => Err(io::ErrorKind::InvalidData.into()),
+    }
+}
+
+struct Message<'a> {
+    kind: u16,
+    sequence: u32,
+    body: &'a [u8],
+}
+
+fn messages(mut bytes: &[u8]) -> impl Iterator<Item = Message<'_>> {
+    std::iter::from_fn(move || {
+        let length = read_u32(bytes, 0)? as usize;
+        let message = Message {
+            kind: read_u16(bytes, 4)?,
+            sequence: read_u32(bytes, 8)?,
+            body: bytes.get(HEADER_BYTES..length)?,
+        };
+        bytes = bytes.get(length.next_multiple_of(4)..).unwrap_or_default();
+        Some(message)
+    })
+}
+
+/// The kind and the value of each attribute (`struct rtattr`), up to the first that is torn.
+pub(super) fn attributes(mut bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
+    /// Kinds have two bits besides: nested, and in network byte order.
+    const KIND: u16 = 0x3fff;
+    std::iter::from_fn(move || {
+        let length = usize::from(read_u16(bytes, 0)?);
+        let kind = read_u16(bytes, 2)? & KIND;
+        let value = bytes.get(4..length)?;
+        bytes = bytes.get(length.next_multiple_of(4)..).unwrap_or_default();
+        Some((kind, value))
+    })
+}
+
+/// The text of an attribute, which ends in a NUL.
+pub(super) fn text(value: &[u8]) -> String {
+    let end = value.iter().position(|&byte| byte == 0);
+    String::from_utf8_lossy(&value[..end.unwrap_or(value.len())]).into_owned()
+}
+
+fn read_u16(bytes: &[u8], at: usize) -> Option<u16> {
+    let bytes = bytes.get(at..)?.first_chunk()?;
+    Some(u16::from_ne_bytes(*bytes))
+}
+
+/// The number at that place, as this machine writes them. `None`: the message ends before.
+pub(super) fn read_u32(bytes: &[u8], at: usize) -> Option<u32> {
+    let bytes = bytes.get(at..)?.first_chunk()?;
+    Some(u32::from_ne_bytes(*bytes))
+}
+
+/// The same, of 64 bits.
+pub(super) fn read_u64(bytes: &[u8], at: usize) -> Option<u64> {
+    let bytes = bytes.get(at..)?.first_chunk()?;
+    Some(u64::from_ne_bytes(*bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn no_bytes_are_read_beyond_their_end(bytes in prop::collection::vec(0..40_u8, 0..200)) {
+            prop_assert!(attributes(&bytes).count() <= bytes.len());
+            prop_assert!(messages(&bytes).count() <= bytes.len());
+        }
+    }
+
+    #[test]
+    fn attributes_are_aligned_to_four_bytes() {
+        let mut bytes = Vec::new();
+        for (kind, value) in [(3_u16, &b"lo\0"[..]), (0x8012, b"\x01\x02\x03\x04")] {
+            bytes.extend(u16::try_from(4 + value.len()).expect("short").to_ne_bytes());
+            bytes.extend(kind.to_ne_bytes());
+            bytes.extend(value);
+            bytes.resize(bytes.len().next_multiple_of(4), 0);
+        }
+        let found: Vec<_> = attributes(&bytes).collect();
+        assert_eq!(found, [(3, &b"lo\0"[..]), (0x12, b"\x01\x02\x03\x04")]);
+        assert_eq!(text(found[0].1), "lo");
+    }
+
+    #[test]
+    fn the_kernels_refusal_is_an_error() {
+        let mut route = Route::open().expect("everybody may");
+        // `struct ifinfomsg` of an interface that is not there.
+        let mut body = [0; 16];
+        body[4..8].copy_from_slice(&i32::MAX.to_ne_bytes());
+        let refused = route.ask(libc::RTM_GETLINK, Scope::One, &body, |_| ());
+        let code = refused.expect_err("no such interface").raw_os_error();
+        assert_eq!(code, Some(libc::ENODEV));
+    }
+}

@@ -1,0 +1,232 @@
+//! Counters against what is known to have been lost, in network namespaces of threads.
+
+use std::net::UdpSocket;
+use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use nix::sched::{CloneFlags, unshare};
+use socket2::SockRef;
+
+use super::*;
+
+/// Runs `test` in a thread with a network namespace of its own that `setup`, lines of a shell, has furnished.
+/// Skipped, loudly, where there cannot be one.
+fn in_namespace(setup: &str, test: impl FnOnce() + Send) {
+    thread::scope(|scope| {
+        let inside = scope.spawn(|| {
+            if let Err(error) = unshare(CloneFlags::CLONE_NEWNET) {
+                eprintln!("SKIPPED: no network namespace: {error}");
+                return;
+            }
+            // A child is in the namespace of the thread that starts it.
+            // IPv6 would send on its own.
+            let quiet = "echo 1 >/proc/sys/net/ipv6/conf/default/disable_ipv6 || :";
+            let script = format!("set -e\nip link set lo up\n{quiet}\n{setup}");
+            let shell = Command::new("sh").args(["-c", &script]).output();
+            match shell {
+                Ok(output) if output.status.success() => test(),
+                other => eprintln!("SKIPPED: no namespace with `{setup}`: {other:?}"),
+            }
+        });
+        if let Err(panic) = inside.join() {
+            std::panic::resume_unwind(panic);
+        }
+    });
+}
+
+/// Sends as many datagrams of 1000 B, over the interface that the route goes by.
+fn send(to: &str, datagrams: u64) {
+    let socket = UdpSocket::bind("0.0.0.0:0").expect("a port is free");
+    socket.connect(to).expect("there is a route");
+    for _ in 0..datagrams {
+        // It may tell of an earlier one's closed port instead (udp(7)).
+        if socket.send(&[0; 1000]).is_err() {
+            socket.send(&[0; 1000]).expect("the second time");
+        }
+    }
+}
+
+fn between(interface: &str, test: impl FnOnce()) -> PathCounters {
+    let mut reader = PathReader::open(interface).expect("it is there");
+    let before = reader.read().expect("readable");
+    test();
+    reader.read().expect("readable").since(&before)
+}
+
+const VETH: &str = "ip link add va type veth peer name vb
+    ip addr add 10.9.9.1/24 dev va
+    ip link set va up
+    ip link set vb up
+    ip neigh add 10.9.9.2 lladdr 02:00:00:00:00:02 dev va nud permanent\n";
+
+/// What left the qdiscs and what they dropped, of `sent`.
+fn dropped_of(sent: u64, setup: &str) {
+    let setup = [VETH, setup].concat();
+    in_namespace(&setup, || {
+        let moved = between("va", || {
+            send("10.9.9.2:7", sent);
+            wait_until_all_left("va");
+        });
+        assert!(moved.qdisc_drops > 0, "{setup}: {moved:?}");
+        assert_eq!(
+            moved.qdisc_drops + moved.tx_packets,
+            sent,
+            "{setup}: {moved:?}"
+        );
+        assert_eq!(moved.nic_out_drops, 0, "{setup}: {moved:?}");
+        // Once more, by those above the qdisc.
+        assert_eq!(moved.udp_sndbuf_errors, moved.qdisc_drops, "{moved:?}");
+        assert_eq!(moved.ip_out_discards, moved.qdisc_drops, "{moved:?}");
+        assert_eq!(moved.qdisc_drops, drops_by_tc("va"), "{setup}");
+    });
+}
+
+fn wait_until_all_left(interface: &str) {
+    let mut reader = PathReader::open(interface).expect("it is there");
+    let start = Instant::now();
+    loop {
+        let qdiscs = reader.qdiscs().expect("readable");
+        if qdiscs.iter().all(|qdisc| qdisc.queued_packets == 0) {
+            return;
+        }
+        assert!(start.elapsed() < Duration::from_secs(60), "{qdiscs:?}");
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// The root's, which tc prints first.
+fn drops_by_tc(interface: &str) -> u64 {
+    let output = Command::new("tc")
+        .args(["-s", "qdisc", "show", "dev", interface])
+        .output();
+    let text = String::from_utf8(output.expect("tc").stdout).expect("text");
+    let (_, rest) = text.split_once("(dropped ").expect("it says so");
+    let (drops, _) = rest.split_once(',').expect("a list");
+    drops.parse().expect("a number")
+}
+
+#[test]
+fn what_a_token_bucket_dropped_is_counted_once() {
+    let tbf = "tc qdisc add dev va root handle 1: tbf rate 20mbit burst 5kb limit 20kb";
+    dropped_of(200, tbf);
+    // With an inner queue that is the smaller.
+    let inner = "\ntc qdisc replace dev va parent 1:1 handle 10: bfifo limit 9kb";
+    dropped_of(200, &[tbf, inner].concat());
+}
+
+#[test]
+fn what_classes_dropped_is_counted_once() {
+    let htb = "tc qdisc add dev va root handle 1: htb default 1
+        tc class add dev va parent 1: classid 1:1 htb rate 20mbit burst 5kb\n";
+    for leaf in ["pfifo limit 5", "tbf rate 10mbit burst 5kb limit 9kb"] {
+        let leaf = format!("{htb}tc qdisc add dev va parent 1:1 handle 10: {leaf}");
+        dropped_of(200, &leaf);
+    }
+}
+
+#[test]
+fn what_a_veth_cannot_hand_over_is_the_interfaces_loss() {
+    let setup = [VETH, "ip link set vb down\n"].concat();
+    in_namespace(&setup, || {
+        let moved = between("va", || send("10.9.9.2:7", 150));
+        assert_eq!(
+            (moved.nic_out_drops, moved.qdisc_drops),
+            (150, 0),
+            "{moved:?}"
+        );
+    });
+}
+
+#[test]
+fn what_no_socket_wants_is_counted_by_udp() {
+    in_namespace("", || {
+        let moved = between("lo", || send("127.0.0.1:9", 120));
+        assert_eq!(moved.udp_no_ports, 120, "{moved:?}");
+        assert_eq!(moved.in_drops() - moved.udp_no_ports, 0, "{moved:?}");
+    });
+}
+
+#[test]
+fn what_a_full_receive_buffer_refuses_is_counted_by_udp_and_by_the_socket() {
+    in_namespace("", || {
+        let receiver = UdpSocket::bind("127.0.0.1:0").expect("a port is free");
+        SockRef::from(&receiver)
+            .set_recv_buffer_size(10_000)
+            .expect("granted");
+        let address = receiver.local_addr().expect("bound").to_string();
+        let moved = between("lo", || send(&address, 90));
+        let drops = crate::sys::drops::socket_drops(&receiver).expect("told");
+        assert!(drops > 0);
+        assert_eq!(moved.udp_rcvbuf_errors, drops.into(), "{moved:?}");
+        assert_eq!(
+            (moved.udp_in_errors, moved.udp_no_ports),
+            (0, 0),
+            "{moved:?}"
+        );
+        assert!(
+            moved.tx_packets >= 90 && moved.rx_packets >= 90,
+            "{moved:?}"
+        );
+    });
+}
+
+#[test]
+fn what_a_filter_drops_on_arrival_is_counted() {
+    let setup = "tc qdisc add dev lo clsact
+        tc filter add dev lo ingress protocol ip prio 1 matchall action drop";
+    in_namespace(setup, || {
+        let moved = between("lo", || send("127.0.0.1:9", 80));
+        assert_eq!(
+            (moved.filter_drops, moved.udp_no_ports),
+            (80, 0),
+            "{moved:?}"
+        );
+        assert_eq!((moved.nic_in_drops, moved.qdisc_drops), (0, 0), "{moved:?}");
+    });
+}
+
+#[test]
+fn what_nobody_redirected_to_an_ifb_is_lost_on_its_way_in() {
+    let setup = "ip link add ifb9 type ifb
+        ip addr add 10.8.8.1/24 dev ifb9
+        ip link set ifb9 up
+        ip neigh add 10.8.8.2 lladdr 02:00:00:00:00:02 dev ifb9 nud permanent";
+    in_namespace(setup, || {
+        // `ifb_xmit` counts it there.
+        let moved = between("ifb9", || send("10.8.8.2:7", 70));
+        assert_eq!(
+            (moved.nic_in_drops, moved.out_drops()),
+            (70, 0),
+            "{moved:?}"
+        );
+
+        let mut reader = PathReader::open("ifb9").expect("it is there");
+        let kind = reader.link().expect("readable").kind;
+        assert_eq!(kind.as_deref(), Some("ifb"));
+        let deleted = Command::new("ip").args(["link", "del", "ifb9"]).status();
+        assert!(deleted.expect("ip").success());
+        let error = reader.read().expect_err("it is gone");
+        assert_eq!(error.raw_os_error(), Some(libc::ENODEV));
+    });
+}
+
+#[test]
+fn a_driver_that_counts_is_asked() {
+    in_namespace(VETH, || {
+        let statistics = Ethtool::open("va").and_then(|driver| driver.statistics());
+        let statistics = statistics.expect("veth counts");
+        let named = |wanted: &str| statistics.iter().any(|(name, _)| name == wanted);
+        assert!(
+            named("peer_ifindex") && named("rx_queue_0_drops"),
+            "{statistics:?}"
+        );
+        assert_eq!(driver_drops(&statistics), (0, 0));
+    });
+}
+
+#[test]
+fn an_interface_that_is_not_there_is_an_error() {
+    let error = PathReader::open("nope").expect_err("there is none");
+    assert_eq!(error.raw_os_error(), Some(libc::ENODEV));
+}

@@ -1,0 +1,54 @@
+//! What each CPU's receive queue did: `/proc/net/softnet_stat` (`softnet_seq_show`, net/core/net-procfs.c).
+
+use std::fs;
+
+/// Counters of a CPU since boot. The kernel keeps 32 bits (`struct softnet_data`), for all network namespaces.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Softnet {
+    /// Packets that found the backlog full (`net.core.netdev_max_backlog`).
+    pub dropped: u32,
+    /// How often its softirq ended with packets left, because the budget or the time was used up.
+    pub squeezed: u32,
+    /// Packets that another CPU handed to this one (RPS).
+    pub received_rps: u32,
+    /// Packets that wait for its softirq now. `None`: before Linux 5.7.
+    pub waiting: Option<u32>,
+}
+
+/// Of each CPU that is online. Empty: not readable.
+pub fn read() -> Vec<Softnet> {
+    parse(&fs::read_to_string("/proc/net/softnet_stat").unwrap_or_default())
+}
+
+/// A line of columns in hexadecimal for each CPU.
+pub fn parse(text: &str) -> Vec<Softnet> {
+    let of_cpu = |line: &str| {
+        let column = |index| u32::from_str_radix(line.split_whitespace().nth(index)?, 16).ok();
+        Some(Softnet {
+            dropped: column(1)?,
+            squeezed: column(2).unwrap_or(0),
+            received_rps: column(9).unwrap_or(0),
+            waiting: column(11),
+        })
+    };
+    text.lines().filter_map(of_cpu).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_hexadecimal_and_the_later_ones_may_be_missing() {
+        let line = "00000100 0000000a 00000003 0 0 0 0 0 0 00000010 00000000 00000002 00000001";
+        let cpu = Softnet {
+            dropped: 10,
+            squeezed: 3,
+            received_rps: 16,
+            waiting: Some(2),
+        };
+        assert_eq!(parse(line), [cpu]);
+        let old = parse("00000100 00000002 00000000\nzz\n");
+        assert_eq!((old.len(), old[0].dropped, old[0].waiting), (1, 2, None));
+    }
+}
