@@ -65,7 +65,13 @@ fn run_with(arguments: &str, program: Option<&Path>) -> Recorder {
     let interrupt = Interrupt::never().expect("a pair of sockets");
     let mut recorder = Recorder::default();
     let fresh = Replay::new(header);
-    let ending = sweep::run(fresh, &Unable::new(), program, &interrupt, &mut recorder);
+    let ending = sweep::run(
+        fresh,
+        &Unable::new(),
+        (program, None),
+        &interrupt,
+        &mut recorder,
+    );
     assert_eq!(ending.expect("a recorder never fails"), Ending::Complete);
     recorder
 }

@@ -70,6 +70,7 @@ fn run(case: &Case, what: Run, window: Duration, sites: &mut Sites) -> Result<Sa
         case,
         placement: &Placement::unpinned(case.threads),
         settings: &settings(window),
+        between: None,
     };
     let interrupt = Interrupt::never().expect("a pair of sockets");
     let ran = match what {

@@ -26,13 +26,13 @@ fn fed(input: &[u8]) -> Output {
 
 fn greeting() -> Vec<u8> {
     let mut bytes = Vec::new();
-    message::greet(&mut bytes).expect("into memory");
+    message::greet(&mut bytes, &message::Hello::here()).expect("into memory");
     bytes
 }
 
 fn greeting_of_another_protocol() -> Vec<u8> {
     let other = Hello {
-        protocol: 7,
+        protocol: PROTOCOL + 1,
         version: "9.9.9".to_owned(),
         ..Hello::here()
     };
@@ -53,8 +53,9 @@ fn bad_streams() -> Vec<(Vec<u8>, String)> {
         (
             greeting_of_another_protocol(),
             format!(
-                "it is udpbench 9.9.9 (protocol 7), this is udpbench {VERSION} (protocol {PROTOCOL}): install \
-                 the same version on both sides"
+                "it is udpbench 9.9.9 (protocol {}), this is udpbench {VERSION} (protocol {PROTOCOL}): install \
+                 the same version on both sides",
+                PROTOCOL + 1
             ),
         ),
         (

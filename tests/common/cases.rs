@@ -34,6 +34,7 @@ fn trial(
         case,
         placement: &Placement::unpinned(case.threads),
         settings,
+        between: None,
     };
     let mut site = Local::new(&settings.root);
     match run(&trial, &mut Sites::One(&mut site), &interrupt) {

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::places::Places;
+
 /// Where every datagram of a run ended: counts from the start of the threads on, taken twice.
 ///
 /// Warm-up and window are one uninterrupted run, so some datagrams are in flight when the window opens.
@@ -37,7 +39,7 @@ pub struct Books {
 
 /// Datagrams that the kernel cuts from, and joins into, one piece at most: UDP_MAX_SEGMENTS since Linux 6.9
 /// (include/linux/udp.h), half of it before.
-const MOST_IN_A_PIECE: u64 = 128;
+pub(super) const MOST_IN_A_PIECE: u64 = 128;
 
 /// Running counts over all lanes and sockets of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,7 +54,8 @@ pub struct Counts {
 
 /// The counts of the datagrams that were sent in one window, or in several.
 ///
-/// `sent = received + unread + dropped_socket + dropped_kernel + unaccounted`, always.
+/// `sent + surplus = received + unread + dropped_socket + dropped_kernel + unaccounted`, and what was lost at the other
+/// places, always.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WindowBooks {
     /// From the opening of the window until the senders had stopped.
@@ -67,6 +70,8 @@ pub struct WindowBooks {
     pub dropped_kernel: u64,
     /// The rest. Not 0 on loopback: something is wrong with the run. Negative: strangers sent to us.
     pub unaccounted: i64,
+    /// Between two hosts, where the others were lost, in place of `dropped_kernel`.
+    pub places: Places,
 }
 
 impl Counts {
@@ -162,12 +167,13 @@ impl Books {
             dropped_socket,
             dropped_kernel,
             unaccounted: signed(sent) - signed(explained),
+            places: Places::default(),
         }
     }
 }
 
 /// No run lasts for 2^63 datagrams.
-fn signed(count: u64) -> i64 {
+pub(super) fn signed(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 
@@ -179,6 +185,7 @@ impl std::ops::AddAssign for WindowBooks {
         self.dropped_socket += other.dropped_socket;
         self.dropped_kernel += other.dropped_kernel;
         self.unaccounted += other.unaccounted;
+        self.places += other.places;
     }
 }
 

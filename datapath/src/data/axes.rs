@@ -158,14 +158,14 @@ choice! {
 }
 
 choice! {
-    /// Which of this host's addresses the messages go to. None of them leaves it.
-    #[derive(Default)]
-    Address {
-        /// 127.0.0.1 or `::1`.
-        #[default]
-        Loopback,
-        /// The first that an interface has.
-        Local,
+    /// Which way datagrams go between two hosts, as seen from the one at which udpbench was started.
+    Direction {
+        /// From here to there.
+        Up,
+        /// From there to here.
+        Down,
+        /// Both at once, over the same sockets.
+        Both,
     }
 }
 

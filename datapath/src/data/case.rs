@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::parameters::{parameters, value};
 use super::{
-    Address, Buffer, Connection, Duplex, EngineName, Flows, Ip, Outstanding, Sharing, Traits,
-    Transport, Workload,
+    Address, Buffer, Connection, Direction, Duplex, EngineName, Flows, Ip, Outstanding, Sharing,
+    Traits, Transport, Workload,
 };
 
 macro_rules! define {
@@ -86,7 +86,11 @@ impl BlockKey {
         let is_unix = self.transport.is_some_and(Transport::is_unix);
         Self {
             // Neither of them is IP.
-            ip: if is_unix { Ip::V4 } else { self.ip },
+            ip: if is_unix {
+                Ip::V4
+            } else {
+                self.address.and_then(Address::ip).unwrap_or(self.ip)
+            },
             address: self.address.filter(|_| !is_unix),
             tos: self.tos.filter(|_| !is_unix),
             // Nor do they heed it (unix(7)).
@@ -116,6 +120,7 @@ impl Case {
         match self.address.unwrap_or_default() {
             Address::Loopback => Some(self.ip.loopback()),
             Address::Local => self.ip.local(),
+            Address::Of(address) => Some(address),
         }
     }
 
@@ -207,12 +212,17 @@ impl Case {
 
     /// Whether its sockets are flooded in both directions at once.
     pub fn is_full_duplex(&self) -> bool {
-        self.duplex() == Some(Duplex::Full)
+        self.duplex() == Some(Duplex::Full) || self.direction == Some(Direction::Both)
+    }
+
+    /// Whether its senders, or clients, are at the other host.
+    pub fn sends_from_there(&self) -> bool {
+        self.direction == Some(Direction::Down)
     }
 
     /// The same in one direction, if this is in both.
     pub fn half_duplex(&self) -> Option<Self> {
-        self.is_full_duplex().then_some(Self {
+        (self.duplex() == Some(Duplex::Full)).then_some(Self {
             duplex: Some(Duplex::Half),
             ..*self
         })

@@ -1,6 +1,7 @@
 //! What is measured and what was counted, as data: cases and their parameters, engines by name, samples, books.
 
 pub(crate) mod accounting;
+mod address;
 mod axes;
 mod bounded;
 pub mod case;
@@ -9,6 +10,8 @@ mod histogram;
 mod key;
 mod known;
 pub mod parameters;
+mod path;
+mod places;
 mod round_trips;
 mod sample;
 mod socket_options;
@@ -16,11 +19,14 @@ mod verified;
 mod workload;
 
 pub use self::accounting::{Books, Counts, WindowBooks};
+pub use self::address::Address;
 pub use self::axes::*;
 pub use self::case::{BlockKey, Case};
 pub use self::engine::{EngineName, Group, Pair, Traits};
 pub use self::histogram::{BUCKETS, Histogram, bucket_of};
 pub use self::key::Unusual;
+pub use self::path::Path;
+pub use self::places::Places;
 pub use self::round_trips::RoundTrips;
 pub use self::sample::{LaneSample, Sample, Side};
 pub use self::socket_options::*;

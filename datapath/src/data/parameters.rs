@@ -73,10 +73,18 @@ macro_rules! parameters {
                 }
 
                 /// Which of this host's addresses the messages go to: loopback, local (the first that an interface has; they
-                /// do not leave the host, either) [default: loopback]
+                /// do not leave the host, either) [default: loopback]; with udpbench wire, of the other host's
+                /// [default: that which ssh has reached]
                 address: some $crate::data::Address {
                     flag "--address", key "{}", usual [],
                     default |_board, _extent| vec![], applies |value| value != $crate::data::Address::Loopback
+                }
+
+                /// For udpbench wire: up (from here to there), down (from there to here), both (at once, over the same
+                /// sockets) [default: up,down]
+                direction: some $crate::data::Direction {
+                    flag "--direction", key "{}", usual [],
+                    default |_board, _extent| vec![], applies |_| true
                 }
 
                 /// Flows of each thread that sends, 1 to 30000, for engines that wait for many sockets: each has a socket at

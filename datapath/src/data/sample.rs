@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::{Books, RoundTrips, Verified};
+use crate::data::{Books, Path, RoundTrips, Verified, WindowBooks};
 use crate::sys::cpu_speed::CpuSpeed;
 use crate::sys::idle::IdleTimes;
 use crate::sys::run_queue::CpuTaken;
@@ -37,6 +37,9 @@ pub struct Sample {
     pub coordinator_cpu_ns: Option<u64>,
     /// Where every datagram of the run ended.
     pub books: Books,
+    /// The same between two hosts, for each direction. Empty on one host, as in logs that do not say.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub paths: Vec<Path>,
     /// What the kernel granted as SO_RCVBUF, in bytes (twice what was asked for, socket(7)).
     pub rcvbuf_bytes: u64,
     /// What SO_SNDBUF says, in bytes.
@@ -66,9 +69,31 @@ impl Sample {
         self.fault().is_none()
     }
 
+    /// Where its datagrams ended: those of the window, or between two hosts those of the whole run.
+    pub fn account(&self) -> WindowBooks {
+        if self.paths.is_empty() {
+            return self.books.of_window();
+        }
+        let mut all = WindowBooks::default();
+        for path in &self.paths {
+            all += path.books();
+        }
+        all
+    }
+
+    /// How many more datagrams were in flight when the window closed than when it opened. Between two hosts, what was
+    /// lost cannot be told from that.
+    pub fn queue_growth(&self) -> i64 {
+        if self.paths.is_empty() {
+            self.books.queue_growth()
+        } else {
+            0
+        }
+    }
+
     /// What is wrong with its packet counts, if anything.
     pub fn fault(&self) -> Option<String> {
-        let unaccounted = self.books.of_window().unaccounted;
+        let unaccounted = self.account().unaccounted;
         if self.books.unread > 0 {
             Some(format!("{} datagrams were left unread", self.books.unread))
         } else {
@@ -86,7 +111,7 @@ pub struct LaneSample {
     pub side: Side,
     /// The CPU that it is pinned to. `None`: it runs where the scheduler puts it.
     pub cpu: Option<u32>,
-    /// Datagrams handed to the kernel.
+    /// Datagrams that the kernel took.
     pub sent_packets: u64,
     /// UDP payload in them.
     pub sent_bytes: u64,

@@ -111,6 +111,9 @@ pub struct Meter {
     pub would_blocks: AtomicU64,
     /// Calls that failed.
     pub errors: AtomicU64,
+    /// Datagrams that the queue of the network interface had no room for (`ENOBUFS`, which only sockets with
+    /// `IP_RECVERR` are told: ip(7)).
+    pub refused: AtomicU64,
     /// Kernel thread id, 0 before the lane has started.
     pub tid: AtomicI32,
     /// Whether the lane runs on the CPU that it was given.

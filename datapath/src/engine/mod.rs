@@ -84,12 +84,17 @@ impl Batched {
     #[cold]
     fn count(self, meter: &Meter) -> io::Result<Burst> {
         let failed = u64::from(self.failed);
+        let counter = if self.errno == libc::ENOBUFS {
+            &meter.refused
+        } else {
+            &meter.errors
+        };
         if self.moved.packets > 0 {
-            meter.errors.fetch_add(failed, Ordering::Relaxed);
+            counter.fetch_add(failed, Ordering::Relaxed);
             Ok(self.moved)
         } else {
             // The loop counts the one that it is told of.
-            meter.errors.fetch_add(failed - 1, Ordering::Relaxed);
+            counter.fetch_add(failed - 1, Ordering::Relaxed);
             Err(io::Error::from_raw_os_error(self.errno))
         }
     }

@@ -36,6 +36,11 @@ pub trait Port: Send {
         check: &mut C,
     ) -> impl Future<Output = io::Result<Burst>> + Send;
 
+    /// How many datagrams a call of [`Port::transmit`] was for that failed as a whole.
+    fn packets_per_failure(&self) -> u64 {
+        1
+    }
+
     /// Anything that the row should say about how it went. Asked once, after the loop.
     fn remark(&self) -> Remark {
         None

@@ -109,6 +109,10 @@ impl<A: Addressing> Port for GsoPort<A> {
         self.incoming.receive(&self.socket, check)
     }
 
+    fn packets_per_failure(&self) -> u64 {
+        self.outgoing.count
+    }
+
     fn remark(&self) -> Remark {
         self.outgoing.remark()
     }
@@ -129,6 +133,10 @@ impl<A: Addressing> Port for GroPort<A> {
     #[inline]
     async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<Burst> {
         self.incoming.receive(&self.socket, check)
+    }
+
+    fn packets_per_failure(&self) -> u64 {
+        self.outgoing.count
     }
 
     fn remark(&self) -> Remark {

@@ -136,6 +136,10 @@ impl Port for QuinnPort {
         }
     }
 
+    fn packets_per_failure(&self) -> u64 {
+        self.segments
+    }
+
     #[inline]
     async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<Burst> {
         let Self {

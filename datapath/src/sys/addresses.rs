@@ -5,12 +5,34 @@ use std::net::{IpAddr, Ipv6Addr};
 use nix::ifaddrs::{InterfaceAddress, getifaddrs};
 use nix::net::if_::InterfaceFlags;
 use nix::sys::socket::SockaddrIn6;
+use serde::{Deserialize, Serialize};
+
+/// An address and the interface that has it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OfInterface {
+    /// The interface's name.
+    pub interface: String,
+    /// The address.
+    pub address: IpAddr,
+}
 
 /// Those of interfaces that are up, but for loopback's, in the order in which the kernel lists them. IPv6 addresses of one
 /// link (fe80::/10, RFC 4291) are left out: they mean nothing without the link.
 pub fn of_interfaces() -> Vec<IpAddr> {
+    let all = with_interfaces().into_iter();
+    all.map(|it| it.address).collect()
+}
+
+/// The same, each with its interface.
+pub fn with_interfaces() -> Vec<OfInterface> {
     let all = getifaddrs().into_iter().flatten();
-    all.filter_map(|it| of_interface(&it)).collect()
+    let known = all.filter_map(|it| {
+        Some(OfInterface {
+            address: of_interface(&it)?,
+            interface: it.interface_name,
+        })
+    });
+    known.collect()
 }
 
 fn of_interface(interface: &InterfaceAddress) -> Option<IpAddr> {

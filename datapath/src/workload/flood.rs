@@ -21,7 +21,7 @@ pub(crate) async fn send(
                 lane.delay(burst);
                 lane.meter.sent.publish(sent.add(burst));
             }
-            Err(error) => lane.tolerate(error)?,
+            Err(error) => lane.tolerate_send(error, port.packets_per_failure())?,
         }
     }
     lane.done_sending();

@@ -137,7 +137,7 @@ async fn send(port: &mut impl Port, stamps: &mut Stamps, lane: &LaneContext) -> 
                 lane.delay(burst);
                 lane.meter.sent.add(burst);
             }
-            Err(error) => lane.tolerate(error)?,
+            Err(error) => lane.tolerate_send(error, port.packets_per_failure())?,
         }
         stamps.link = (stamps.link + 1) % stamps.links;
     }

@@ -158,6 +158,20 @@ impl LaneContext {
         }
     }
 
+    /// Takes note of a call that sent nothing, although it was for so many datagrams.
+    ///
+    /// # Errors
+    /// As for [`LaneContext::tolerate`].
+    #[cold]
+    pub fn tolerate_send(&self, error: io::Error, packets: u64) -> io::Result<()> {
+        if error.raw_os_error() == Some(libc::ENOBUFS) {
+            self.meter.refused.fetch_add(packets, Ordering::Relaxed);
+            Ok(())
+        } else {
+            self.tolerate(error)
+        }
+    }
+
     /// Takes note of a call that moved nothing.
     ///
     /// # Errors

@@ -58,7 +58,7 @@ pub(crate) async fn drive(
                 }
                 Err(error) => {
                     role.not_sent(&error);
-                    lane.tolerate(error)?;
+                    lane.tolerate_send(error, 1)?;
                 }
             },
             Turn::Receive => match port.receive(role).await {

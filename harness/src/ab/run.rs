@@ -221,6 +221,7 @@ impl Run<'_> {
             case,
             placement,
             settings: &setup.settings,
+            between: None,
         };
         let expected = Expected {
             case,

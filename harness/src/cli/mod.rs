@@ -14,6 +14,7 @@ mod ranges;
 mod results;
 mod run;
 mod watch;
+mod wire;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -35,6 +36,7 @@ pub use self::results::{
 };
 pub use self::run::{MeasuringArgs, OutputArgs, PlacementArgs, PlanArgs, RunArgs};
 pub use self::watch::WatchArgs;
+pub use self::wire::{LinkArgs, WireArgs, WireCommand};
 
 /// Measures which UDP socket API or event loop is fastest on this board: datagrams per second, loss, and
 /// CPU time per datagram.
@@ -87,6 +89,8 @@ pub enum Command {
     Run(Box<RunArgs>),
     /// How soon an answer comes: of a client that waits for each, then at 10, 50 and 90 % of what that reaches
     Latency(Box<RunArgs>),
+    /// The sweep between this host and another one, over the network
+    Wire(Box<WireArgs>),
     /// One case again and again, a line per second, while something is changed elsewhere; keeps no files
     Watch(Box<WatchArgs>),
     /// What would run, what is skipped and why, and how long it takes; measures nothing

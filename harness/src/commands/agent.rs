@@ -15,7 +15,7 @@ use crate::sys::files::Root;
 /// When the other side is no udpbench of this version, or sends what is no message.
 pub fn run(args: &AgentArgs) -> anyhow::Result<ExitCode> {
     let root = Root::new(&args.root);
-    let served = agent::serve(io::stdin().lock(), io::stdout().lock(), &root);
+    let served = agent::serve(io::stdin(), io::stdout(), &root);
     match served {
         // Called off while an answer was on its way: nobody is there to be told.
         Err(error) if is_gone(&error) => {}

@@ -3,11 +3,13 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
+use super::other_host::OtherHost;
 use super::run;
 use crate::cli::RunArgs;
 use crate::data::{Arrivals, Case};
 use crate::error::UsageError;
 use crate::export::latency::draw;
+use crate::measure::far::Far;
 use crate::measure::site::Sites;
 use crate::measure::{Local, NoSample, Trial};
 use crate::options::{Request, latency};
@@ -23,11 +25,22 @@ const TRIED: (Duration, usize) = (Duration::from_millis(100), 3);
 /// # Errors
 /// As for [`run::run`].
 pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
+    with(args, &run::interrupt_on_signals()?, None)
+}
+
+/// The same with another host, if there is one.
+///
+/// # Errors
+/// As for [`run()`].
+pub(super) fn with(
+    args: &RunArgs,
+    interrupt: &Interrupt,
+    other: Option<&mut OtherHost>,
+) -> anyhow::Result<ExitCode> {
     if let Some(suite) = &args.suite {
         let fix = "a suite says itself what it measures: leave out latency";
         return Err(UsageError::flag("--suite", suite, fix).into());
     }
-    let interrupt = run::interrupt_on_signals()?;
     let mut args = args.clone();
     let arrivals = if args.output.resume.is_some() {
         None
@@ -35,18 +48,26 @@ pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
         latency::complete(&mut args)?
     };
     let arrivals = arrivals.unwrap_or_else(|| vec![Arrivals::default()]);
-    let request = || {
-        let mut request = Request::new(&args)?;
-        let reached = reached(&request, &interrupt)?;
-        request.add_loads(&args, &reached, &arrivals);
+    let request = |other: Option<&mut OtherHost>| {
+        let (far, peer) = match other {
+            Some(other) => (Some(&mut other.far), Some(&other.peer)),
+            None => (None, None),
+        };
+        let mut request = Request::between(&args, peer)?;
+        let reached = reached(&request, far, interrupt)?;
+        request.add_loads(&args, peer, &reached, &arrivals);
         Ok(request)
     };
-    Ok(run::sweep_of(&args, &interrupt, request, draw)?.into())
+    Ok(run::sweep_of(&args, interrupt, other, request, draw)?.into())
 }
 
 /// The cases that run, each with what its clients reach: answers per second. What fails has no loads, and a row that
 /// says why.
-fn reached(request: &Request, interrupt: &Interrupt) -> Result<Vec<(Case, f64)>, Interrupted> {
+fn reached(
+    request: &Request,
+    mut far: Option<&mut Far>,
+    interrupt: &Interrupt,
+) -> Result<Vec<(Case, f64)>, Interrupted> {
     let (window, tries) = TRIED;
     let settings = Settings {
         window,
@@ -59,11 +80,17 @@ fn reached(request: &Request, interrupt: &Interrupt) -> Result<Vec<(Case, f64)>,
             case,
             placement,
             settings: &settings,
+            between: request.wire.as_ref().and_then(|wire| wire.between(case)),
         };
         let mut best: f64 = 0.0;
         for _ in 0..tries {
             let mut local = Local::new(&settings.root);
-            match trial.window(&mut Sites::One(&mut local), interrupt) {
+            let sites = match &mut far {
+                Some(far) => far.beside(&mut local, case),
+                None => Ok(Sites::One(&mut local)),
+            };
+            let sites = sites.map_err(NoSample::from);
+            match sites.and_then(|mut sites| trial.window(&mut sites, interrupt)) {
                 Ok(sample) => best = received_pps(&sample).map_or(best, |pps| pps.max(best)),
                 Err(NoSample::Failed(_)) => break,
                 Err(NoSample::Interrupted) => return Err(Interrupted),

@@ -14,6 +14,7 @@ pub mod files;
 pub mod latency;
 #[cfg(feature = "manual")]
 pub mod manual;
+mod other_host;
 pub mod plan;
 pub mod rank;
 pub mod report;
@@ -22,6 +23,7 @@ pub mod suite;
 pub mod suites;
 pub mod summarize;
 pub mod watch;
+pub mod wire;
 
 use std::borrow::Cow;
 use std::io::{self, Write};

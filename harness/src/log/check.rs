@@ -87,7 +87,9 @@ impl Expected<'_> {
     fn wrong_bytes(&self, sample: &Sample) -> Option<String> {
         // Other programs may have sent to our port: as many as the kernel lost would go unnoticed.
         let is_faulty = sample.verified.is_some_and(|found| found.fault().is_some());
-        let is_sound = sample.is_sound() && sample.books.of_window().dropped_kernel == 0;
+        let account = sample.account();
+        let is_whole = (account.dropped_kernel, account.places.surplus) == (0, 0);
+        let is_sound = sample.is_sound() && is_whole;
         let is_ours = is_sound && !is_faulty;
         for (number, lane) in (1..).zip(&sample.lanes) {
             let sent = (lane.sent_packets, lane.sent_bytes, "sent");

@@ -16,7 +16,7 @@ pub(crate) use self::check::Expected;
 pub use self::read::Log;
 use crate::data::Sample;
 use crate::duration::ns;
-use crate::plan::{Plan, Schedule};
+use crate::plan::{Plan, Schedule, Wire};
 use crate::platform::host::Host;
 use crate::row::{EndedBy, Environment};
 
@@ -111,4 +111,7 @@ pub struct Header {
     pub environment: Environment,
     /// The machine.
     pub host: Host,
+    /// The other one, across a wire. `None`: all threads are on this one, as in logs that do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wire: Option<Wire>,
 }

@@ -4,8 +4,10 @@ use std::io::{BufReader, Read, Write};
 
 use serde::Serialize;
 
+use super::facts::Facts;
 use super::local::Local;
-use super::message::{self, Answer, Request};
+use super::message::{self, Answer, Hello, Request};
+use super::relay;
 use super::site::Site;
 use crate::sys::files::Root;
 
@@ -14,27 +16,43 @@ use crate::sys::files::Root;
 ///
 /// # Errors
 /// When the other side is no udpbench of this version, or sends what is no message.
-pub fn serve(input: impl Read, mut output: impl Write, root: &Root) -> anyhow::Result<()> {
+pub fn serve(
+    input: impl Read + Send + 'static,
+    mut output: impl Write + Send + 'static,
+    root: &Root,
+) -> anyhow::Result<()> {
     let mut input = BufReader::new(input);
     let hello = message::greeting(&mut input)?;
     // Also to one of another version, which then knows this one.
-    message::greet(&mut output)?;
+    message::greet(&mut output, &Hello::here())?;
     hello.check()?;
+    if hello.is_across {
+        return relay::serve(input, output, root);
+    }
     let mut site = Local::new(root);
     while let Some(request) = message::read(&mut input)? {
-        obey(&mut site, request, &mut output)?;
+        obey(&mut site, request, root, &mut output)?;
     }
     Ok(())
 }
 
-fn obey(site: &mut Local, request: Request, to: &mut impl Write) -> anyhow::Result<()> {
+fn obey(
+    site: &mut Local,
+    request: Request,
+    root: &Root,
+    to: &mut impl Write,
+) -> anyhow::Result<()> {
     match request {
+        // It is asked of one that is driven from another host.
+        Request::Facts => answer(to, Ok(Facts::read(root))),
+        Request::Renew => answer(to, Ok(())),
         Request::Open(brief) => answer(to, site.open(&brief)),
         Request::Bind => answer(to, site.bind()),
         Request::Aim(peer) => answer(to, site.aim(peer)),
         Request::CloseSender(source) => answer(to, site.close_sender(source)),
         Request::Probe(source) => answer(to, site.probe(source)),
         Request::Arrived(source) => answer(to, site.arrived(source)),
+        Request::IsProven(source) => answer(to, site.is_proven(source)),
         Request::Pair(flows) => answer(to, site.pair(&flows)),
         Request::Assemble(flows) => answer(to, site.assemble(&flows)),
         Request::Start => answer(to, site.start()),

@@ -4,6 +4,8 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 
 use anyhow::Context;
+use nix::sys::socket::setsockopt;
+use nix::sys::socket::sockopt::{Ipv4RecvErr, Ipv6RecvErr};
 use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::data::{Case, Connection, Ip, Sharing, Tos};
@@ -13,7 +15,7 @@ use crate::sys::buffers;
 /// or one of any length.
 const LEAST_RCVBUF: usize = 16 << 10;
 
-/// The address that receivers of a case have.
+/// The address that receivers of a case have on one host.
 ///
 /// # Errors
 /// When this host has none.
@@ -30,15 +32,12 @@ pub(super) struct Ports {
 }
 
 impl Ports {
-    /// Those of the address that receivers of the case have.
-    ///
-    /// # Errors
-    /// When this host has none.
-    pub(super) fn of(case: &Case) -> anyhow::Result<Self> {
-        Ok(Self {
-            first: receivers_address(case)?,
+    /// Those of this address.
+    pub(super) fn of(address: IpAddr) -> Self {
+        Self {
+            first: address,
             full: 0,
-        })
+        }
     }
 
     fn any_port(&self) -> SocketAddr {
@@ -80,6 +79,9 @@ pub(super) fn receivers(case: &Case, ports: &mut Ports) -> anyhow::Result<Vec<Ud
         set_receive_buffer(&socket, case).context("cannot set SO_RCVBUF")?;
         if case.is_full_duplex() {
             prepare_to_send(&socket, case).context("cannot prepare a receiver to send")?;
+        }
+        if case.asks() {
+            have_refusals_told(&socket, case).context("cannot set IP_RECVERR")?;
         }
         let first = receivers.first().map(UdpSocket::local_addr).transpose();
         let first = first.context("a bound socket has an address")?;
@@ -148,7 +150,23 @@ pub(super) fn prepare_to_send(socket: &Socket, case: &Case) -> io::Result<()> {
     if let Some(tos) = case.tos {
         mark(socket, case.ip, tos)?;
     }
-    Ok(())
+    have_refusals_told(socket, case)
+}
+
+/// Between hosts, has each send say whether the queue of the interface had room: without, what that drops is sent
+/// for all that a program knows (ip(7), `udp_send_skb` in net/ipv4/udp.c).
+///
+/// # Errors
+/// The error of the system call.
+fn have_refusals_told(socket: &Socket, case: &Case) -> io::Result<()> {
+    if case.direction.is_none() || case.transport.is_some() {
+        return Ok(());
+    }
+    let set = match case.ip {
+        Ip::V4 => setsockopt(socket, Ipv4RecvErr, &true),
+        Ip::V6 => setsockopt(socket, Ipv6RecvErr, &true),
+    };
+    Ok(set?)
 }
 
 /// Marks what a socket sends (ip(7), ipv6(7)).
@@ -193,7 +211,7 @@ mod tests {
         for (key, ip) in [("v4/tos-ef", Ip::V4), ("v6/tos-185", Ip::V6)] {
             let case = Case::of_key(&format!("std:std/2t/9B/unconnected/{key}")).expect("a case");
             let peer = (Ipv4Addr::LOCALHOST, 9).into();
-            let mut ports = Ports::of(&case).expect("loopback is there");
+            let mut ports = Ports::of(receivers_address(&case).expect("loopback is there"));
             let Ok(socket) = sender(&case, peer, &mut ports).map(Socket::from) else {
                 assert_eq!(ip, Ip::V6, "v4 is everywhere");
                 continue;

@@ -163,6 +163,10 @@ impl Ends for Connections {
         bail!("a connection is not probed")
     }
 
+    fn is_proven(&mut self, _source: SocketAddr) -> anyhow::Result<bool> {
+        bail!("a connection proves itself")
+    }
+
     fn pair(&mut self, flows: &[Flow]) -> anyhow::Result<()> {
         if !self.transport.is_unix() {
             self.accept(flows)?;

@@ -27,6 +27,9 @@ pub(super) trait Ends {
     /// The receiver at which a datagram from `source` has arrived, after waiting for one from anywhere.
     fn arrived(&self, source: SocketAddr) -> anyhow::Result<Option<usize>>;
 
+    /// Whether the answer to that datagram has come, after waiting for one from anywhere.
+    fn is_proven(&mut self, source: SocketAddr) -> anyhow::Result<bool>;
+
     /// Ties each receiving end to its sending one.
     fn pair(&mut self, flows: &[Flow]) -> anyhow::Result<()>;
 

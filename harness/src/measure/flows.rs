@@ -7,6 +7,7 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
+use thiserror::Error;
 
 use super::site::{Flow, Sites};
 use crate::data::{Case, Connection, Sharing, Spread};
@@ -35,6 +36,7 @@ pub(super) fn make(
         receivers.len()
     );
     let mut discovery = Discovery {
+        is_across: case.direction.is_some(),
         senders: case.threads.senders(),
         sharing: case.sharing.unwrap_or(Sharing::Separate),
         receivers: &receivers,
@@ -62,6 +64,8 @@ pub(super) fn make(
 }
 
 struct Discovery<'a, 'b> {
+    /// Whether the parts are on two hosts.
+    is_across: bool,
     senders: usize,
     sharing: Sharing,
     /// Their addresses.
@@ -179,7 +183,9 @@ impl Discovery<'_, '_> {
                 if let Some(receiver) = self.sites.receivers().arrived(source)? {
                     let known = receiver < self.receivers.len();
                     ensure!(known, "a probe datagram arrived at no receiver of the case");
-                    return Ok(receiver);
+                    if !self.is_across || self.sites.senders().is_proven(source)? {
+                        return Ok(receiver);
+                    }
                 }
                 if self.interrupt.signal().is_some() {
                     bail!("called off");
@@ -190,12 +196,28 @@ impl Discovery<'_, '_> {
             Some(refusal) => {
                 bail!("cannot send a probe datagram from {source} to {peer}: {refusal}")
             }
+            None if self.is_across => Err(Unreachable {
+                source_address: source,
+                peer,
+            }
+            .into()),
             None => bail!(
                 "no probe datagram from {source} to {peer} arrived within 3 s: check for a firewall on \
                  loopback (nft list ruleset)"
             ),
         }
     }
+}
+
+/// Nothing was heard of a peer on another host, which is no fault of a case.
+#[derive(Debug, Error)]
+#[error(
+    "no probe datagram from {source_address} to {peer} was answered within 3 s: check that the link is up, and for a \
+     firewall at either end (nft list ruleset) or a translation of addresses between them"
+)]
+pub struct Unreachable {
+    source_address: SocketAddr,
+    peer: SocketAddr,
 }
 
 /// How many more flows each receiver may have.
@@ -283,6 +305,7 @@ mod tests {
             assert_eq!(flows.len(), 4);
             let receivers: Vec<SocketAddr> = flows.iter().map(|flow| flow.peer).collect();
             let mut discovery = Discovery {
+                is_across: false,
                 senders: 4,
                 sharing,
                 receivers: &receivers,

@@ -8,13 +8,14 @@ use anyhow::{Context, bail};
 
 use super::connections::Connections;
 use super::ends::{Ends, into_sides};
+use super::path_watch::PathWatch;
 use super::programs::{ProgramBuilder, Trackers};
 use super::readings::{Finished, Idle, Reading};
 use super::running::{Running, Start};
 use super::site::{Edge, Flow, Part, Site, SiteBrief};
 use super::sockets::Sockets;
 use super::threads::LaneThreads;
-use crate::data::{Case, Counts};
+use crate::data::Counts;
 use crate::engines;
 use crate::platform::placement::Placement;
 use crate::sys::files::Root;
@@ -93,8 +94,9 @@ impl Site for Local<'_> {
                 watch: Watch::start(self.root),
                 discards: Discards::read(),
                 at: Instant::now(),
+                path: None,
             },
-            ends: ends_of(brief.case)?,
+            ends: ends_of(brief)?,
             brief: brief.clone(),
         }));
         Ok(())
@@ -118,6 +120,10 @@ impl Site for Local<'_> {
 
     fn arrived(&mut self, source: SocketAddr) -> anyhow::Result<Option<usize>> {
         self.ends()?.arrived(source)
+    }
+
+    fn is_proven(&mut self, source: SocketAddr) -> anyhow::Result<bool> {
+        self.ends()?.is_proven(source)
     }
 
     fn pair(&mut self, flows: &[Flow]) -> anyhow::Result<()> {
@@ -176,16 +182,20 @@ impl Site for Local<'_> {
 }
 
 /// Those of a case, before there is any.
-fn ends_of(case: Case) -> anyhow::Result<Box<dyn Ends>> {
-    Ok(match case.transport {
-        None => Box::new(Sockets::of(case)?),
-        Some(transport) => Box::new(Connections::of(case, transport)),
+fn ends_of(brief: &SiteBrief) -> anyhow::Result<Box<dyn Ends>> {
+    Ok(match brief.case.transport {
+        None => Box::new(Sockets::of(brief.case, brief.across)?),
+        Some(transport) => Box::new(Connections::of(brief.case, transport)),
     })
 }
 
 impl<'a> Opened<'a> {
     fn assemble(self, flows: &[Flow]) -> anyhow::Result<Running<'a>> {
-        let Self { brief, start, ends } = self;
+        let Self {
+            brief,
+            mut start,
+            ends,
+        } = self;
         let engines = engines::of(&brief.case).map_err(anyhow::Error::msg)?;
         let taps = ends.taps(engines)?;
         // Probes that were sent more than once.
@@ -209,6 +219,11 @@ impl<'a> Opened<'a> {
         let placement = placement_of(brief.part, &brief.placement);
         let threads =
             LaneThreads::assemble(&brief.case, engines, brief.part, programs, &placement)?;
+        // After the probes.
+        start.path = brief
+            .across
+            .map(|across| PathWatch::start(across.own))
+            .transpose()?;
         #[cfg(feature = "calibration")]
         threads.delay_senders(
             brief

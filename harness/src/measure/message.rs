@@ -2,7 +2,7 @@
 //!
 //! Each side begins with [`MAGIC`] and a [`Hello`]. Then the script sends one [`Request`] after the other,
 //! and the site an [`Answer`] to each. A frame is the length of its body in bytes, 32 bits, big-endian, and
-//! the body.
+//! the body. One without a body says only that somebody is there.
 
 use std::fmt::Display;
 use std::io::{self, BufRead, Read, Write};
@@ -17,7 +17,7 @@ use crate::VERSION;
 use crate::sys::host_id::HostId;
 
 /// Counts up with each change of the messages.
-pub const PROTOCOL: u32 = 6;
+pub const PROTOCOL: u32 = 7;
 
 /// No shell and no program for people prints a zero byte.
 pub const MAGIC: [u8; 9] = *b"\0udpbench";
@@ -35,6 +35,10 @@ pub struct Hello {
     /// Where it runs.
     #[serde(default)]
     pub host: HostId,
+    /// Of the script: the site is on another host. Then both ends say twice a second that they are there, and the
+    /// site runs its part in a process of its own, anew after each [`Request::Renew`].
+    #[serde(default)]
+    pub is_across: bool,
 }
 
 /// One verb of [`Site`](super::site::Site), with what it takes.
@@ -42,12 +46,17 @@ pub struct Hello {
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "they are those of the trait")]
 pub enum Request {
+    /// What the host is: of a site on another host.
+    Facts,
+    /// The next trial is run by another process.
+    Renew,
     Open(Box<SiteBrief>),
     Bind,
     Aim(SocketAddr),
     CloseSender(SocketAddr),
     Probe(SocketAddr),
     Arrived(SocketAddr),
+    IsProven(SocketAddr),
     Pair(Vec<Flow>),
     Assemble(Vec<Flow>),
     Start,
@@ -78,6 +87,7 @@ impl Hello {
             protocol: PROTOCOL,
             version: VERSION.to_owned(),
             host: HostId::read(),
+            is_across: false,
         }
     }
 
@@ -102,9 +112,9 @@ impl Hello {
 ///
 /// # Errors
 /// When it cannot be written.
-pub fn greet(output: &mut impl Write) -> anyhow::Result<()> {
+pub fn greet(output: &mut impl Write, hello: &Hello) -> anyhow::Result<()> {
     output.write_all(&MAGIC).context("cannot send a message")?;
-    write(output, &Hello::here())
+    write(output, hello)
 }
 
 /// Waits for the hello of the other side.
@@ -150,6 +160,17 @@ pub(super) fn expect_magic(input: &mut impl BufRead) -> anyhow::Result<()> {
 /// When it is too long, or cannot be written.
 pub fn write(output: &mut impl Write, message: &impl Serialize) -> anyhow::Result<()> {
     let body = serde_json::to_vec(message).context("cannot make a message")?;
+    write_body(output, &body)
+}
+
+/// Says that somebody is there.
+pub(super) fn write_beat(output: &mut impl Write) -> io::Result<()> {
+    output.write_all(&0_u32.to_be_bytes())?;
+    output.flush()
+}
+
+/// Sends one message that was received elsewhere.
+pub(super) fn write_body(output: &mut impl Write, body: &[u8]) -> anyhow::Result<()> {
     let length = u32::try_from(body.len()).unwrap_or(u32::MAX);
     ensure!(length <= MAX_BYTES, too_long(body.len()));
     let mut frame = length.to_be_bytes().to_vec();
@@ -163,11 +184,27 @@ pub fn write(output: &mut impl Write, message: &impl Serialize) -> anyhow::Resul
 /// # Errors
 /// When it is cut off, too long, or not what is expected.
 pub fn read<T: DeserializeOwned>(input: &mut impl Read) -> anyhow::Result<Option<T>> {
-    read_body(input)?.map(|body| decode(&body)).transpose()
+    read_body(input, || ())?
+        .map(|body| decode(&body))
+        .transpose()
 }
 
-/// Receives one message as it came.
-pub(super) fn read_body(input: &mut impl Read) -> anyhow::Result<Option<Vec<u8>>> {
+/// Receives one message as it came. Each sign that somebody is there is told to `heard`.
+pub(super) fn read_body(
+    input: &mut impl Read,
+    heard: impl Fn(),
+) -> anyhow::Result<Option<Vec<u8>>> {
+    loop {
+        let body = read_frame(input)?;
+        heard();
+        // Nothing but such a sign is empty.
+        if body.as_ref().is_none_or(|body| !body.is_empty()) {
+            return Ok(body);
+        }
+    }
+}
+
+fn read_frame(input: &mut impl Read) -> anyhow::Result<Option<Vec<u8>>> {
     let mut length = Vec::with_capacity(size_of::<u32>());
     read_up_to(input, size_of::<u32>(), &mut length)?;
     if length.is_empty() {
@@ -261,11 +298,11 @@ mod tests {
         };
         newer.check().expect("it speaks the same");
         let other = Hello {
-            protocol: 7,
+            protocol: PROTOCOL + 1,
             ..newer
         };
         let said = error(other.check());
-        assert!(said.starts_with("it is udpbench 9.9.9 (protocol 7), this is udpbench "));
+        assert!(said.starts_with("it is udpbench 9.9.9 (protocol 8), this is udpbench "));
         assert!(said.contains(VERSION) && said.contains("install the same version"));
     }
 

@@ -8,12 +8,17 @@ pub mod agent;
 mod bind;
 mod connections;
 mod ends;
+pub mod facts;
+pub mod far;
 mod flows;
 mod lane;
 mod local;
 pub mod message;
+mod path_watch;
 mod programs;
+mod pulse;
 pub mod readings;
+mod relay;
 pub mod remote;
 mod running;
 mod sample;
@@ -24,20 +29,23 @@ pub(crate) mod sound;
 pub mod spawned;
 mod taps;
 mod threads;
+mod token;
 mod wait;
 mod workers;
 
 use std::time::{Duration, Instant, SystemTime};
 
-use anyhow::ensure;
+use anyhow::{Context, ensure};
 
+pub use self::flows::Unreachable;
 pub use self::local::Local;
 use self::sample::Half;
-use self::site::{Edge, SiteBrief, Sites};
+use self::site::{Across, Edge, Part, SiteBrief, Sites};
+use self::token::Token;
 use self::wait::{drain, pass};
 use crate::data::{Case, Sample};
 use crate::engines::{self, Engines, Entry};
-use crate::plan::Settings;
+use crate::plan::{Between, Settings};
 use crate::platform::placement::Placement;
 use crate::sys::interrupt::{Interrupt, Interrupted};
 
@@ -79,6 +87,17 @@ pub struct Trial<'a> {
     pub placement: &'a Placement,
     /// How long.
     pub settings: &'a Settings,
+    /// The addresses of its sites, if they are on two hosts.
+    pub between: Option<Between>,
+}
+
+/// What the site of a part is told of the other one.
+fn across(between: Between, part: Part, token: Token) -> Across {
+    let (own, other) = match part {
+        Part::Senders => (between.senders, between.receivers),
+        Part::Receivers | Part::Both => (between.receivers, between.senders),
+    };
+    Across { own, other, token }
 }
 
 /// What datagrams hold.
@@ -208,6 +227,7 @@ impl Trial<'_> {
         if sites.parts().count() > 1 {
             may_be_split(case, sender)?;
         }
+        let token = Token::random().context("cannot read /dev/urandom")?;
         interrupt.sleep(Duration::ZERO)?;
 
         for (part, site) in sites.parts() {
@@ -216,6 +236,7 @@ impl Trial<'_> {
                 part,
                 placement: self.placement.clone(),
                 verifies: payload == Payload::Numbered,
+                across: self.between.map(|between| across(between, part, token)),
                 #[cfg(feature = "calibration")]
                 delay: self.settings.delay.clone(),
             })?;

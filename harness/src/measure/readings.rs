@@ -7,6 +7,7 @@ use crate::sys::clock::Switches;
 use crate::sys::cpu_speed::CpuSpeed;
 use crate::sys::idle::IdleTimes;
 use crate::sys::kernel::Discarded;
+use crate::sys::nic::PathCounters;
 use crate::sys::run_queue::CpuTaken;
 use crate::sys::sensors::SensorReadings;
 
@@ -78,6 +79,11 @@ pub struct Finished {
     pub discards: Discarded,
     /// Calls of threads that send that failed.
     pub failed_sends: u64,
+    /// Datagrams that the queue of the interface had no room for.
+    pub refused: u64,
+    /// By how much the counters of the interface and of its network namespace grew since the threads started. `None`:
+    /// both parts are on this host.
+    pub path: Option<PathCounters>,
     /// What the kernel granted as SO_RCVBUF, in bytes. `None`: no receiver is here.
     pub rcvbuf_bytes: Option<u64>,
     /// What SO_SNDBUF says, in bytes. `None`: no sender is here.

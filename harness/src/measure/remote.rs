@@ -8,13 +8,16 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::Duration;
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, anyhow, bail, ensure};
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use serde::de::DeserializeOwned;
 
+use super::facts::Facts;
 use super::message::{self, Answer, Hello, Request};
+use super::pulse::{Heard, Output, Pulse};
 use super::readings::{Finished, Idle, Reading};
 use super::site::{Edge, Flow, Site, SiteBrief};
+use crate::VERSION;
 use crate::data::Counts;
 use crate::sys::host_id::HostId;
 
@@ -33,10 +36,14 @@ pub struct Remote {
     version: String,
     /// `None` once something went wrong: an answer that comes late would be taken for that to the next
     /// request.
-    output: Option<Box<dyn Write>>,
+    output: Option<Output>,
     answers: Receiver<anyhow::Result<Vec<u8>>>,
+    lost: Sender<anyhow::Result<Vec<u8>>>,
     /// Can be read once nothing more will come.
     ended: Arc<EventFd>,
+    /// Of an agent on another host.
+    pulse: Option<Pulse>,
+    heard: Heard,
 }
 
 impl Remote {
@@ -47,15 +54,55 @@ impl Remote {
     pub fn connect(
         name: Option<&str>,
         input: impl Read + Send + 'static,
-        output: impl Write + 'static,
+        output: impl Write + Send + 'static,
+    ) -> anyhow::Result<Self> {
+        Self::connect_as(&Hello::here(), name, input, output)
+    }
+
+    /// The same to an agent on another host: from now on, both ends notice within 3 s when the other one is gone.
+    ///
+    /// # Errors
+    /// As for [`Remote::connect`], and when it is of another version.
+    pub fn connect_across(
+        name: &str,
+        input: impl Read + Send + 'static,
+        output: impl Write + Send + 'static,
+    ) -> anyhow::Result<Self> {
+        let hello = Hello {
+            is_across: true,
+            ..Hello::here()
+        };
+        let mut remote = Self::connect_as(&hello, Some(name), input, output)?;
+        ensure!(
+            remote.version == VERSION,
+            "{name} has udpbench {}, this is udpbench {VERSION}: install the same on both hosts, or let --deploy do so",
+            remote.version
+        );
+        let output = remote.output.clone().context("it has ended")?;
+        let (lost, ended) = (remote.lost.clone(), Arc::clone(&remote.ended));
+        let lost = move || {
+            // Nobody may wait any more.
+            let _ = lost.send(Err(anyhow!("nothing was heard of it for 3 s")));
+            let _ = ended.write(1);
+        };
+        remote.pulse = Some(Pulse::start(output, remote.heard.clone(), lost)?);
+        Ok(remote)
+    }
+
+    fn connect_as(
+        hello: &Hello,
+        name: Option<&str>,
+        input: impl Read + Send + 'static,
+        output: impl Write + Send + 'static,
     ) -> anyhow::Result<Self> {
         let ended = EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK);
         let ended = Arc::new(ended.context("cannot make an eventfd")?);
         let (send, answers) = mpsc::channel();
+        let heard = Heard::now();
         let reader = {
-            let ended = Arc::clone(&ended);
+            let (ended, heard, send) = (Arc::clone(&ended), heard.clone(), send.clone());
             move || {
-                let error = forward(BufReader::new(input), &send);
+                let error = forward(BufReader::new(input), &heard, &send);
                 // Nobody may wait any more.
                 let _ = send.send(Err(error));
                 let _ = ended.write(1);
@@ -70,12 +117,15 @@ impl Remote {
             name: name.map(str::to_owned),
             host: HostId::default(),
             version: String::new(),
-            output: Some(Box::new(output)),
+            output: Some(Output::new(output)),
             answers,
+            lost: send,
             ended,
+            pulse: None,
+            heard,
         };
         let hello = remote
-            .meet()
+            .meet(hello)
             .with_context(|| name.unwrap_or(NAMELESS).to_owned())?;
         remote.host = hello.host;
         remote.version = hello.version;
@@ -87,8 +137,29 @@ impl Remote {
         &self.version
     }
 
-    fn meet(&mut self) -> anyhow::Result<Hello> {
-        let greeted = self.output.as_mut().map_or(Ok(()), message::greet);
+    /// Whether nothing more can be asked of it.
+    pub fn is_lost(&self) -> bool {
+        self.output.is_none()
+    }
+
+    /// What its host is.
+    ///
+    /// # Errors
+    /// When it is gone.
+    pub fn facts(&mut self) -> anyhow::Result<Facts> {
+        self.call(&Request::Facts)
+    }
+
+    /// Has the next trial run in another process there.
+    ///
+    /// # Errors
+    /// When it is gone.
+    pub fn renew(&mut self) -> anyhow::Result<()> {
+        self.call(&Request::Renew)
+    }
+
+    fn meet(&mut self, own: &Hello) -> anyhow::Result<Hello> {
+        let greeted = self.output.as_ref().map_or(Ok(()), |to| to.greet(own));
         // What came says more than that nothing can be sent.
         let hello: Hello = self.receive()?;
         hello.check()?;
@@ -107,13 +178,13 @@ impl Remote {
     }
 
     fn ask<T: DeserializeOwned>(&mut self, request: &Request) -> anyhow::Result<Answer<T>> {
-        let output = self.output.as_mut().context("the connection is closed")?;
-        let sent = message::write(output, request);
+        let output = self.output.as_ref().context("the connection is closed")?;
+        let sent = output.write(request);
         let answer = self.receive();
         // Where both fail, what came says more.
         let answer = answer.and_then(|answer| sent.map(|()| answer));
         if answer.is_err() {
-            self.output = None;
+            (self.output, self.pulse) = (None, None);
         }
         answer
     }
@@ -136,13 +207,14 @@ impl Remote {
 /// Hands on all that comes. Returns why nothing more will.
 fn forward(
     mut input: BufReader<impl Read>,
+    heard: &Heard,
     send: &Sender<anyhow::Result<Vec<u8>>>,
 ) -> anyhow::Error {
     if let Err(error) = message::expect_magic(&mut input) {
         return error;
     }
     loop {
-        match message::read_body(&mut input) {
+        match message::read_body(&mut input, || heard.note()) {
             Ok(Some(body)) => {
                 if send.send(Ok(body)).is_err() {
                     return anyhow!("nobody waits for it");
@@ -185,6 +257,10 @@ impl Site for Remote {
 
     fn arrived(&mut self, source: SocketAddr) -> anyhow::Result<Option<usize>> {
         self.call(&Request::Arrived(source))
+    }
+
+    fn is_proven(&mut self, source: SocketAddr) -> anyhow::Result<bool> {
+        self.call(&Request::IsProven(source))
     }
 
     fn pair(&mut self, flows: &[Flow]) -> anyhow::Result<()> {

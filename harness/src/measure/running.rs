@@ -6,6 +6,7 @@ use anyhow::bail;
 
 use super::ends::Buffers;
 use super::lane::Lane;
+use super::path_watch::PathWatch;
 use super::programs::Trackers;
 use super::readings::{Finished, Idle, LaneEnd, Reading};
 use super::site::{Edge, Part};
@@ -24,6 +25,8 @@ pub(super) struct Start<'a> {
     pub(super) watch: Watch<'a>,
     pub(super) discards: Discards,
     pub(super) at: Instant,
+    /// Where the other part is on another host: its interface.
+    pub(super) path: Option<PathWatch>,
 }
 
 /// The threads, and what is read of them.
@@ -154,6 +157,8 @@ impl<'a> Running<'a> {
             unread,
             discards: Discards::read().since(&self.start.discards),
             failed_sends: self.threads.failed_sends(),
+            refused: self.threads.refused(),
+            path: self.start.path.as_mut().map(PathWatch::moved).transpose()?,
             rcvbuf_bytes: self.buffers.rcvbuf_bytes,
             sndbuf_bytes: self.buffers.sndbuf_bytes,
             climate: self.start.watch.climate(),

@@ -4,7 +4,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::readings::{Finished, LaneEnd, LaneReading, Reading};
 use super::site::Edge;
-use crate::data::{Books, Case, Counts, Group, LaneSample, Sample, Side, Verified};
+use crate::data::{
+    Books, Case, Counts, Direction, Group, LaneSample, Path, Sample, Side, Verified,
+};
 use crate::engines::Engines;
 use crate::sys::clock::Switches;
 use crate::sys::host_id::HostId;
@@ -64,6 +66,7 @@ pub(super) fn of(
             kernel_discards: discarded(halves, |half| half.finished.discards)
                 .saturating_sub(finished().map(|finished| finished.failed_sends).sum()),
         },
+        paths: paths(case, (sender, receiver), halves),
         rcvbuf_bytes: finished()
             .find_map(|finished| finished.rcvbuf_bytes)
             .unwrap_or(0),
@@ -82,6 +85,36 @@ pub(super) fn of(
             .unwrap_or_default(),
         verified: verified(halves),
     }
+}
+
+/// The directions between two hosts, that of the senders first.
+fn paths(case: &Case, (sender, receiver): Engines, halves: &[Half]) -> Vec<Path> {
+    let (Some(_), [receivers, senders]) = (case.direction, halves) else {
+        return Vec::new();
+    };
+    let (there, back) = if case.sends_from_there() {
+        (Direction::Down, Direction::Up)
+    } else {
+        (Direction::Up, Direction::Down)
+    };
+    let path = |direction, from: &Half, to: &Half| Path {
+        direction,
+        sent: from.finished.counts.sent,
+        refused: from.finished.refused,
+        failed: from.finished.failed_sends,
+        received: to.finished.counts.received,
+        unread: to.finished.unread,
+        dropped_socket: to.finished.counts.dropped_socket,
+        dropped_in_pieces: receiver.about.joins,
+        sent_in_pieces: sender.about.group == Group::Offload,
+        at_sender: from.finished.path.unwrap_or_default(),
+        at_receiver: to.finished.path.unwrap_or_default(),
+    };
+    let mut paths = vec![path(there, senders, receivers)];
+    if case.receives_at_both_ends() {
+        paths.push(path(back, receivers, senders));
+    }
+    paths
 }
 
 /// The counts of all sites.

@@ -4,12 +4,13 @@
 //! this process (`Local`) or in another one (`Remote`). What they take and return is plain data: neither
 //! sockets nor instants, which mean nothing to another process.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::os::fd::BorrowedFd;
 
 use serde::{Deserialize, Serialize};
 
 use super::readings::{Finished, Idle, Reading};
+use super::token::Token;
 use crate::data::{Case, Counts};
 use crate::platform::placement::Placement;
 use crate::sys::host_id::HostId;
@@ -47,6 +48,10 @@ pub trait Site {
 
     /// The receiver at which a datagram from `source` has arrived, after waiting for it for 100 ms at most.
     fn arrived(&mut self, source: SocketAddr) -> anyhow::Result<Option<usize>>;
+
+    /// Whether the receiver that the sender with this address sends to has answered its probe, after waiting for that
+    /// for 100 ms at most. Between two hosts, nothing else is sent before.
+    fn is_proven(&mut self, source: SocketAddr) -> anyhow::Result<bool>;
 
     /// Has each receiver take these flows: by a program in the kernel where the case asks for one, else by
     /// connecting it to its only sender.
@@ -180,6 +185,8 @@ pub struct SiteBrief {
     /// Whether each datagram is told apart from the others and looked at: see
     /// [`Sample::verified`](crate::data::Sample::verified).
     pub verifies: bool,
+    /// Where the other part is, if it is on another host.
+    pub across: Option<Across>,
     /// What slows engines down, to see whether that is found.
     #[cfg(feature = "calibration")]
     pub delay: Option<Delay>,
@@ -193,10 +200,22 @@ impl SiteBrief {
             part,
             placement: Placement::unpinned(case.threads),
             verifies: false,
+            across: None,
             #[cfg(feature = "calibration")]
             delay: None,
         }
     }
+}
+
+/// The other host of a trial, as one of its two sites needs to know it.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Across {
+    /// The address that the sockets here are bound to.
+    pub own: IpAddr,
+    /// The only address that is sent to.
+    pub other: IpAddr,
+    /// What is sent first.
+    pub token: Token,
 }
 
 /// A sender's datagrams, and where they end.

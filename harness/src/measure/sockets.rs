@@ -1,17 +1,17 @@
 //! The UDP sockets of one site.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
-use std::net::{SocketAddr, UdpSocket};
+use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, OwnedFd};
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use super::bind::{self, Ports};
 use super::ends::{Buffers, Ends};
-use super::site::Flow;
+use super::site::{Across, Flow};
 use super::taps::Taps;
 use crate::data::{Case, Sharing, Spread};
 use crate::engines::{Engines, Entry};
@@ -23,6 +23,10 @@ const LOOK_MS: u16 = 100;
 /// Receivers share one address, every sender has its own.
 pub(super) struct Sockets {
     case: Case,
+    /// `None`: both parts are on this host.
+    across: Option<Across>,
+    /// The addresses that have answered a probe.
+    proven: BTreeSet<IpAddr>,
     ports: Ports,
     receivers: Vec<UdpSocket>,
     /// By their addresses: of each the socket, and whom it sends to.
@@ -32,10 +36,16 @@ pub(super) struct Sockets {
 impl Sockets {
     /// # Errors
     /// When this host has no address for them.
-    pub(super) fn of(case: Case) -> anyhow::Result<Self> {
+    pub(super) fn of(case: Case, across: Option<Across>) -> anyhow::Result<Self> {
+        let address = match across {
+            Some(across) => across.own,
+            None => bind::receivers_address(&case)?,
+        };
         Ok(Self {
             case,
-            ports: Ports::of(&case)?,
+            across,
+            proven: BTreeSet::new(),
+            ports: Ports::of(address),
             receivers: Vec::new(),
             senders: BTreeMap::new(),
         })
@@ -67,6 +77,13 @@ impl Ends for Sockets {
     }
 
     fn aim(&mut self, peer: SocketAddr) -> anyhow::Result<SocketAddr> {
+        if let Some(across) = self.across {
+            let other = across.other;
+            ensure!(
+                peer.ip() == other,
+                "a sender is to send to {peer}, but the trial was agreed with {other}"
+            );
+        }
         let socket = bind::sender(&self.case, peer, &mut self.ports)
             .with_context(|| format!("cannot make a sender socket towards {peer}"))?;
         let source = socket
@@ -80,22 +97,57 @@ impl Ends for Sockets {
         let sender = self.senders.get(&source);
         let (socket, peer) =
             sender.with_context(|| format!("no sender has the address {source}"))?;
+        let question: &[u8] = match &self.across {
+            Some(across) => &across.token.question,
+            None => &[0],
+        };
         let sent = if socket.peer_addr().is_ok() {
-            socket.send(&[0])
+            socket.send(question)
         } else {
-            socket.send_to(&[0], peer)
+            socket.send_to(question, peer)
         };
         Ok(sent.err().map(|refusal| refusal.to_string()))
     }
 
     fn arrived(&self, source: SocketAddr) -> anyhow::Result<Option<usize>> {
         for receiver in readable(&self.receivers)? {
-            let (_, from) = self.receivers[receiver].recv_from(&mut [0; 1])?;
-            if from == source {
-                return Ok(Some(receiver));
+            let socket = &self.receivers[receiver];
+            let mut held = [0; 17];
+            let (length, from) = socket.recv_from(&mut held)?;
+            if from != source {
+                continue;
+            }
+            match &self.across {
+                None => return Ok(Some(receiver)),
+                Some(across) if held[..length] == across.token.question => {
+                    // Another probe follows if it gets lost.
+                    let _ = socket.send_to(&across.token.answer, from);
+                    return Ok(Some(receiver));
+                }
+                Some(_) => {}
             }
         }
         Ok(None)
+    }
+
+    fn is_proven(&mut self, source: SocketAddr) -> anyhow::Result<bool> {
+        let across = self.across.context("both parts are on this host")?;
+        let sender = self.senders.get(&source);
+        let (socket, peer) =
+            sender.with_context(|| format!("no sender has the address {source}"))?;
+        if readable([socket])?.is_empty() {
+            return Ok(false);
+        }
+        let mut held = [0; 17];
+        // A refusal of an earlier datagram comes here, too.
+        let Ok((length, from)) = socket.recv_from(&mut held) else {
+            return Ok(false);
+        };
+        let is_answer = from == *peer && held[..length] == across.token.answer;
+        if is_answer {
+            self.proven.insert(from.ip());
+        }
+        Ok(is_answer)
     }
 
     fn pair(&mut self, flows: &[Flow]) -> anyhow::Result<()> {
@@ -133,15 +185,20 @@ impl Ends for Sockets {
 
     fn take_sender(&mut self, source: SocketAddr) -> anyhow::Result<OwnedFd> {
         let sender = self.senders.remove(&source);
-        let (socket, _) = sender.with_context(|| format!("no sender has the address {source}"))?;
+        let (socket, peer) =
+            sender.with_context(|| format!("no sender has the address {source}"))?;
+        ensure!(
+            self.across.is_none() || self.proven.contains(&peer.ip()),
+            "{peer} has not proven that it receives: nothing is sent to it"
+        );
         Ok(socket.into())
     }
 }
 
-/// The receivers that have something to read, after waiting for that.
-fn readable(receivers: &[UdpSocket]) -> io::Result<Vec<usize>> {
-    let mut waiting: Vec<PollFd> = receivers
-        .iter()
+/// Those that have something to read, after waiting for that.
+fn readable<'a>(sockets: impl IntoIterator<Item = &'a UdpSocket>) -> io::Result<Vec<usize>> {
+    let mut waiting: Vec<PollFd> = sockets
+        .into_iter()
         .map(|receiver| PollFd::new(receiver.as_fd(), PollFlags::POLLIN))
         .collect();
     match poll(&mut waiting, PollTimeout::from(LOOK_MS)) {
@@ -149,7 +206,5 @@ fn readable(receivers: &[UdpSocket]) -> io::Result<Vec<usize>> {
         Err(error) => return Err(error.into()),
     }
     let ready = |fd: &PollFd| fd.any().unwrap_or(false);
-    Ok((0..receivers.len())
-        .filter(|&n| ready(&waiting[n]))
-        .collect())
+    Ok((0..waiting.len()).filter(|&n| ready(&waiting[n])).collect())
 }

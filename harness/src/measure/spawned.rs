@@ -19,6 +19,20 @@ const GLANCE: Duration = Duration::from_millis(1);
 /// This program, also once its file was replaced.
 pub const THIS_PROGRAM: &str = "/proc/self/exe";
 
+/// `program agent --stdio`, which reads sensors below `root`.
+pub(super) fn agent(program: &Path, root: &Root) -> Command {
+    let mut command = Command::new(program);
+    // As it is to be seen among processes.
+    command.arg0("udpbench").args(["agent", "--stdio"]);
+    // One that was built before there was this flag need not know it.
+    if !root.is_real() {
+        command.arg("--root").arg(root.path(""));
+    }
+    // Ctrl-C goes to all processes of a terminal's group: this one decides what becomes of a window then.
+    command.process_group(0);
+    command
+}
+
 /// A process of its own, with memory of its own. It ends when this is dropped, or when this process does.
 pub struct Spawned {
     child: Child,
@@ -33,16 +47,8 @@ impl Spawned {
     /// # Errors
     /// When it cannot be started, or is no udpbench that speaks as this one does.
     pub fn start(name: Option<&str>, program: &Path, root: &Root) -> anyhow::Result<Self> {
-        let mut command = Command::new(program);
-        // As it is to be seen among processes.
-        command.arg0("udpbench").args(["agent", "--stdio"]);
-        // One that was built before there was this flag need not know it.
-        if !root.is_real() {
-            command.arg("--root").arg(root.path(""));
-        }
+        let mut command = agent(program, root);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        // Ctrl-C goes to all processes of a terminal's group: this one decides what becomes of a window then.
-        command.process_group(0);
         let started = command.spawn();
         let who = name.map_or(String::new(), |name| format!("{name}: "));
         let mut child =

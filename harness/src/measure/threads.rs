@@ -175,6 +175,14 @@ impl LaneThreads {
             .sum()
     }
 
+    /// Datagrams that the queue of the interface had no room for.
+    pub(super) fn refused(&self) -> u64 {
+        let meters = self.lanes.iter().map(|lane| &lane.meter);
+        meters
+            .map(|meter| meter.refused.load(Ordering::Relaxed))
+            .sum()
+    }
+
     /// Stops the senders and waits until their counts are final.
     pub(super) fn stop_sending(&self) {
         self.control.stop_sending();

@@ -18,6 +18,9 @@ const QUIET: Duration = Duration::from_millis(500);
 /// The same where nothing is left in any queue, neither of a socket nor of a CPU: only a queueing discipline,
 /// or a CPU that is held up in the middle of a softirq, has a datagram then.
 const QUIET_WHEN_EMPTY: Duration = Duration::from_millis(50);
+/// The same between two hosts, where what the path lost is in flight for all that is known: longer than the queues of
+/// interfaces and switches hold what they have.
+const QUIET_ON_A_PATH: Duration = Duration::from_millis(200);
 /// A thread that sends and receives in turn, and in which nothing moved for so long, waits for a lost datagram.
 const STALLED: Duration = Duration::from_millis(50);
 /// How often clients are to look for requests that are overdue. Each time may delay an answer.
@@ -68,18 +71,24 @@ pub(super) fn drain(
     sites: &mut Sites,
     interrupt: &Interrupt,
 ) -> Result<(), NoSample> {
+    let is_across = case.direction.is_some();
     let mut last = sample::sum(sites.each(|site| site.counts())?);
     let mut moved_at = Instant::now();
     while last.in_flight() > 0 || (case.asks() && is_owed(last, sites)?) {
         interrupt.sleep(GLANCE)?;
         let now = sample::sum(sites.each(|site| site.counts())?);
         let by_pieces = receiver.about.joins && now.dropped_socket > 0;
-        let quiet = if by_pieces { QUIET_WHEN_EMPTY } else { QUIET };
+        let quiet = match () {
+            () if is_across => QUIET_ON_A_PATH,
+            () if by_pieces => QUIET_WHEN_EMPTY,
+            () => QUIET,
+        };
         if now != last {
             (last, moved_at) = (now, Instant::now());
         } else if moved_at.elapsed() > quiet {
             let idle = sites.each(|site| site.idle())?;
-            let are_empty = by_pieces && idle.iter().all(|site| site.are_queues_empty);
+            let are_empty =
+                (is_across || by_pieces) && idle.iter().all(|site| site.are_queues_empty);
             let had_their_chance = idle.iter().all(|site| site.had_their_chance);
             if are_empty || (had_their_chance && moved_at.elapsed() > QUIET) {
                 break;

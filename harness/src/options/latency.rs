@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use super::Request;
+use super::wire::Peer;
 use crate::cli::RunArgs;
 use crate::data::{Arrivals, Case, Connection, Ip, Rate, Workload};
 use crate::error::UsageError;
@@ -59,7 +60,13 @@ pub fn complete(args: &mut RunArgs) -> Result<Option<Vec<Arrivals>>, UsageError>
 
 impl Request {
     /// Adds the same cases at parts of the rates that were reached, in answers per second.
-    pub fn add_loads(&mut self, args: &RunArgs, reached: &[(Case, f64)], arrivals: &[Arrivals]) {
+    pub fn add_loads(
+        &mut self,
+        args: &RunArgs,
+        peer: Option<&Peer>,
+        reached: &[(Case, f64)],
+        arrivals: &[Arrivals],
+    ) {
         let mut blocks: Vec<Block> = Vec::new();
         for (case, arrivals) in reached
             .iter()
@@ -87,7 +94,9 @@ impl Request {
             engines: self.plan.engines.clone(),
             blocks,
         };
-        self.plan.blocks.extend(self.judged(args, &added).blocks);
+        self.plan
+            .blocks
+            .extend(self.judged(args, &added, peer).blocks);
     }
 }
 

@@ -7,15 +7,17 @@ pub mod latency;
 mod resume_check;
 pub mod suite;
 pub mod watch;
+pub mod wire;
 
 use std::time::Duration;
 
 pub use self::resume_check::{Again, again};
+use self::wire::Peer;
 use crate::cli::{MeasuringArgs, RunArgs};
 use crate::engines::{self, Entry};
 use crate::error::UsageError;
 use crate::log::{FORMAT, Header};
-use crate::plan::{Conditions, Plan, Schedule, Settings, Until};
+use crate::plan::{Conditions, Plan, Schedule, Settings, Until, Wire};
 use crate::platform::board::{self, Detected};
 use crate::platform::host::Host;
 use crate::row::Environment;
@@ -35,6 +37,8 @@ pub struct Request {
     pub advice: Option<String>,
     /// How it is gone through.
     pub schedule: Schedule,
+    /// The other host. `None`: all threads are on this one.
+    pub wire: Option<Wire>,
 }
 
 const DEFAULT_DURATION: Duration = Duration::from_secs(1);
@@ -59,6 +63,15 @@ impl Request {
     /// # Errors
     /// What was asked for and is impossible, with the fix.
     pub fn new(args: &RunArgs) -> Result<Self, UsageError> {
+        Self::between(args, None)
+    }
+
+    /// The same for this host and `peer`.
+    ///
+    /// # Errors
+    /// As for [`Request::new`].
+    pub fn between(args: &RunArgs, peer: Option<&Peer>) -> Result<Self, UsageError> {
+        wire::check(&args.parameters, peer.is_some())?;
         let root = Root::new(&args.root);
         let host = Host::read(&root);
         let detected = board::choose(&args.placement.board, &host)?;
@@ -66,8 +79,11 @@ impl Request {
 
         let axes = axes::of(args, &board.defaults.on(host.cpus.len()))?;
         let pin = args.placement.pin.clone().unwrap_or_default();
-        pin.check(&axes.threads, &host)
-            .map_err(|problem| UsageError::flag("--pin", &pin, problem))?;
+        let there = peer.map(|peer| &peer.wire.host);
+        for host in [Some(&host), there].into_iter().flatten() {
+            pin.check(&axes.threads, host)
+                .map_err(|problem| UsageError::flag("--pin", &pin, problem))?;
+        }
 
         let rounds = rounds(args);
         let quick = |full: Duration, most: Duration| {
@@ -100,6 +116,7 @@ impl Request {
                 pin: &pin,
                 steering_refusal: reuseport_bpf::probe().err().as_deref(),
                 engine_refusals: &engine_refusals(asked.chain(reference)),
+                there: peer.map(Peer::there),
             },
         );
         let schedule = Schedule {
@@ -118,13 +135,14 @@ impl Request {
             host,
             detected,
             plan,
-            advice: axes.advice(),
+            advice: axes.advice().filter(|_| peer.is_none()),
             schedule,
+            wire: peer.map(|peer| peer.wire.clone()),
         })
     }
 
     /// The cases of a plan, judged as those of this one.
-    fn judged(&self, args: &RunArgs, plan: &Plan) -> Plan {
+    fn judged(&self, args: &RunArgs, plan: &Plan, peer: Option<&Peer>) -> Plan {
         let pin = args.placement.pin.clone().unwrap_or_default();
         let asked = plan
             .cases()
@@ -136,6 +154,7 @@ impl Request {
             pin: &pin,
             steering_refusal: reuseport_bpf::probe().err().as_deref(),
             engine_refusals: &engine_refusals(asked),
+            there: peer.map(Peer::there),
         })
     }
 
@@ -154,6 +173,7 @@ impl Request {
             plan: self.plan,
             environment,
             host: self.host,
+            wire: self.wire,
         }
     }
 }

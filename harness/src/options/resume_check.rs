@@ -1,11 +1,12 @@
 //! A sweep that goes on: whether this is the host, the program and the plan that it began with.
 
 use super::engine_refusals;
+use super::wire::Peer;
 use crate::VERSION;
 use crate::engines;
 use crate::error::UsageError;
 use crate::log::Header;
-use crate::plan::{Conditions, Planned, Verdict};
+use crate::plan::{Conditions, Planned, Verdict, Wire};
 use crate::platform::board;
 use crate::platform::host::Host;
 use crate::platform::placement::Pin;
@@ -27,7 +28,7 @@ pub struct Again {
 ///
 /// # Errors
 /// When the board's profile does not exist any more.
-pub fn again(then: &Header, root: &Root) -> Result<Again, UsageError> {
+pub fn again(then: &Header, root: &Root, peer: Option<&Peer>) -> Result<Again, UsageError> {
     let host = Host::read(root);
     let detected = board::choose(&then.board_asked, &host)?;
     let pin = then.pin_asked.parse::<Pin>().unwrap_or_default();
@@ -40,6 +41,7 @@ pub fn again(then: &Header, root: &Root) -> Result<Again, UsageError> {
         pin: &pin,
         steering_refusal: reuseport_bpf::probe().err().as_deref(),
         engine_refusals: &engine_refusals(asked),
+        there: peer.map(Peer::there),
     });
     let now = Environment {
         board: detected.board.name.clone(),
@@ -54,6 +56,9 @@ pub fn again(then: &Header, root: &Root) -> Result<Again, UsageError> {
     again
         .unlike
         .extend(difference("list of usable CPUs", &cpus.0, &cpus.1));
+    if let Some((then, now)) = then.wire.as_ref().zip(peer) {
+        again.unlike.extend(other_peer(then, &now.wire));
+    }
     again.unlike.extend(other_buffers(then, &host));
     for (then, now) in then.plan.cases().zip(plan.cases()) {
         again.judge(then, now);
@@ -106,6 +111,28 @@ fn differences(then: &Environment, now: &Environment) -> Vec<String> {
         .iter()
         .filter_map(|(what, fact)| difference(what, fact(then), fact(now)));
     differ.collect()
+}
+
+/// What about the other host is not as it was.
+fn other_peer(then: &Wire, now: &Wire) -> Vec<String> {
+    let facts = |wire: &Wire| Environment {
+        board: wire.board.clone(),
+        ..Environment::of(&wire.host)
+    };
+    let mut unlike = differences(&facts(then), &facts(now));
+    unlike.extend(difference(
+        "list of usable CPUs",
+        &then.host.cpu_list(),
+        &now.host.cpu_list(),
+    ));
+    let links = |wire: &Wire| {
+        let links = wire.links.iter();
+        let links = links.map(|link| format!("{} to {}", link.here.address, link.there.address));
+        links.collect::<Vec<_>>().join(", ")
+    };
+    unlike.extend(difference("way to it", &links(then), &links(now)));
+    let of_it = |what: String| format!("of {}, {what}", now.to);
+    unlike.into_iter().map(of_it).collect()
 }
 
 /// Loss, and so speed, depends on what receivers get; windows with one and with the other are no case.

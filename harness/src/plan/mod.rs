@@ -4,6 +4,7 @@
 mod axes;
 mod schedule;
 mod verdict;
+mod wire;
 
 use serde::{Deserialize, Serialize};
 
@@ -11,6 +12,7 @@ pub use self::axes::Axes;
 pub use self::schedule::{Schedule, Settings, Until};
 pub use self::verdict::Verdict;
 use self::verdict::can_run_nowhere;
+pub use self::wire::{Between, Wire, WireLink};
 use crate::data::{BlockKey, Case, EngineName, Pair, Traits};
 use crate::engines::{self, Entry};
 use crate::platform::board::Board;
@@ -32,6 +34,21 @@ pub struct Conditions<'a> {
     /// Why the kernel cannot be told how to spread flows, if it cannot.
     pub steering_refusal: Option<&'a str>,
     /// The engines that cannot run here, and why.
+    pub engine_refusals: &'a [(&'static Entry, String)],
+    /// The other host. `None`: all threads are on this one.
+    pub there: Option<There<'a>>,
+}
+
+/// The other host of cases across a wire.
+#[derive(Clone, Copy, Debug)]
+pub struct There<'a> {
+    /// It, and the ways to it.
+    pub wire: &'a Wire,
+    /// Its profile.
+    pub board: &'a Board,
+    /// As of this host.
+    pub steering_refusal: Option<&'a str>,
+    /// As of this host.
     pub engine_refusals: &'a [(&'static Entry, String)],
 }
 

@@ -29,6 +29,7 @@ fn plan(axes: &Axes, board: &str) -> Plan {
         pin: &Pin::Board,
         steering_refusal: None,
         engine_refusals: &[],
+        there: None,
     };
     Plan::new(axes, &conditions)
 }
@@ -56,6 +57,7 @@ fn axes(engines: &[&str], threads: &[u16], ip: Ip) -> Axes {
         tos: Vec::new(),
         workload: Vec::new(),
         transport: Vec::new(),
+        direction: vec![],
         address: Vec::new(),
         flows: Vec::new(),
         outstanding: Vec::new(),
@@ -237,6 +239,7 @@ fn flows_that_cannot_be_had_say_what_is_too_many_of_what() {
             pin: &Pin::Board,
             steering_refusal: None,
             engine_refusals: &[],
+            there: None,
         };
         let plan = Plan::new(&axes, &conditions);
         let found = plan.skipped().last().map(|(_, reason)| reason.to_owned());

@@ -1,9 +1,12 @@
 //! Whether a case runs, and what may mislead about it.
 
+mod across;
 mod flows;
 mod refusal;
 mod transport;
 mod warnings;
+
+use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +15,8 @@ use self::refusal::refusal;
 use self::warnings::warnings;
 use super::Conditions;
 use crate::data::{Case, Ip, Payload};
-use crate::engines::{self, Engines};
+use crate::engines::{self, Engines, Entry};
+use crate::platform::host::Host;
 use crate::platform::placement::{Pin, Placement};
 
 /// Whether a case runs.
@@ -34,24 +38,59 @@ impl Verdict {
         if let Some(reason) = refusal(case, engines, conditions) {
             return Self::Skip(reason);
         }
-        let (placement, fallback) = match conditions.pin {
-            Pin::None => (Placement::unpinned(case.threads), None),
-            Pin::To(senders, receivers) => {
-                let placement = Placement::from_lists(case.threads, senders, receivers);
-                (
-                    placement.unwrap_or_else(|| Placement::unpinned(case.threads)),
-                    None,
-                )
-            }
-            Pin::Board => match conditions.board.placement(case.threads, conditions.host) {
-                Ok(placed) => (placed.placement, placed.fallback),
-                Err(reason) => return Self::Skip(reason),
-            },
+        let (placement, fallbacks) = match placement(case, conditions) {
+            Ok(placed) => placed,
+            Err(reason) => return Self::Skip(reason),
         };
         let mut warnings = warnings(case, engines, conditions, &placement);
-        warnings.extend(fallback);
+        warnings.extend(fallbacks);
         Self::Run(placement, warnings)
     }
+}
+
+/// The CPUs of a case's threads, and why they are not those of the profile, if they are not.
+fn placement(case: &Case, conditions: &Conditions) -> Result<(Placement, Vec<String>), String> {
+    let threads = case.threads;
+    Ok(match (conditions.pin, &conditions.there) {
+        (Pin::None, _) => (Placement::unpinned(threads), Vec::new()),
+        (Pin::To(senders, receivers), _) => {
+            let placement = Placement::from_lists(threads, senders, receivers);
+            let placement = placement.unwrap_or_else(|| Placement::unpinned(threads));
+            (placement, Vec::new())
+        }
+        (Pin::Board, Some(there)) => across::placement(case, conditions, there),
+        (Pin::Board, None) => {
+            let placed = conditions.board.placement(threads, conditions.host)?;
+            (placed.placement, Vec::from_iter(placed.fallback))
+        }
+    })
+}
+
+/// Which of these engines cannot run at a place, and why.
+fn cannot_run(
+    engines: &[&'static Entry],
+    refusals: &[(&'static Entry, String)],
+    place: &str,
+) -> Option<String> {
+    let mut refusals = refusals.iter();
+    let (entry, reason) = refusals.find(|(refused, _)| engines.contains(refused))?;
+    Some(format!("{entry} cannot run {place}: {reason}"))
+}
+
+/// So many threads on these CPUs of a host, if they share them.
+fn sharing_cpus(
+    busy: usize,
+    pinned: impl Iterator<Item = Option<usize>>,
+    host: &Host,
+) -> Option<String> {
+    let pinned: BTreeSet<usize> = pinned.flatten().collect();
+    let cpus = if pinned.is_empty() {
+        host.cpus.len()
+    } else {
+        pinned.len()
+    };
+    let plural = if cpus == 1 { "" } else { "s" };
+    (busy > cpus).then(|| format!("{busy} threads share {cpus} CPU{plural}"))
 }
 
 /// How many lanes workers run.

@@ -67,6 +67,14 @@ impl Placement {
         }
     }
 
+    /// So many CPUs for one role alone: as [`Placement::generic`] prefers them, those of `busy` last.
+    pub fn apart(count: usize, cpus: &[Cpu], busy: &[usize]) -> Vec<Option<usize>> {
+        let mut order = preferred_order(cpus);
+        order.sort_by_key(|cpu| busy.contains(cpu));
+        let at = |n: usize| order.get(n % order.len().max(1)).copied();
+        (0..count).map(at).collect()
+    }
+
     /// The CPUs of the lanes, senders first.
     pub fn cpus(&self) -> impl Iterator<Item = Option<usize>> {
         self.senders.iter().chain(&self.receivers).copied()

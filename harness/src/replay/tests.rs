@@ -52,6 +52,7 @@ fn begun() -> Replay {
             blocks: vec![block],
         },
         environment: Environment::default(),
+        wire: None,
         host: Host::default(),
     });
     let begun = Event::BlockBegun {

@@ -100,10 +100,11 @@ fn other_case(row: &Row) -> Option<String> {
 fn open_books(row: &Row) -> Option<String> {
     let (sent, received) = (row.sent_packets?, row.received_packets?);
     let unread = row.unread_packets?;
-    let dropped = i128::from(row.dropped_socket_packets?) + i128::from(row.dropped_kernel_packets?);
+    let dropped = i128::from(row.dropped_socket_packets?) + i128::from(dropped_on_the_way(row)?);
     let unaccounted = row.unaccounted_packets?;
     let explained = i128::from(received) + i128::from(unread) + dropped + i128::from(unaccounted);
-    if i128::from(sent) != explained {
+    let surplus = row.surplus_packets.unwrap_or(0);
+    if i128::from(sent) + i128::from(surplus) != explained {
         return Some(format!(
             "sent_packets: {sent}, but {explained} were received, unread, dropped or unaccounted for"
         ));
@@ -115,6 +116,24 @@ fn open_books(row: &Row) -> Option<String> {
     let said = row.loss_pct?;
     ((said - loss_pct).abs() > 0.001)
         .then(|| format!("loss_pct: {said}, but by the datagrams it is {loss_pct:.4}"))
+}
+
+/// Before they came to a socket: on one host, or between two.
+fn dropped_on_the_way(row: &Row) -> Option<u64> {
+    if row.direction.is_none() {
+        return row.dropped_kernel_packets;
+    }
+    let places = [
+        row.dropped_qdisc_packets,
+        row.dropped_nic_out_packets,
+        row.lost_on_path_packets,
+        row.dropped_nic_in_packets,
+        row.dropped_backlog_packets,
+        row.dropped_protocol_packets,
+    ];
+    places
+        .into_iter()
+        .try_fold(0_u64, |all, place| all.checked_add(place?))
 }
 
 /// Windows that are among those measured.

@@ -44,6 +44,30 @@ pub struct Environment {
     pub throttles_from_c: Option<u16>,
     /// What would invalidate a run, as it was found before the start: every row carries it as a warning.
     pub unfit: Vec<String>,
+    /// The other host. All empty: there is none.
+    #[serde(default, skip_serializing_if = "OtherHost::is_none")]
+    pub there: OtherHost,
+}
+
+/// The other host of rows across a wire, in texts.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names are those of the columns")]
+pub struct OtherHost {
+    /// As it was typed.
+    pub to: String,
+    pub board: String,
+    pub model: String,
+    pub cpu_model: String,
+    pub machine: String,
+    pub kernel: String,
+    pub governor: String,
+}
+
+impl OtherHost {
+    /// Whether all is on one host.
+    fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 impl Environment {

@@ -23,7 +23,7 @@ mod verdict;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::environment::Environment;
+pub use self::environment::{Environment, OtherHost};
 pub use self::input::RowInput;
 pub use self::machine::Machine;
 pub(crate) use self::numbers::{cpu_ns_per_packet, received_pps};
@@ -31,9 +31,9 @@ pub use self::outcome::{EndedBy, Outcome, Status};
 pub(crate) use self::rounding::milliseconds;
 
 use crate::data::{
-    Address, Arrivals, Batch, Buffer, Connection, Duplex, Flows, Ip, Outstanding, Payload, Rate,
-    ServerModel, ServiceTime, SharingKind, Spread, Threads, Tos, Transport, Wait, Workers,
-    Workload,
+    Address, Arrivals, Batch, Buffer, Connection, Direction, Duplex, Flows, Ip, Outstanding,
+    Payload, Rate, ServerModel, ServiceTime, SharingKind, Spread, Threads, Tos, Transport, Wait,
+    Workers, Workload,
 };
 
 /// One row. Units are in the names; what could not be measured is empty, never 0.
@@ -81,6 +81,7 @@ pub struct Row {
     pub transport: Transport,
     #[serde(default)]
     pub address: Address,
+    pub direction: Option<Direction>,
     pub duplex: Option<Duplex>,
     pub flows: Option<Flows>,
     pub outstanding: Option<Outstanding>,
@@ -124,6 +125,13 @@ pub struct Row {
     pub unread_packets: Option<u64>,
     pub dropped_socket_packets: Option<u64>,
     pub dropped_kernel_packets: Option<u64>,
+    pub dropped_qdisc_packets: Option<u64>,
+    pub dropped_nic_out_packets: Option<u64>,
+    pub lost_on_path_packets: Option<u64>,
+    pub dropped_nic_in_packets: Option<u64>,
+    pub dropped_backlog_packets: Option<u64>,
+    pub dropped_protocol_packets: Option<u64>,
+    pub surplus_packets: Option<u64>,
     pub unaccounted_packets: Option<i64>,
     pub queue_growth_packets: Option<i64>,
     pub verified_packets: Option<u64>,
@@ -198,6 +206,20 @@ pub struct Row {
     pub temp_c_end: Option<f64>,
     pub temp_c_max: Option<f64>,
     pub throttled: String,
+    #[serde(default)]
+    pub there: String,
+    #[serde(default)]
+    pub there_board: String,
+    #[serde(default)]
+    pub there_model: String,
+    #[serde(default)]
+    pub there_cpu_model: String,
+    #[serde(default)]
+    pub there_machine: String,
+    #[serde(default)]
+    pub there_kernel: String,
+    #[serde(default)]
+    pub there_governor: String,
     pub seed: u32,
     pub started_at: String,
     pub version: String,

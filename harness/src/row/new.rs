@@ -37,6 +37,9 @@ impl Row {
         let taken_pct = |what| lost::taken_pct(samples, what).map(decimals::<2>);
         let fairness = Fairness::of(samples);
         let books = (!samples.is_empty()).then(|| numbers::total_books(samples));
+        let places = books.filter(|_| case.direction.is_some());
+        let places = places.map(|books| books.places);
+        let there = environment.there.clone();
         Self {
             sender: case.sender.to_string(),
             receiver: case.receiver.to_string(),
@@ -72,6 +75,7 @@ impl Row {
             workload: case.workload.unwrap_or_default(),
             transport: case.transport(),
             address: case.address.unwrap_or_default(),
+            direction: case.direction,
             duplex: case.duplex(),
             flows: case.flows,
             outstanding: (case.asks() && !case.is_open_loop())
@@ -115,9 +119,20 @@ impl Row {
             received_packets: books.map(|books| books.received),
             unread_packets: books.map(|books| books.unread),
             dropped_socket_packets: books.map(|books| books.dropped_socket),
-            dropped_kernel_packets: books.map(|books| books.dropped_kernel),
+            dropped_kernel_packets: books
+                .filter(|_| case.direction.is_none())
+                .map(|books| books.dropped_kernel),
+            dropped_qdisc_packets: places.map(|places| places.qdisc),
+            dropped_nic_out_packets: places.map(|places| places.nic_out),
+            lost_on_path_packets: places.map(|places| places.path),
+            dropped_nic_in_packets: places.map(|places| places.nic_in),
+            dropped_backlog_packets: places.map(|places| places.backlog),
+            dropped_protocol_packets: places.map(|places| places.protocol),
+            surplus_packets: places.map(|places| places.surplus),
             unaccounted_packets: books.map(|books| books.unaccounted),
-            queue_growth_packets: books.map(|_| numbers::queue_growth(samples)),
+            queue_growth_packets: books
+                .filter(|_| case.direction.is_none())
+                .map(|_| numbers::queue_growth(samples)),
             verified_packets: verified.map(|found| found.packets),
             duplicated_packets: verified.map(|found| found.duplicated),
             reordered_packets: verified.map(|found| found.reordered),
@@ -193,6 +208,13 @@ impl Row {
             temp_c_end: climate::temp_c_end(samples),
             temp_c_max: climate::temp_c_max(samples),
             throttled: climate::throttled(samples),
+            there: there.to,
+            there_board: there.board,
+            there_model: there.model,
+            there_cpu_model: there.cpu_model,
+            there_machine: there.machine,
+            there_kernel: there.kernel,
+            there_governor: there.governor,
             seed: environment.seed,
             started_at: numbers::started_at(samples),
             version: environment.version.clone(),

@@ -80,25 +80,29 @@ pub(super) fn move_estimates(windows: usize, all: usize) -> bool {
     windows > 0 && 100 * windows >= 29 * all
 }
 
-/// System calls that failed in the windows, other than for want of something to do.
+/// System calls that failed in the windows, other than for want of something to do, or between hosts of room.
 pub(super) fn failed_calls(samples: &[Sample]) -> u64 {
-    let lanes = samples.iter().flat_map(|sample| &sample.lanes);
+    let is_told = |sample: &&Sample| {
+        let mut paths = sample.paths.iter();
+        sample.paths.is_empty() || paths.any(|path| path.failed_otherwise() > 0)
+    };
+    let lanes = samples
+        .iter()
+        .filter(is_told)
+        .flat_map(|sample| &sample.lanes);
     lanes.map(|lane| lane.errors).sum()
 }
 
 /// Datagrams by which the queues grew while windows were open. Negative: they emptied.
 pub(super) fn queue_growth(samples: &[Sample]) -> i64 {
-    samples
-        .iter()
-        .map(|sample| sample.books.queue_growth())
-        .sum()
+    samples.iter().map(Sample::queue_growth).sum()
 }
 
 /// Windows in which the queues grew or emptied by more than 5 % of what was received: not yet the steady
 /// state of a longer run.
 pub(super) fn unsteady_windows(samples: &[Sample]) -> usize {
     let is_unsteady =
-        |sample: &&Sample| sample.books.queue_growth().unsigned_abs() > received(sample) / 20;
+        |sample: &&Sample| sample.queue_growth().unsigned_abs() > received(sample) / 20;
     samples.iter().filter(is_unsteady).count()
 }
 
@@ -111,7 +115,7 @@ pub(super) fn loss_pct(books: WindowBooks) -> Option<f64> {
 pub(super) fn total_books(samples: &[Sample]) -> WindowBooks {
     let mut total = WindowBooks::default();
     for sample in samples {
-        total += sample.books.of_window();
+        total += sample.account();
     }
     total
 }

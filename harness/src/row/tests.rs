@@ -42,6 +42,7 @@ pub(crate) fn window(round: u32) -> Sample {
         ],
         other_cpu_ns: Some(0),
         coordinator_cpu_ns: Some(0),
+        paths: Vec::new(),
         books: Books {
             at_opening: Counts::default(),
             at_closing: counts(30_000, 20_000, 10_000),

@@ -26,7 +26,7 @@ pub(super) fn status(input: &RowInput) -> (Status, String) {
     let unaccounted = input
         .samples
         .iter()
-        .map(|sample| sample.books.of_window().unaccounted);
+        .map(|sample| sample.account().unaccounted);
     let faults: Vec<i64> = unaccounted.filter(|&count| count != 0).collect();
     if !faults.is_empty() {
         let (windows, datagrams) = (

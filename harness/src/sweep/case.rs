@@ -7,9 +7,13 @@ use crate::data::{self, Case, Sample, Traits};
 use crate::log::{Event, Expected};
 use crate::measure::site::Sites;
 use crate::measure::sound::possible;
-use crate::measure::{NoSample, Trial};
+use crate::measure::{NoSample, Trial, Unreachable};
+use crate::plan::Between;
 use crate::platform::placement::Placement;
 use crate::sys::interrupt::Interrupt;
+
+/// A signal to all processes of a terminal has come to all of them by then.
+const LATE_SIGNAL: Duration = Duration::from_millis(100);
 
 /// Why a window is to be measured again, if it is: one bad window on a busy machine must not fail its case.
 /// A receiver that is known to starve would do so again.
@@ -70,6 +74,7 @@ impl Sweep<'_> {
             case,
             placement,
             settings,
+            between: self.between(case),
         };
         let expected = Expected {
             case,
@@ -77,25 +82,40 @@ impl Sweep<'_> {
             placement,
             window: settings.window,
         };
-        let measured = self.at_site(|sites, interrupt| trial.window(sites, interrupt));
+        let measured = self.at_site(case, |sites, interrupt| trial.window(sites, interrupt));
         possible(measured, expected)
     }
 
-    /// Does something where windows are measured. Whatever was wrong with a process goes with it.
+    /// The addresses of its halves, if they are on two hosts.
+    pub(super) fn between(&self, case: &Case) -> Option<Between> {
+        self.header.wire.as_ref()?.between(case)
+    }
+
+    /// Does something where windows of a case are measured. Whatever was wrong with a process goes with it.
     pub(super) fn at_site<T>(
         &mut self,
+        case: &Case,
         what: impl FnOnce(&mut Sites, &Interrupt) -> Result<T, NoSample>,
     ) -> Result<T, NoSample> {
-        let sites = self.process.sites().map_err(NoSample::from);
+        let sites = self.process.sites(case).map_err(NoSample::from);
         let done = sites.and_then(|mut sites| what(&mut sites, self.interrupt));
-        if matches!(done, Err(NoSample::Failed(_))) {
+        if let Err(NoSample::Failed(error)) = &done {
             self.process.end();
+            self.process.is_unreachable = error.is::<Unreachable>();
         }
         done
     }
 
     /// The case has no more windows.
+    ///
+    /// # Errors
+    /// When it is not the case that failed: the other host is gone.
     pub(super) fn fail(&mut self, case: &Case, round: u32, reason: String) -> Result<(), End> {
+        if self.process.has_lost_the_other_host() {
+            // Ctrl-C may have ended what carries its messages, and comes a moment later.
+            self.interrupt.sleep(LATE_SIGNAL)?;
+            return Err(End::Lost(reason));
+        }
         let case = case.key();
         self.emit(&Event::Failed {
             case,
@@ -131,10 +151,12 @@ impl Sweep<'_> {
                 case,
                 placement,
                 settings,
+                between: self.between(case),
             };
-            let mut verified = self.at_site(|sites, interrupt| trial.verify(sites, interrupt));
+            let mut verified =
+                self.at_site(case, |sites, interrupt| trial.verify(sites, interrupt));
             if matches!(verified, Err(NoSample::Failed(_))) {
-                verified = self.at_site(|sites, interrupt| trial.verify(sites, interrupt));
+                verified = self.at_site(case, |sites, interrupt| trial.verify(sites, interrupt));
             }
             match possible(verified, expected) {
                 Ok(sample) => {

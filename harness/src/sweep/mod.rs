@@ -16,6 +16,7 @@ use std::time::Instant;
 use self::process::Process;
 use crate::data::Case;
 use crate::log::{Event, Header};
+use crate::measure::far::Far;
 use crate::plan::{Block, Until};
 use crate::platform::placement::Placement;
 use crate::replay::Replay;
@@ -50,26 +51,28 @@ pub trait Journal {
 }
 
 /// How a sweep ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// Every case of the plan has its row.
     Complete,
     /// It was asked to end; the blocks that were not begun have no rows.
     Interrupted,
+    /// The other host was not heard of any more, and why; the rest as if it had been asked to end.
+    Lost(String),
 }
 
 /// Cases that were to run and cannot any more, by their keys, and why: of a sweep that is resumed elsewhere.
 pub type Unable = HashMap<String, String>;
 
 /// Measures everything that can run and that `done` has not: each round in a process of its own that runs `program`,
-/// this one for example, or all in this process.
+/// this one for example, or all in this process. Across a wire, `far` is the other host.
 ///
 /// # Errors
 /// Only those of `journal`: a case that breaks becomes a row.
 pub fn run(
     done: Replay,
     unable: &Unable,
-    program: Option<&Path>,
+    (program, far): (Option<&Path>, Option<&mut Far>),
     interrupt: &Interrupt,
     journal: &mut dyn Journal,
 ) -> anyhow::Result<Ending> {
@@ -78,7 +81,7 @@ pub fn run(
         header: &header,
         replay: done,
         unable,
-        process: Process::new(program, &header.schedule.settings.root),
+        process: Process::new(program, &header.schedule.settings.root, far),
         interrupt,
         journal,
     };
@@ -86,9 +89,12 @@ pub fn run(
         Ok(()) => Ending::Complete,
         Err(End::Unkept(error)) => return Err(error),
         Err(End::Interrupted) => {
-            sweep.journal.line(&Event::Interrupted {})?;
-            sweep.journal.rows(sweep.replay.unfinished())?;
+            sweep.interrupted()?;
             Ending::Interrupted
+        }
+        Err(End::Lost(reason)) => {
+            sweep.interrupted()?;
+            Ending::Lost(reason)
         }
     };
     // They are known from the beginning, and come last: what was measured is what people look for.
@@ -99,6 +105,8 @@ pub fn run(
 /// Why a sweep ends before it is complete.
 enum End {
     Interrupted,
+    /// The other host is gone.
+    Lost(String),
     /// What was measured cannot be kept.
     Unkept(anyhow::Error),
 }
@@ -125,6 +133,12 @@ struct Sweep<'a> {
 }
 
 impl Sweep<'_> {
+    /// What there is of the cases that are not done.
+    fn interrupted(&mut self) -> anyhow::Result<()> {
+        self.journal.line(&Event::Interrupted {})?;
+        self.journal.rows(self.replay.unfinished())
+    }
+
     /// Rounds, until no block needs another one.
     fn rounds(&mut self) -> Result<(), End> {
         let max_time = self.header.schedule.until.map(|until| until.max_time);

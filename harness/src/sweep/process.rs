@@ -6,8 +6,10 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::data::Case;
 use crate::measure::Local;
-use crate::measure::site::Sites;
+use crate::measure::far::Far;
+use crate::measure::site::{Site, Sites};
 use crate::measure::spawned::Spawned;
 use crate::sys::files::Root;
 
@@ -20,17 +22,23 @@ pub(super) struct Process<'a> {
     child: Option<Box<Spawned>>,
     /// This process, where there is no child.
     local: Local<'a>,
+    /// The other host, across a wire.
+    far: Option<&'a mut Far>,
+    /// Whether no datagram came through to it the last time.
+    pub(super) is_unreachable: bool,
     /// Why there is none.
     refusal: Option<String>,
 }
 
 impl<'a> Process<'a> {
-    pub(super) fn new(program: Option<&Path>, root: &'a Root) -> Self {
+    pub(super) fn new(program: Option<&Path>, root: &'a Root, far: Option<&'a mut Far>) -> Self {
         Self {
             program: program.map(Path::to_owned),
             root,
             child: None,
             local: Local::new(root),
+            far,
+            is_unreachable: false,
             refusal: None,
         }
     }
@@ -38,6 +46,15 @@ impl<'a> Process<'a> {
     /// Ends the child: the next window is measured in another one.
     pub(super) fn end(&mut self) {
         (self.child, self.refusal) = (None, None);
+        if let Some(far) = &mut self.far {
+            // Whether it is gone is seen when it is needed.
+            let _ = far.renew();
+        }
+    }
+
+    /// Whether nothing can be measured any more.
+    pub(super) fn has_lost_the_other_host(&self) -> bool {
+        self.is_unreachable || self.far.as_ref().is_some_and(|far| far.is_lost())
     }
 
     /// What may mislead about where the next window is measured.
@@ -49,16 +66,20 @@ impl<'a> Process<'a> {
         ))
     }
 
-    /// Where the next window is measured.
+    /// Where the next window, one of this case, is measured.
     ///
     /// # Errors
-    /// When the child is ending.
-    pub(super) fn sites(&mut self) -> anyhow::Result<Sites<'_>> {
+    /// When a process is ending.
+    pub(super) fn sites(&mut self, case: &Case) -> anyhow::Result<Sites<'_>> {
         self.start();
-        Ok(Sites::One(match &mut self.child {
+        let here: &mut dyn Site = match &mut self.child {
             Some(child) => child.site()?,
             None => &mut self.local,
-        }))
+        };
+        let Some(far) = &mut self.far else {
+            return Ok(Sites::One(here));
+        };
+        far.beside(here, case)
     }
 
     /// Has a child there, if one can be started.

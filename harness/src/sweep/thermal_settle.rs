@@ -38,8 +38,9 @@ impl Sweep<'_> {
             case,
             placement,
             settings: &settings,
+            between: self.between(case),
         };
-        match self.at_site(|sites, interrupt| trial.window(sites, interrupt)) {
+        match self.at_site(case, |sites, interrupt| trial.window(sites, interrupt)) {
             Err(NoSample::Interrupted) => Err(End::Interrupted),
             Ok(_) | Err(NoSample::Failed(_)) => Ok(()),
         }
@@ -50,10 +51,14 @@ impl Sweep<'_> {
             case,
             placement,
             settings: &self.header.schedule.settings,
+            between: self.between(case),
         };
         let mut courses = Vec::new();
         for _ in 0..count {
-            match self.at_site(|sites, interrupt| trial.course(SLICES, SLICE, sites, interrupt)) {
+            let course = self.at_site(case, |sites, interrupt| {
+                trial.course(SLICES, SLICE, sites, interrupt)
+            });
+            match course {
                 Ok(course) => courses.push(course),
                 Err(NoSample::Interrupted) => return Err(End::Interrupted),
                 Err(NoSample::Failed(_)) => return Ok(()),

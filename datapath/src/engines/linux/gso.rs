@@ -1,7 +1,7 @@
 //! UDP segmentation offload (UDP_SEGMENT, Linux 4.18) and its counterpart UDP_GRO (Linux 5.0): udp(7).
 
 use std::io;
-use std::net::{SocketAddr, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::os::fd::AsFd;
 
 use nix::sys::socket::setsockopt;
@@ -42,12 +42,17 @@ pub fn that_fit(payload_bytes: usize) -> usize {
 ///
 /// # Errors
 /// When the kernel cannot cut at all, or there is no loopback to try it on.
-pub fn most_segments(payload_bytes: usize, loopback: SocketAddr) -> io::Result<usize> {
+pub fn most_segments(payload_bytes: usize, peer: SocketAddr) -> io::Result<usize> {
     let fit = that_fit(payload_bytes);
     if fit == 1 {
         return Ok(1);
     }
-    let any_port = SocketAddr::new(loopback.ip(), 0);
+    let loopback = if peer.is_ipv4() {
+        IpAddr::from(Ipv4Addr::LOCALHOST)
+    } else {
+        IpAddr::from(Ipv6Addr::LOCALHOST)
+    };
+    let any_port = SocketAddr::new(loopback, 0);
     let (sender, receiver) = (UdpSocket::bind(any_port)?, UdpSocket::bind(any_port)?);
     sender.connect(receiver.local_addr()?)?;
     cut(&sender, 1)?;

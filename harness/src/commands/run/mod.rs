@@ -17,6 +17,7 @@ use anyhow::{Context, anyhow};
 use self::outputs::Outputs;
 use self::progress::Progress;
 use super::compare::WORSE;
+use super::other_host::OtherHost;
 use super::plan::summary;
 use super::{baselines, say, width};
 use crate::VERSION;
@@ -27,6 +28,7 @@ use crate::fold;
 use crate::log::Event;
 use crate::measure::spawned::THIS_PROGRAM;
 use crate::options::Request;
+use crate::options::wire::Peer;
 use crate::platform::check::{Finding, Gravity, Subject};
 use crate::replay::Replay;
 use crate::row::{Environment, Row, Status, milliseconds};
@@ -80,29 +82,32 @@ pub(super) fn interrupt_on_signals() -> anyhow::Result<Interrupt> {
 /// # Errors
 /// As for [`run`].
 pub(super) fn sweep(args: &RunArgs, interrupt: &Interrupt) -> anyhow::Result<Outcome> {
-    sweep_of(args, interrupt, || Ok(Request::new(args)?), table::draw)
+    let request = |_: Option<&mut OtherHost>| Ok(Request::new(args)?);
+    sweep_of(args, interrupt, None, request, table::draw)
 }
 
-/// Runs the sweep that `request` asks for, or goes on with one, and shows the table that `draw` makes of all rows.
+/// Runs the sweep that `request` asks for, or goes on with one, and shows the table that `draw` makes of all rows. `other`
+/// is the other host, if it is across a wire.
 ///
 /// # Errors
 /// As for [`run`].
 pub(super) fn sweep_of(
     args: &RunArgs,
     interrupt: &Interrupt,
-    request: impl FnOnce() -> anyhow::Result<Request>,
+    mut other: Option<&mut OtherHost>,
+    request: impl FnOnce(Option<&mut OtherHost>) -> anyhow::Result<Request>,
     draw: fn(&[Row], u16) -> String,
 ) -> anyhow::Result<Outcome> {
     let base = args.output.against.as_deref();
     let base = base.map(baselines::find).transpose()?;
     let begun = match &args.output.resume {
-        Some(raw) => resume::resume(args, raw)?,
-        None => match request() {
+        Some(raw) => resume::resume(args, raw, other.as_ref().map(|other| &other.peer))?,
+        None => match request(other.as_deref_mut()) {
             Err(error) if error.is::<Interrupted>() => {
                 say("interrupted: nothing is measured yet");
                 return Ok(interrupted(interrupt));
             }
-            request => begin(args, request?)?,
+            request => begin(args, request?, other.as_ref().map(|other| &other.peer))?,
         },
     };
     let Begun {
@@ -113,7 +118,8 @@ pub(super) fn sweep_of(
     let planned = replay.header().plan.cases().count();
     let until = replay.header().schedule.until;
     let program = Some(Path::new(THIS_PROGRAM));
-    let ending = sweep::run(replay, &unable, program, interrupt, &mut progress);
+    let far = other.map(|other| &mut other.far);
+    let ending = sweep::run(replay, &unable, (program, far), interrupt, &mut progress);
     if !matches!(ending, Ok(Ending::Complete)) {
         progress.show_warnings();
     }
@@ -143,6 +149,10 @@ pub(super) fn sweep_of(
             }
             Ok(interrupted(interrupt))
         }
+        Ending::Lost(reason) => Err(broken_off(
+            &progress,
+            anyhow!("the other host is gone: {reason}"),
+        )),
         Ending::Complete => {
             let outcome = outcome(&progress.rows);
             let compared = against::compared(base.as_ref(), &progress, outcome);
@@ -177,11 +187,12 @@ struct Begun {
     progress: Progress,
 }
 
-fn begin(args: &RunArgs, request: Request) -> anyhow::Result<Begun> {
+fn begin(args: &RunArgs, request: Request, peer: Option<&Peer>) -> anyhow::Result<Begun> {
     let started_at = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
     let findings = findings(&request);
-    let environment = environment(&request, &findings);
-    let outputs = Outputs::create(args, &request.detected.board.name, &started_at)?;
+    let environment = environment(&request, &findings, peer);
+    let mut outputs = Outputs::create(args, &request.detected.board.name, &started_at)?;
+    outputs.wire = peer.map(|peer| peer.wire.to.clone());
     if !args.output.quiet {
         introduce(&request, &outputs);
     }
@@ -222,11 +233,18 @@ fn outcome(rows: &[Row]) -> Outcome {
 }
 
 /// The circumstances that the rows of a sweep share.
-pub(super) fn environment(request: &Request, findings: &[Finding]) -> Environment {
+pub(super) fn environment(
+    request: &Request,
+    findings: &[Finding],
+    peer: Option<&Peer>,
+) -> Environment {
     let board = &request.detected.board;
     let cpus: Vec<usize> = request.host.cpus.iter().map(|cpu| cpu.id).collect();
     let is_invalid = |finding: &&Finding| finding.gravity == Gravity::Invalid;
     let unfit = findings.iter().filter(is_invalid);
+    let unfit = unfit.map(|finding| finding.seen.clone());
+    let unfit_there = peer.iter().flat_map(|peer| &peer.unfit);
+    let unfit_there = unfit_there.map(|seen| format!("on the other host: {seen}"));
     Environment {
         board: board.name.clone(),
         warmup_ms: milliseconds(request.schedule.settings.warmup),
@@ -234,7 +252,8 @@ pub(super) fn environment(request: &Request, findings: &[Finding]) -> Environmen
         version: VERSION.to_owned(),
         paces: cpu_speed::of_all(&cpus),
         throttles_from_c: board.throttle.map(|throttle| throttle.from_c),
-        unfit: unfit.map(|finding| finding.seen.clone()).collect(),
+        unfit: unfit.chain(unfit_there).collect(),
+        there: peer.map(|peer| peer.wire.told()).unwrap_or_default(),
         ..Environment::of(&request.host)
     }
 }

@@ -26,6 +26,8 @@ pub(super) struct Outputs {
     pub(super) results: String,
     /// The same of all files.
     pub(super) shown: String,
+    /// The other host, as it was typed, if it is across a wire.
+    pub(super) wire: Option<String>,
 }
 
 impl Outputs {
@@ -126,6 +128,7 @@ impl Outputs {
             samples_path,
             results,
             shown,
+            wire: None,
         }
     }
 
@@ -167,8 +170,10 @@ impl Outputs {
     /// The command that resumes the sweep.
     pub(super) fn resume_command(&self) -> Option<String> {
         let samples = self.samples_path.as_ref()?;
+        let wire = self.wire.as_ref();
+        let wire = wire.map_or(String::new(), |to| format!("wire {to} "));
         Some(format!(
-            "resume with: udpbench --resume {}",
+            "resume with: udpbench {wire}--resume {}",
             samples.display()
         ))
     }

@@ -6,14 +6,15 @@ use std::time::SystemTime;
 use super::{Begun, Outputs, Progress, say};
 use crate::cli::RunArgs;
 use crate::error::UsageError;
-use crate::log::{Event, FORMAT, Log};
+use crate::log::{Event, FORMAT, Header, Log};
+use crate::options::wire::Peer;
 use crate::options::{self, Again};
 use crate::replay;
 use crate::sweep::{Journal, Unable};
 use crate::sys::files::{self, Kind, Root};
 
 /// Reads what a sweep left, and opens its files again.
-pub(super) fn resume(args: &RunArgs, raw: &Path) -> anyhow::Result<Begun> {
+pub(super) fn resume(args: &RunArgs, raw: &Path, peer: Option<&Peer>) -> anyhow::Result<Begun> {
     let bytes = files::read_whole(raw, Kind::File).map_err(|error| {
         UsageError::flag(
             "--resume",
@@ -31,14 +32,16 @@ pub(super) fn resume(args: &RunArgs, raw: &Path) -> anyhow::Result<Begun> {
         );
         return Err(UsageError::file(&log.name, 1, &problem).into());
     }
+    refuse_other_hosts(raw, &log.header, peer)?;
     let root = Root::new(&args.root);
     log.header.schedule.settings.root = root.clone();
     let (mut replay, rows) = replay::replay(&log)?;
-    let Again { unlike, unable } = options::again(&log.header, &root)?;
+    let Again { unlike, unable } = options::again(&log.header, &root, peer)?;
     refuse_unless_forced(args, raw, &unlike)?;
 
     let later = [replay.unfinished(), replay.skipped()].concat();
-    let outputs = Outputs::resume(args, raw, &log, &rows, &later)?;
+    let mut outputs = Outputs::resume(args, raw, &log, &rows, &later)?;
+    outputs.wire = peer.map(|peer| peer.wire.to.clone());
     let is_window = |line: &&Event| matches!(line, Event::Window(_));
     let windows = log.lines.iter().filter(is_window).count() as u64;
     if !args.output.quiet {
@@ -68,6 +71,20 @@ pub(super) fn resume(args: &RunArgs, raw: &Path) -> anyhow::Result<Begun> {
         },
         progress,
     })
+}
+
+/// A sweep goes on between as many hosts as it began.
+fn refuse_other_hosts(raw: &Path, header: &Header, peer: Option<&Peer>) -> Result<(), UsageError> {
+    let fix = match (&header.wire, peer) {
+        (Some(wire), None) => format!(
+            "it is of a sweep across a wire: use udpbench wire {} --resume {}",
+            wire.to,
+            raw.display()
+        ),
+        (None, Some(_)) => "it is of a sweep on one host: leave out wire".to_owned(),
+        _ => return Ok(()),
+    };
+    Err(UsageError::flag("--resume", &raw.display(), fix))
 }
 
 fn refuse_unless_forced(args: &RunArgs, raw: &Path, unlike: &[String]) -> Result<(), UsageError> {

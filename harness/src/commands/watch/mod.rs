@@ -47,7 +47,7 @@ pub fn run(args: &WatchArgs) -> anyhow::Result<ExitCode> {
     run::warn(&findings);
     let columns = Columns::of(&watched.case);
     let mut watch = Watch {
-        environment: run::environment(&watched.request, &findings),
+        environment: run::environment(&watched.request, &findings, None),
         local: Local::new(&watched.request.schedule.settings.root),
         columns,
         summary: Summary::new(columns),
@@ -142,6 +142,7 @@ impl Watch<'_> {
             case,
             placement,
             settings,
+            between: None,
         };
         let expected = Expected {
             case,

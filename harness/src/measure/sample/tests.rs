@@ -45,6 +45,8 @@ fn half(host: &str, side: Side) -> Half {
             counts: end.counts,
             unread: 0,
             discards: discards(6),
+            refused: 0,
+            path: None,
             failed_sends: 0,
             rcvbuf_bytes: side.receives().then_some(4096),
             sndbuf_bytes: side.sends().then_some(8192),

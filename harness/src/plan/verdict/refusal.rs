@@ -1,8 +1,9 @@
 //! Why a case does not run.
 
+use super::across;
 use super::flows::cannot_serve;
 use super::transport::cannot_carry;
-use super::{is_fragmented, lanes_on_workers};
+use super::{cannot_run, is_fragmented, lanes_on_workers};
 use crate::data::{
     Case, Ip, LEAST_REQUEST_BYTES, Payload, ServerModel, Sharing, Spread, Wait, Workload,
 };
@@ -17,19 +18,28 @@ pub(super) fn refusal(
     (sender, receiver): Engines,
     conditions: &Conditions,
 ) -> Option<String> {
-    for entry in [sender, receiver] {
-        let mut refusals = conditions.engine_refusals.iter();
-        if let Some((_, reason)) = refusals.find(|(refused, _)| *refused == entry) {
-            return Some(format!("{entry} cannot run here: {reason}"));
-        }
-    }
-    if let Some(reason) = can_run_nowhere(case, (sender, receiver), conditions) {
+    let engines = (sender, receiver);
+    let at_hosts = match &conditions.there {
+        Some(there) => across::refusal(case, engines, conditions, there),
+        None => cannot_run(&[sender, receiver], conditions.engine_refusals, "here"),
+    };
+    if let Some(reason) = at_hosts.or_else(|| can_run_nowhere(case, engines, conditions)) {
         return Some(reason);
     }
     if case.sharing == Some(Sharing::Reuseport(Spread::Bpf)) {
-        if let Some(reason) = conditions.steering_refusal {
+        let receivers_are_here = conditions.there.is_none() || case.sends_from_there();
+        let there = || conditions.there.and_then(|there| there.steering_refusal);
+        let refusal = if receivers_are_here {
+            conditions.steering_refusal
+        } else {
+            there()
+        };
+        if let Some(reason) = refusal {
             return Some(reason.to_owned());
         }
+    }
+    if conditions.there.is_some() {
+        return None;
     }
     let refusal = conditions.host.refusal(case.ip).map(str::to_owned);
     refusal.or_else(|| has_no_address(case))

@@ -1,8 +1,6 @@
 //! What may mislead about a case that runs.
 
-use std::collections::BTreeSet;
-
-use super::{is_fragmented, lanes_on_workers};
+use super::{across, is_fragmented, lanes_on_workers, sharing_cpus};
 use crate::data::{Case, Group, Payload, Sharing, Spread, Workers};
 use crate::engines::{Engines, Entry};
 use crate::plan::Conditions;
@@ -16,12 +14,6 @@ pub(super) fn warnings(
     placement: &Placement,
 ) -> Vec<String> {
     let threads = case.threads;
-    let pinned: BTreeSet<usize> = placement.cpus().flatten().collect();
-    let cpus = if pinned.is_empty() {
-        conditions.host.cpus.len()
-    } else {
-        pinned.len()
-    };
     let (senders, receivers) = (threads.senders(), threads.receivers());
     let mut warnings = Vec::new();
     let workers = case.tokio_workers.map_or(0, Workers::count);
@@ -32,9 +24,9 @@ pub(super) fn warnings(
         () => 0,
     };
     let busy = threads.count() + beside - lanes_on_workers(case, (sender, receiver)) + workers;
-    if busy > cpus {
-        let plural = if cpus == 1 { "" } else { "s" };
-        warnings.push(format!("{busy} threads share {cpus} CPU{plural}"));
+    match &conditions.there {
+        Some(there) => warnings.extend(across::crowds(case, conditions, there, placement)),
+        None => warnings.extend(sharing_cpus(busy, placement.cpus(), conditions.host)),
     }
     if !threads.is_alone() && senders != receivers {
         let (send, receive) = if case.asks() {

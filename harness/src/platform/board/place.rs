@@ -14,6 +14,12 @@ pub struct Placed {
     pub fallback: Option<String>,
 }
 
+/// The CPUs that take the interrupts of an interface. Empty: nothing says so.
+fn interrupted<'a>(host: &'a Host, interface: &str) -> &'a [usize] {
+    let nic = host.nics.iter().find(|nic| nic.name == interface);
+    nic.map_or(&[], |nic| &nic.irq_cpus)
+}
+
 impl Board {
     /// The most threads that the profile has a placement for. `None`: any number.
     pub fn max_threads(&self) -> Option<usize> {
@@ -53,6 +59,45 @@ impl Board {
                 fallback: None,
             },
         })
+    }
+
+    /// Where so many threads of one role go on `host`, the other role being on another machine: as the profile says, or
+    /// computed from the topology. Either way the interrupts of `interface` have a CPU of their own, where there are
+    /// enough. And why it is not as the profile says, if it is not.
+    pub fn of_one_role(
+        &self,
+        count: usize,
+        host: &Host,
+        interface: &str,
+    ) -> (Vec<Option<usize>>, Option<String>) {
+        let busy = interrupted(host, interface);
+        let threads = u16::try_from(count)
+            .ok()
+            .and_then(|count| count.try_into().ok());
+        let Some(cpus) = threads.and_then(|threads| self.wire(threads)) else {
+            let fallback = (!self.wire.is_empty()).then(|| {
+                let name = &self.name;
+                format!("generic placement: {name} has no [[wire]] for {count} threads of one role")
+            });
+            return (Placement::apart(count, &host.cpus, busy), fallback);
+        };
+        let name = &self.name;
+        let usable = host.cpu_list();
+        let missing = cpus.iter().find(|&&cpu| !host.has_cpu(cpu));
+        let missing = missing
+            .map(|cpu| format!("{name} uses CPU {cpu}, but only {usable} are usable"))
+            .or_else(|| self.contradiction(host));
+        let shared = cpus
+            .iter()
+            .find(|cpu| busy.contains(cpu) && host.cpus.len() > cpus.len());
+        let shared = shared.map(|cpu| format!("the interrupt of {interface} is on CPU {cpu}"));
+        match missing.or(shared) {
+            Some(reason) => (
+                Placement::apart(count, &host.cpus, busy),
+                Some(format!("generic placement: {reason}")),
+            ),
+            None => (cpus.iter().copied().map(Some).collect(), None),
+        }
     }
 
     /// The CPUs for so many threads of one role on this board, the other role being on another machine.

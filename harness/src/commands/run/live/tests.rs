@@ -51,6 +51,7 @@ fn window(case: &Case, received_packets: u64) -> Sample {
         lanes: vec![lane],
         other_cpu_ns: None,
         coordinator_cpu_ns: None,
+        paths: Vec::new(),
         books: Books::default(),
         rcvbuf_bytes: 0,
         sndbuf_bytes: 0,

@@ -1,0 +1,62 @@
+//! The other host, and what is measured between it and this one.
+
+use clap::{Args, Subcommand};
+
+use super::run::RunArgs;
+
+/// The options of `wire`.
+#[derive(Args, Debug)]
+#[command(after_help = WIRE_AFTER_HELP, subcommand_help_heading = "Instead of a sweep", subcommand_value_name = "WHAT")]
+pub struct WireArgs {
+    /// The other host, as ssh knows it
+    #[arg(value_name = "[USER@]HOST")]
+    pub to: String,
+
+    /// How it is reached.
+    #[command(flatten)]
+    pub link: LinkArgs,
+
+    /// What is done with it; without, the sweep.
+    #[command(subcommand)]
+    pub what: Option<WireCommand>,
+
+    /// The options of the sweep.
+    #[command(flatten)]
+    pub run: RunArgs,
+}
+
+/// How the other host is reached.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "The other host")]
+pub struct LinkArgs {
+    /// What runs a command there, with its options, as a shell takes it: 'ssh -p 2222 -J gate'
+    #[arg(long, value_name = "COMMAND", default_value = "ssh")]
+    pub ssh: String,
+
+    /// udpbench there [default: the one on its PATH]
+    #[arg(
+        long,
+        value_name = "PATH",
+        default_value = "udpbench",
+        hide_default_value = true
+    )]
+    pub agent: String,
+}
+
+/// What is done with the other host instead of a sweep.
+#[derive(Debug, Subcommand)]
+pub enum WireCommand {
+    /// How soon an answer comes, as udpbench latency
+    Latency(Box<RunArgs>),
+}
+
+const WIRE_AFTER_HELP: &str = "\
+Examples:
+  udpbench wire pi@board                           the sweep, from here to there and from there to here
+  udpbench wire pi@board --threads 4 --payload 1460 --direction up
+  udpbench wire pi@board --address 192.168.7.2     over the interface that has this address there
+  udpbench wire pi@board --ssh 'ssh -p 2222'       ssh's own options
+  udpbench wire pi@board latency                   round trips
+
+The same version of udpbench has to be on both hosts; nothing is left running there. Datagrams go between ports
+that the kernels choose: a firewall in between has to let UDP pass.";

@@ -1,0 +1,55 @@
+//! The other host of a sweep across a wire: how it is reached, and what it is.
+
+use std::process::Command;
+
+use anyhow::Context;
+
+use super::say;
+use crate::cli::{LinkArgs, ParameterArgs, WireArgs};
+use crate::measure::far::Far;
+use crate::options::wire::Peer;
+
+/// An agent there, and what is known of the host.
+pub(super) struct OtherHost {
+    pub(super) far: Far,
+    pub(super) peer: Peer,
+}
+
+impl OtherHost {
+    /// Has ssh start an agent there.
+    ///
+    /// # Errors
+    /// When that cannot be had, and what to do.
+    pub(super) fn connect(
+        args: &WireArgs,
+        given: &ParameterArgs,
+        is_quiet: bool,
+    ) -> anyhow::Result<Self> {
+        let to = &args.to;
+        let far = Far::start(to, agent_by_ssh(&args.link, to));
+        let far = far.with_context(|| format!("cannot measure with {to}"))?;
+        let peer = Peer::new(to, far.facts().clone(), given)?;
+        let machine = peer.detected.machine(&peer.wire.host);
+        let because = &peer.detected.because;
+        if is_quiet {
+            return Ok(Self { far, peer });
+        }
+        say(&format!("{to} is {machine} ({because})"));
+        for link in &peer.wire.links {
+            let (here, there) = (&link.here, &link.there);
+            say(&format!(
+                "wire: {} on {} here, {} on {} there",
+                here.address, here.interface, there.address, there.interface
+            ));
+        }
+        Ok(Self { far, peer })
+    }
+}
+
+/// ssh is started by a shell, which takes its options apart as they were typed; the words after it stay what they are.
+fn agent_by_ssh(link: &LinkArgs, to: &str) -> Command {
+    let mut command = Command::new("sh");
+    command.args(["-c", &format!("exec {} \"$@\"", link.ssh), "ssh", "--"]);
+    command.args([to, &link.agent, "agent", "--stdio"]);
+    command
+}

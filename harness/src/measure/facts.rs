@@ -1,0 +1,85 @@
+//! What the script has to know of another host before it makes a plan.
+
+use std::net::IpAddr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::data::Buffer;
+use crate::engines;
+use crate::platform::board;
+use crate::platform::check::{Gravity, Subject};
+use crate::platform::host::Host;
+use crate::sys::addresses::{self, OfInterface};
+use crate::sys::files::Root;
+use crate::sys::reuseport_bpf;
+
+/// What a host is, and what can run there.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Facts {
+    /// The machine.
+    pub host: Host,
+    /// The addresses of its interfaces.
+    pub addresses: Vec<OfInterface>,
+    /// That by which ssh reached it, and that from which, as its own ends see them. `None`: ssh did not.
+    pub ssh: Option<(IpAddr, IpAddr)>,
+    /// The engines that cannot run there, and why.
+    pub engine_refusals: Vec<(String, String)>,
+    /// Why its kernel cannot be told how to spread flows, if it cannot.
+    pub steering_refusal: Option<String>,
+    /// What about it would invalidate what is measured there.
+    pub unfit: Vec<String>,
+}
+
+impl Facts {
+    /// Those of this host.
+    pub fn read(root: &Root) -> Self {
+        let refused = engines::ALL
+            .iter()
+            .filter_map(|entry| Some((entry.name().to_string(), entry.probe().err()?)));
+        let host = Host::read(root);
+        Self {
+            unfit: unfit(&host, root),
+            host,
+            addresses: addresses::with_interfaces(),
+            ssh: std::env::var("SSH_CONNECTION")
+                .ok()
+                .and_then(|text| ssh_connection(&text)),
+            engine_refusals: refused.collect(),
+            steering_refusal: reuseport_bpf::probe().err(),
+        }
+    }
+}
+
+fn unfit(host: &Host, root: &Root) -> Vec<String> {
+    let Ok(detected) = board::choose("auto", host) else {
+        return Vec::new();
+    };
+    let subject = Subject::new(host, &detected.board, Buffer::DEFAULT.into(), root);
+    let findings = subject.findings().into_iter();
+    let grave = findings.filter(|finding| finding.gravity == Gravity::Invalid);
+    grave.map(|finding| finding.seen).collect()
+}
+
+/// `203.0.113.7 51234 203.0.113.9 22`: the client's address and port, the server's (ssh(1)).
+fn ssh_connection(text: &str) -> Option<(IpAddr, IpAddr)> {
+    let mut words = text.split_whitespace();
+    let client = words.next()?.parse::<IpAddr>().ok()?;
+    let server = words.nth(1)?.parse::<IpAddr>().ok()?;
+    Some((server.to_canonical(), client.to_canonical()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ends_of_ssh_are_found_in_its_variable() {
+        let found = ssh_connection("203.0.113.7 51234 203.0.113.9 22");
+        let address = |text: &str| text.parse::<IpAddr>().expect("an address");
+        let expected = (address("203.0.113.9"), address("203.0.113.7"));
+        assert_eq!(found, Some(expected));
+        let mapped = ssh_connection("::ffff:203.0.113.7 51234 ::ffff:203.0.113.9 22");
+        assert_eq!(mapped, Some(expected));
+        assert_eq!(ssh_connection("UNKNOWN 65535 UNKNOWN 65535"), None);
+    }
+}

@@ -1,0 +1,138 @@
+//! An agent on another host, by whatever carries its messages.
+
+use std::io::{Read, Write};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+
+use super::facts::Facts;
+use super::remote::Remote;
+use super::site::{Site, Sites};
+use crate::data::Case;
+
+/// How long the program that carries the messages may take to end once the stream is closed.
+const ENDING: Duration = Duration::from_secs(3);
+const GLANCE: Duration = Duration::from_millis(1);
+
+/// The other host of a sweep. It ends, with all that it runs, when this is dropped, when this process ends, and when it
+/// is not heard of for 3 s.
+pub struct Far {
+    /// `None` while it ends.
+    remote: Option<Remote>,
+    /// What carries the messages, if it is a program of its own.
+    carrier: Option<Child>,
+    facts: Facts,
+}
+
+impl Far {
+    /// Starts `carrier`, such as ssh, which is to start an agent; `name` stands for that in messages.
+    ///
+    /// # Errors
+    /// When it cannot be started, or no agent of this version answers.
+    pub fn start(name: &str, mut carrier: Command) -> anyhow::Result<Self> {
+        carrier.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let started = carrier.spawn();
+        let program = || carrier.get_program().to_string_lossy().into_owned();
+        let mut child = started.with_context(|| format!("{name}: cannot start {}", program()))?;
+        let pipes = child.stdout.take().zip(child.stdin.take());
+        let carrier = Carrier(Some(child));
+        let (output, input) = pipes.with_context(|| format!("{name}: it has no pipes"))?;
+        Self::meet(name, output, input, carrier)
+    }
+
+    /// Speaks to an agent over a stream that is there already.
+    ///
+    /// # Errors
+    /// When no agent of this version answers.
+    pub fn over(
+        name: &str,
+        input: impl Read + Send + 'static,
+        output: impl Write + Send + 'static,
+    ) -> anyhow::Result<Self> {
+        Self::meet(name, input, output, Carrier(None))
+    }
+
+    fn meet(
+        name: &str,
+        input: impl Read + Send + 'static,
+        output: impl Write + Send + 'static,
+        mut carrier: Carrier,
+    ) -> anyhow::Result<Self> {
+        let mut remote = Remote::connect_across(name, input, output)?;
+        let facts = remote.facts()?;
+        Ok(Self {
+            remote: Some(remote),
+            carrier: carrier.0.take(),
+            facts,
+        })
+    }
+
+    /// What it is.
+    pub fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    /// Whether it is gone.
+    pub fn is_lost(&self) -> bool {
+        self.remote.as_ref().is_none_or(Remote::is_lost)
+    }
+
+    /// Has the next trial run in another process there.
+    ///
+    /// # Errors
+    /// When it is gone.
+    pub fn renew(&mut self) -> anyhow::Result<()> {
+        self.remote.as_mut().context("it has ended")?.renew()
+    }
+
+    /// The sites of a case: it, and the one that is here.
+    ///
+    /// # Errors
+    /// Once it is ending.
+    pub fn beside<'a>(
+        &'a mut self,
+        here: &'a mut dyn Site,
+        case: &Case,
+    ) -> anyhow::Result<Sites<'a>> {
+        let there = self.remote.as_mut().context("it has ended")?;
+        Ok(if case.sends_from_there() {
+            Sites::Two {
+                receivers: here,
+                senders: there,
+            }
+        } else {
+            Sites::Two {
+                receivers: there,
+                senders: here,
+            }
+        })
+    }
+}
+
+impl Drop for Far {
+    fn drop(&mut self) {
+        // The end of its input.
+        self.remote = None;
+        drop(Carrier(self.carrier.take()));
+    }
+}
+
+/// A program that ends soon after its streams.
+struct Carrier(Option<Child>);
+
+impl Drop for Carrier {
+    fn drop(&mut self) {
+        let Some(mut child) = self.0.take() else {
+            return;
+        };
+        let end = Instant::now() + ENDING;
+        while matches!(child.try_wait(), Ok(None)) && Instant::now() < end {
+            thread::sleep(GLANCE);
+        }
+        // One that has ended already is not there to be killed.
+        let _ = child.kill();
+        let _ = child.wait();
+    }
+}

@@ -1,0 +1,114 @@
+//! Whether somebody is at the other end of a stream: both ends say so each second, and silence is an end.
+
+use std::io::{self, Write};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use serde::Serialize;
+
+use super::message;
+
+/// How often each end says that it is there.
+const BEAT: Duration = Duration::from_millis(500);
+/// An end that was silent for so long is gone: its host, the cable, or what carries the stream.
+const SILENCE: Duration = Duration::from_millis(2500);
+
+/// Where messages go, from several threads.
+#[derive(Clone)]
+pub(super) struct Output(Arc<Mutex<Box<dyn Write + Send>>>);
+
+impl Output {
+    pub(super) fn new(to: impl Write + Send + 'static) -> Self {
+        Self(Arc::new(Mutex::new(Box::new(to))))
+    }
+
+    fn with<T>(&self, write: impl FnOnce(&mut Box<dyn Write + Send>) -> T) -> T {
+        write(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(super) fn greet(&self, hello: &message::Hello) -> anyhow::Result<()> {
+        self.with(|mut to| message::greet(&mut to, hello))
+    }
+
+    pub(super) fn write(&self, message: &impl Serialize) -> anyhow::Result<()> {
+        self.with(|mut to| message::write(&mut to, message))
+    }
+
+    pub(super) fn write_body(&self, body: &[u8]) -> anyhow::Result<()> {
+        self.with(|mut to| message::write_body(&mut to, body))
+    }
+
+    /// Says that this end is there, unless something is being said.
+    fn beat(&self) -> io::Result<()> {
+        match self.0.try_lock() {
+            Ok(mut to) => message::write_beat(&mut *to),
+            Err(_) => Ok(()),
+        }
+    }
+}
+
+/// When something was heard last.
+#[derive(Clone)]
+pub(super) struct Heard {
+    since: Instant,
+    at_ms: Arc<AtomicU64>,
+}
+
+impl Heard {
+    pub(super) fn now() -> Self {
+        Self {
+            since: Instant::now(),
+            at_ms: Arc::default(),
+        }
+    }
+
+    /// Something was.
+    pub(super) fn note(&self) {
+        let ms = u64::try_from(self.since.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.at_ms.store(ms, Ordering::Relaxed);
+    }
+
+    fn is_silent(&self) -> bool {
+        let at = Duration::from_millis(self.at_ms.load(Ordering::Relaxed));
+        self.since.elapsed().saturating_sub(at) > SILENCE
+    }
+}
+
+/// A thread that says that this end is there, until this is dropped.
+pub(super) struct Pulse {
+    _end: Sender<()>,
+}
+
+impl Pulse {
+    /// Calls `lost` once nothing was heard for [`SILENCE`].
+    ///
+    /// # Errors
+    /// When there can be no thread.
+    pub(super) fn start(
+        output: Output,
+        heard: Heard,
+        lost: impl FnOnce() + Send + 'static,
+    ) -> anyhow::Result<Self> {
+        let (end, ended) = mpsc::channel::<()>();
+        heard.note();
+        let beats = move || {
+            while ended.recv_timeout(BEAT) == Err(RecvTimeoutError::Timeout) {
+                if heard.is_silent() {
+                    lost();
+                    return;
+                }
+                // Whoever reads notices that it is broken.
+                let _ = output.beat();
+            }
+        };
+        thread::Builder::new()
+            .name("pulse".to_owned())
+            .spawn(beats)
+            .context("cannot start a thread")?;
+        Ok(Self { _end: end })
+    }
+}

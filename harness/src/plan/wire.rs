@@ -1,0 +1,92 @@
+//! The other host of a sweep across a wire.
+
+use std::net::IpAddr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::data::{Address, Case, Ip};
+use crate::platform::host::Host;
+use crate::row::OtherHost;
+use crate::sys::addresses::OfInterface;
+
+/// The other host, and the ways to it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Wire {
+    /// How it was reached, as it was typed.
+    pub to: String,
+    /// At most one for each version of IP, or those of `--address`.
+    pub links: Vec<WireLink>,
+    /// Its profile.
+    pub board: String,
+    /// The machine.
+    pub host: Host,
+}
+
+/// Two interfaces that reach each other.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WireLink {
+    /// That of this host.
+    pub here: OfInterface,
+    /// That of the other one.
+    pub there: OfInterface,
+}
+
+/// The addresses of the halves of a trial on two hosts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Between {
+    /// That of the receivers.
+    pub receivers: IpAddr,
+    /// That of the senders.
+    pub senders: IpAddr,
+}
+
+impl Wire {
+    /// What rows say of it.
+    pub fn told(&self) -> OtherHost {
+        let known = |fact: &Option<String>| fact.clone().unwrap_or_default();
+        OtherHost {
+            to: self.to.clone(),
+            board: self.board.clone(),
+            model: known(&self.host.model),
+            cpu_model: known(&self.host.cpu_model),
+            machine: known(&self.host.machine),
+            kernel: known(&self.host.kernel),
+            governor: known(&self.host.governor),
+        }
+    }
+
+    /// The way that a case takes.
+    pub fn link(&self, case: &Case) -> Option<&WireLink> {
+        let mut links = self.links.iter();
+        links.find(|link| match case.address {
+            Some(Address::Of(address)) => link.there.address == address,
+            _ => link.ip() == case.ip,
+        })
+    }
+
+    /// The addresses of its halves. `None`: there is no way.
+    pub fn between(&self, case: &Case) -> Option<Between> {
+        let link = self.link(case)?;
+        let (here, there) = (link.here.address, link.there.address);
+        Some(if case.sends_from_there() {
+            Between {
+                receivers: here,
+                senders: there,
+            }
+        } else {
+            Between {
+                receivers: there,
+                senders: here,
+            }
+        })
+    }
+}
+
+impl WireLink {
+    fn ip(&self) -> Ip {
+        match self.there.address {
+            IpAddr::V4(_) => Ip::V4,
+            IpAddr::V6(_) => Ip::V6,
+        }
+    }
+}
