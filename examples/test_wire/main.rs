@@ -1,0 +1,137 @@
+//! A wire that knows the truth: it joins two TAP devices, drops, delays, repeats and reorders the UDP datagrams
+//! that rules name by number, and says in the end exactly what it did. The test double of a cable, for kernels
+//! without netem.
+//!
+//! Frames are read from one device and written to the other, as they are. Only UDP is subject to rules: ARP,
+//! neighbour discovery, ssh and all else pass. The fragments of a datagram go the way of the first one.
+
+mod judge;
+mod tap;
+mod way;
+mod wire;
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Context;
+use clap::Parser;
+use nix::errno::Errno;
+use serde_json::Value;
+use udpbench::error::UsageError;
+
+use judge::rules::Rules;
+use tap::{Location, Tap};
+use wire::Wire;
+
+const EXAMPLES: &str = "\
+rules, with semicolons between them, each with a>b, b>a or neither (both) before it:
+  drop WHICH                  duplicate WHICH            misdirect WHICH (to the closed port 9)
+  delay WHICH by TIME         reorder WHICH by K (until K others that were not held back have passed)
+  limit RATE [queue Q] [burst B]    faster ones wait in a queue of Q [100], and are dropped when it is full
+  police RATE [burst B]             faster ones are dropped
+  count size LIST, count port LIST  only these are numbered, and seen by the rules of both directions
+
+  WHICH   all; a LIST of numbers, from 1, in the direction; every K; size LIST (bytes of payload);
+          silence TIME (the first, and each that comes so long after the one before that counts)
+  LIST    3,5-7,100-
+  RATE    10000/s (datagrams) or 20mbit/s (of frames)
+  They are applied in this order: drop, police, limit, misdirect and duplicate, delay, reorder. Numbers are
+  those of all that count and came, dropped or not. A copy follows its original, and takes nothing of a rate.
+
+examples:
+  test_wire --end near:eth0 --end far:eth0 \"a>b drop 3,5-7\"
+  test_wire --end near:eth0 --end far:eth0 \"count size 300-; a>b drop every 10; b>a delay all by 2ms\"
+  test_wire --end 4711:eth0 --end far:eth0 \"limit 20mbit/s queue 50; delay size 1400- by 100us\"
+  test_wire --end near:eth0 --end far:eth0 \"a>b drop silence 20ms; b>a reorder 4 by 3\"
+
+It says `ready` when both ends are up. It ends by SIGINT, SIGTERM or the end of standard input, and then writes
+its report, a line of JSON; a line `report` on standard input asks for one before. Neither is a frame lost
+unseen: `kernel` has what a device's own queue dropped (tx_dropped), `refused` what a device did not take, and
+seen + copied = passed + dropped + refused + too_many_held + held.
+
+exit codes: 0 ended as asked, 1 something broke, 2 bad input, 77 there is no TAP device to be had";
+
+/// Joins two TAP devices, and drops, delays, repeats and reorders datagrams between them by number.
+#[derive(Debug, Parser)]
+#[command(after_help = EXAMPLES)]
+struct Arguments {
+    /// A TAP device to make, once for the end a and once for b; NETNS is a name, a path or a pid
+    #[arg(long = "end", value_name = "[NETNS:]NAME", required = true)]
+    ends: Vec<Location>,
+    /// Write the last report to this file instead of standard output
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+    /// What becomes of which datagrams
+    rules: Vec<String>,
+}
+
+const SKIPPED: u8 = 77;
+
+fn main() -> ExitCode {
+    let Err(error) = run(Arguments::parse()) else {
+        return ExitCode::SUCCESS;
+    };
+    if is_impossible_here(&error) {
+        eprintln!("SKIPPED: {error:#}");
+        return ExitCode::from(SKIPPED);
+    }
+    eprintln!("error: {error:#}");
+    if error.is::<UsageError>() {
+        ExitCode::from(2)
+    } else {
+        ExitCode::FAILURE
+    }
+}
+
+fn run(arguments: Arguments) -> anyhow::Result<()> {
+    let rules = Rules::parse(&arguments.rules.join(";"))
+        .map_err(|(rule, problem)| UsageError::flag("RULES", &rule, problem))?;
+    let count = arguments.ends.len();
+    let ends: [Location; 2] = arguments
+        .ends
+        .try_into()
+        .map_err(|_| UsageError::flag("--end", &count, "write it twice, once for each end"))?;
+    let [a, b] = ends;
+    let mut wire = Wire::new([Tap::new(a)?, Tap::new(b)?], &rules)?;
+    say("ready")?;
+    wire.run(|report| say(&report.to_string()))?;
+    let report = wire.report()?;
+    match arguments.report {
+        None => say(&report.to_string()),
+        Some(file) => write(&file, &report),
+    }
+}
+
+fn write(file: &PathBuf, report: &Value) -> anyhow::Result<()> {
+    fs::write(file, format!("{report}\n"))
+        .with_context(|| format!("--report {}: cannot write", file.display()))
+}
+
+fn say(line: &str) -> anyhow::Result<()> {
+    let mut output = io::stdout().lock();
+    writeln!(output, "{line}")
+        .and_then(|()| output.flush())
+        .context("cannot write to standard output")
+}
+
+/// No driver, or no permission. The name of a namespace that is missing is bad input, and no reason to skip.
+fn is_impossible_here(error: &anyhow::Error) -> bool {
+    const REASONS: [Errno; 5] = [
+        Errno::EPERM,
+        Errno::EACCES,
+        Errno::ENODEV,
+        Errno::ENXIO,
+        Errno::ENOENT,
+    ];
+    let is_of_tap = error.chain().any(|cause| {
+        let text = cause.to_string();
+        text.contains("/dev/net/tun") || text.contains("TAP device")
+    });
+    let code = error
+        .root_cause()
+        .downcast_ref::<io::Error>()
+        .and_then(io::Error::raw_os_error);
+    is_of_tap && code.is_some_and(|code| REASONS.contains(&Errno::from_raw(code)))
+}
