@@ -27,10 +27,37 @@ const SIOCETHTOOL: Ioctl = 0x8946;
 const ETHTOOL_GSTRINGS: u32 = 0x1b;
 const ETHTOOL_GSTATS: u32 = 0x1d;
 const ETHTOOL_GSSET_INFO: u32 = 0x37;
+const ETHTOOL_GFEATURES: u32 = 0x3a;
+const ETHTOOL_GLINKSETTINGS: u32 = 0x4c;
 /// A set of names.
 const ETH_SS_STATS: u32 = 1;
+const ETH_SS_FEATURES: u32 = 4;
 /// `ETH_GSTRING_LEN`, in numbers of 32 bits.
 const NAME_WORDS: usize = 32 / 4;
+
+/// A question that is answered by a structure of one size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub(super) enum Query {
+    /// `struct ethtool_drvinfo`.
+    Driver = 0x03,
+    /// `struct ethtool_coalesce`.
+    Coalescing = 0x0e,
+    /// `struct ethtool_ringparam`.
+    Rings = 0x10,
+    /// `struct ethtool_pauseparam`.
+    Pause = 0x12,
+    /// `struct ethtool_eee`.
+    Eee = 0x44,
+}
+
+/// More numbers of 32 bits than any of these structures has: the largest, `struct ethtool_drvinfo`, has 49.
+pub(super) const MOST_WORDS: usize = 64;
+
+/// `struct ethtool_link_settings` before its three masks, and the most that these take: their size is a number
+/// of 8 bits with a sign.
+const LINK_WORDS: usize = 12;
+const MOST_MASK_WORDS: usize = 127;
 
 impl Ethtool {
     /// Opens one for the driver of an interface. Whether there is one of this name is not checked.
@@ -69,6 +96,73 @@ impl Ethtool {
         };
         let values = answer[2..].chunks_exact(2).map(wide);
         Ok(names.into_iter().zip(values).collect())
+    }
+
+    /// The features that the kernel knows, by its own names, and whether each is on here (`ethtool -k`).
+    ///
+    /// # Errors
+    /// What the kernel said.
+    pub fn features(&self) -> io::Result<Vec<(String, bool)>> {
+        /// Available, requested, active, never changed: 32 features each.
+        const BLOCK_WORDS: usize = 4;
+        const ACTIVE: usize = 2;
+        let names = self.names(ETH_SS_FEATURES)?;
+        let blocks = names.len().div_ceil(32);
+        let mut answer = vec![0; 2 + BLOCK_WORDS * blocks];
+        answer[0] = ETHTOOL_GFEATURES;
+        answer[1] = u32::try_from(blocks).map_err(io::Error::other)?;
+        #[expect(unsafe_code, reason = "no wrapper knows this request")]
+        // SAFETY: the kernel writes at most as many blocks as `answer` says that it has room for.
+        unsafe {
+            self.call(&mut answer)?;
+        };
+        let is_on = |(index, name): (usize, String)| {
+            let block = 2 + BLOCK_WORDS * (index / 32);
+            (name, answer[block + ACTIVE] >> (index % 32) & 1 == 1)
+        };
+        Ok(names.into_iter().enumerate().map(is_on).collect())
+    }
+
+    /// The link modes that the interface supports, advertises, and that its partner advertises: bits of
+    /// `enum ethtool_link_mode_bit_indices`, 32 to a number.
+    ///
+    /// # Errors
+    /// The driver does not say, or before Linux 4.6.
+    pub(super) fn link_modes(&self) -> io::Result<[Vec<u32>; 3]> {
+        /// The last byte of this number, as it is in memory: how many numbers a mask has.
+        const SIZE_WORD: usize = 3;
+        let mut answer = vec![0; LINK_WORDS + 3 * MOST_MASK_WORDS];
+        let mut ask = |size: u8| {
+            answer.fill(0);
+            answer[0] = ETHTOOL_GLINKSETTINGS;
+            answer[SIZE_WORD] = u32::from_ne_bytes([0, 0, 0, size]);
+            #[expect(unsafe_code, reason = "no wrapper knows this request")]
+            // SAFETY: `answer` has room for the largest masks that their size, a number of 8 bits with a sign, can
+            // tell of.
+            unsafe {
+                self.call(&mut answer)?;
+            };
+            let [.., size] = answer[SIZE_WORD].to_ne_bytes();
+            Ok::<_, io::Error>((i8::from_ne_bytes([size]), answer.clone()))
+        };
+        // Asked for masks of another size than it has, the kernel answers with the right one below zero.
+        let (wanted, _) = ask(0)?;
+        let (size, answer) = ask(wanted.unsigned_abs())?;
+        let size = usize::try_from(size).map_err(io::Error::other)?;
+        let mask = |index: usize| answer[LINK_WORDS + index * size..][..size].to_vec();
+        Ok([mask(0), mask(1), mask(2)])
+    }
+
+    /// Asks one of the questions whose answers have one size.
+    pub(super) fn ask(&self, query: Query) -> io::Result<[u32; MOST_WORDS]> {
+        let mut answer = [0; MOST_WORDS];
+        answer[0] = query as u32;
+        #[expect(unsafe_code, reason = "no wrapper knows this request")]
+        // SAFETY: the kernel writes the structure of the query, of which none is longer than `answer`.
+        unsafe {
+            self.call(&mut answer)?;
+        };
+        Ok(answer)
     }
 
     /// The names of a set, in the driver's order.
@@ -147,8 +241,8 @@ fn wide(halves: &[u32]) -> u64 {
     u64::from_ne_bytes(bytes)
 }
 
-/// A name that ends in a NUL, or fills its place.
-fn name(words: &[u32]) -> String {
+/// A text that ends in a NUL, or fills its place.
+pub(super) fn name(words: &[u32]) -> String {
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
     let bytes = bytes.split(|&byte| byte == 0).next().unwrap_or_default();
     String::from_utf8_lossy(bytes).trim().to_owned()

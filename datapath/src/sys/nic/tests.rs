@@ -174,7 +174,7 @@ fn what_a_full_receive_buffer_refuses_is_counted_by_udp_and_by_the_socket() {
 #[test]
 fn what_a_filter_drops_on_arrival_is_counted() {
     let setup = "tc qdisc add dev lo clsact
-        tc filter add dev lo ingress protocol ip prio 1 matchall action drop";
+        tc filter add dev lo ingress protocol ip prio 1 u32 match u32 0 0 action drop";
     in_namespace(setup, || {
         let moved = between("lo", || send("127.0.0.1:9", 80));
         assert_eq!(

@@ -4,6 +4,7 @@
 //! around every window instead, by [`crate::sys::sensors`].
 
 mod cpu;
+pub mod interface;
 mod kernel;
 mod network;
 mod power;
@@ -18,6 +19,7 @@ use crate::sys::files::Root;
 use crate::sys::{drops, limits};
 
 pub use self::cpu::Cpu;
+pub use self::interface::Interface;
 pub use self::network::{Conntrack, Nic};
 pub use self::power::CpufreqPolicy;
 

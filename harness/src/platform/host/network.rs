@@ -72,24 +72,39 @@ fn send_over_loopback() {
 
 /// The interfaces that have a device, by name.
 pub(super) fn nics(root: &Root) -> Vec<Nic> {
-    let interrupts = root.text("proc/interrupts").unwrap_or_default();
     let names = root.names("sys/class/net", "").into_iter();
     names
         .filter_map(|name| {
-            let device = root.link_name(format!("sys/class/net/{name}/device"))?;
-            let irqs = irqs_of(&interrupts, &name, &device);
-            let mut irq_cpus: Vec<usize> =
-                irqs.iter().flat_map(|irq| irq_cpus(root, *irq)).collect();
-            irq_cpus.sort_unstable();
-            irq_cpus.dedup();
+            device(root, &name)?;
+            let irqs = irqs(root, &name);
             Some(Nic {
                 rps_cpus: rps_cpus(root, &name).unwrap_or_default(),
                 name,
+                irq_cpus: cpus_of_irqs(root, &irqs),
                 irqs,
-                irq_cpus,
             })
         })
         .collect()
+}
+
+/// The name of the device behind an interface. `None`: it is software.
+pub(super) fn device(root: &Root, interface: &str) -> Option<String> {
+    root.link_name(format!("sys/class/net/{interface}/device"))
+}
+
+/// Its interrupts.
+pub(super) fn irqs(root: &Root, interface: &str) -> Vec<u32> {
+    let interrupts = root.text("proc/interrupts").unwrap_or_default();
+    let device = device(root, interface);
+    device.map_or_else(Vec::new, |device| irqs_of(&interrupts, interface, &device))
+}
+
+/// The CPUs that take these interrupts.
+pub(super) fn cpus_of_irqs(root: &Root, irqs: &[u32]) -> Vec<usize> {
+    let mut cpus: Vec<usize> = irqs.iter().flat_map(|irq| irq_cpus(root, *irq)).collect();
+    cpus.sort_unstable();
+    cpus.dedup();
+    cpus
 }
 
 /// The interrupts that are named after the interface (`eth0`, `eth0-rx-0`) or, as with virtio, after its
@@ -125,11 +140,20 @@ fn irq_cpus(root: &Root, irq: u32) -> Vec<usize> {
 
 /// The CPUs in the RPS masks of all receive queues (kernel doc networking/scaling). `None`: unknown.
 pub(super) fn rps_cpus(root: &Root, interface: &str) -> Option<Vec<usize>> {
+    cpus_of_queues(root, interface, "rx-", "rps_cpus")
+}
+
+/// The CPUs in the XPS masks of all transmit queues. `None`: unknown, as where there is one queue.
+pub(super) fn xps_cpus(root: &Root, interface: &str) -> Option<Vec<usize>> {
+    cpus_of_queues(root, interface, "tx-", "xps_cpus")
+}
+
+fn cpus_of_queues(root: &Root, interface: &str, prefix: &str, file: &str) -> Option<Vec<usize>> {
     let directory = format!("sys/class/net/{interface}/queues");
-    let queues = root.names(&directory, "rx-");
+    let queues = root.names(&directory, prefix);
     let masks: Vec<String> = queues
         .iter()
-        .filter_map(|queue| root.text(format!("{directory}/{queue}/rps_cpus")))
+        .filter_map(|queue| root.text(format!("{directory}/{queue}/{file}")))
         .collect();
     let mut cpus: Vec<usize> = masks.iter().flat_map(|mask| cpus_of_mask(mask)).collect();
     cpus.sort_unstable();

@@ -1,0 +1,122 @@
+//! An interface in one line.
+
+use std::fmt;
+
+use super::Interface;
+
+/// One line: `bcmgenet 1000 Mb/s full, MTU 1500, 5 queues, rings 512/512, rx-usecs 57, EEE on, qdisc mq`.
+impl fmt::Display for Interface {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.what())?;
+        for (before, value) in self.settings() {
+            write!(f, ", {before}{value}")?;
+        }
+        Ok(())
+    }
+}
+
+impl Interface {
+    /// Driver, kind, speed.
+    fn what(&self) -> String {
+        let driver = self.driver.clone();
+        // veth is both.
+        let kind = self.kind.word().map(str::to_owned);
+        let kind = kind.filter(|kind| Some(kind) != driver.as_ref());
+        let speed = self.speed_mbps.map(|speed| format!("{speed} Mb/s"));
+        let is_down = self.state.as_deref() == Some("down");
+        let down = is_down.then(|| "down".to_owned());
+        let duplex = self.duplex.clone().filter(|_| speed.is_some());
+        let words = [driver, kind, speed, duplex, down];
+        let words: Vec<String> = words.into_iter().flatten().collect();
+        if words.is_empty() {
+            return "unknown driver".to_owned();
+        }
+        words.join(" ")
+    }
+
+    /// What follows, each with the words before it.
+    fn settings(&self) -> impl Iterator<Item = (&'static str, String)> {
+        let (rx, tx) = (self.rx_queues, self.tx_queues);
+        let queues = match (rx, tx) {
+            (0, _) | (_, 0) => None,
+            (1, 1) => Some("1 queue".to_owned()),
+            _ if rx == tx => Some(format!("{rx} queues")),
+            _ => Some(format!("{rx}/{tx} queues")),
+        };
+        let rings = self.rings.map(|rings| format!("{}/{}", rings.rx, rings.tx));
+        let held = self.coalescing.filter(|held| held.rx_usecs > 0);
+        let eee = self.eee.map(|eee| if eee.is_active { "on" } else { "off" });
+        let settings = [
+            ("MTU ", self.mtu.map(|mtu| mtu.to_string())),
+            ("", queues),
+            ("rings ", rings),
+            ("rx-usecs ", held.map(|held| held.rx_usecs.to_string())),
+            ("EEE ", eee.map(str::to_owned)),
+            ("qdisc ", self.qdisc.clone()),
+        ];
+        let said = settings.into_iter();
+        said.filter_map(|(before, value)| Some((before, value?)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Interface, Kind};
+    use crate::sys::nic::{Coalescing, Eee, Rings};
+
+    #[test]
+    fn what_is_known_stands_in_one_line() {
+        let eth0 = Interface {
+            name: "eth0".to_owned(),
+            driver: Some("bcmgenet".to_owned()),
+            speed_mbps: Some(1000),
+            duplex: Some("full".to_owned()),
+            mtu: Some(1500),
+            rx_queues: 5,
+            tx_queues: 5,
+            rings: Some(Rings {
+                rx: 512,
+                tx: 256,
+                rx_max: 512,
+                tx_max: 512,
+            }),
+            coalescing: Some(Coalescing {
+                rx_usecs: 57,
+                rx_frames: 0,
+                tx_usecs: 0,
+                tx_frames: 1,
+                adapts_rx: false,
+            }),
+            eee: Some(Eee {
+                is_active: true,
+                is_enabled: true,
+                sleeps: true,
+                sleeps_after_us: 34,
+            }),
+            qdisc: Some("mq".to_owned()),
+            ..Interface::default()
+        };
+        let line = "bcmgenet 1000 Mb/s full, MTU 1500, 5 queues, rings 512/256, rx-usecs 57, EEE on, qdisc mq";
+        assert_eq!(eth0.to_string(), line);
+    }
+
+    #[test]
+    fn what_is_not_known_is_left_out() {
+        assert_eq!(Interface::default().to_string(), "unknown driver");
+        let wlan0 = Interface {
+            kind: Kind::Wireless,
+            driver: Some("brcmfmac".to_owned()),
+            state: Some("down".to_owned()),
+            rx_queues: 1,
+            tx_queues: 4,
+            ..Interface::default()
+        };
+        assert_eq!(wlan0.to_string(), "brcmfmac wireless down, 1/4 queues");
+        let veth = Interface {
+            kind: Kind::Veth,
+            driver: Some("veth".to_owned()),
+            ..Interface::default()
+        };
+        assert_eq!(veth.to_string(), "veth");
+    }
+}

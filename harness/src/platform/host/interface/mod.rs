@@ -1,0 +1,238 @@
+//! A network interface: what it is, how it is set, what it counted.
+
+mod kind;
+mod line;
+
+use serde::{Deserialize, Serialize};
+
+pub use self::kind::Kind;
+use super::network;
+use crate::sys::files::Root;
+use crate::sys::nic::{Coalescing, Eee, Ethtool, LinkModes, PathReader, Pause, Rings};
+use crate::sys::nic::{driver_drops, way};
+use crate::sys::softnet;
+
+/// A network interface. `None`, here and below: its driver or the kernel does not say.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Interface {
+    /// Its name, such as `eth0`.
+    pub name: String,
+    /// What it is.
+    pub kind: Kind,
+    /// Its driver, such as `bcmgenet`.
+    pub driver: Option<String>,
+    /// What it is connected by, such as `usb`.
+    pub bus: Option<String>,
+    /// Whether it works, in the kernel's words: `up`, `down`, `unknown`.
+    pub state: Option<String>,
+    /// Megabits per second.
+    pub speed_mbps: Option<u32>,
+    /// `full` or `half`.
+    pub duplex: Option<String>,
+    /// What the link could be.
+    pub modes: Option<LinkModes>,
+    /// The largest packet, in bytes.
+    pub mtu: Option<u32>,
+    /// Receive queues.
+    pub rx_queues: usize,
+    /// Transmit queues.
+    pub tx_queues: usize,
+    /// Descriptors.
+    pub rings: Option<Rings>,
+    /// How long interrupts are held back.
+    pub coalescing: Option<Coalescing>,
+    /// Nanoseconds that GRO may hold packets back.
+    pub gro_flush_timeout_ns: Option<u64>,
+    /// How often the queue may be empty before interrupts are turned on again.
+    pub napi_defer_hard_irqs: Option<u32>,
+    /// Those of [`OFFLOADS`] that are on.
+    pub offloads: Option<Vec<String>>,
+    /// Energy-efficient Ethernet.
+    pub eee: Option<Eee>,
+    /// Flow control.
+    pub pause: Option<Pause>,
+    /// The CPUs that RPS hands its packets to. Empty: RPS is off.
+    pub rps_cpus: Option<Vec<usize>>,
+    /// The CPUs that XPS gives transmit queues to. Empty: XPS is off.
+    pub xps_cpus: Option<Vec<usize>>,
+    /// Its interrupts' numbers, as far as `/proc/interrupts` names it.
+    pub irqs: Vec<u32>,
+    /// The CPUs that take those interrupts.
+    pub irq_cpus: Vec<usize>,
+    /// Its root queueing discipline.
+    pub qdisc: Option<String>,
+    /// How often its carrier came or went.
+    pub carrier_changes: Option<u32>,
+    /// What it counted until now.
+    pub counted: Counted,
+}
+
+/// Packets since the interface was made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counted {
+    /// Received.
+    pub rx_packets: Option<u64>,
+    /// Received and dropped by the kernel.
+    pub rx_dropped: Option<u64>,
+    /// Lost on the way in, by the driver's own counters (`ethtool -S`). `None`, too: none of them is known.
+    pub driver_in_drops: Option<u64>,
+    /// Refused by the backlog queues of the machine: they are in `rx_dropped` of the interfaces.
+    pub backlog_drops: u64,
+}
+
+/// Offloads that change what a datagram costs, in ethtool's words.
+pub const OFFLOADS: [&str; 9] = [
+    "rx-checksum",
+    "rx-gro",
+    "rx-gro-hw",
+    "rx-gro-list",
+    "rx-udp-gro-forwarding",
+    "tx-checksum-ip-generic",
+    "tx-checksum-ipv4",
+    "tx-generic-segmentation",
+    "tx-udp-segmentation",
+];
+
+const NET: &str = "sys/class/net";
+
+/// The names of all interfaces.
+pub fn names(root: &Root) -> Vec<String> {
+    let mut names = root.names(NET, "");
+    // Besides them there is the file `bonding_masters`.
+    names.retain(|name| root.path(NET).join(name).is_dir());
+    names
+}
+
+impl Interface {
+    /// Reads one below `root`, and asks its driver where that is the machine's own. `None`: there is none of this
+    /// name.
+    pub fn read(root: &Root, name: &str) -> Option<Self> {
+        if !names(root).iter().any(|known| known == name) {
+            return None;
+        }
+        let mut interface = Self::shown(root, name);
+        if root.is_real() {
+            interface.ask_driver();
+            interface.ask_kernel();
+        }
+        Some(interface)
+    }
+
+    /// What `/sys` and `/proc` show.
+    fn shown(root: &Root, name: &str) -> Self {
+        let file = |file: &str| format!("{NET}/{name}/{file}");
+        let queues = |prefix| root.names(file("queues"), prefix).len();
+        let irqs = network::irqs(root, name);
+        let known = |word: &String| word != "unknown";
+        Self {
+            kind: Kind::shown(root, name),
+            driver: root.link_name(file("device/driver")),
+            bus: root.link_name(file("device/subsystem")),
+            state: root.text(file("operstate")),
+            // -1, or not readable, without a carrier.
+            speed_mbps: root.number(file("speed")).filter(|speed| *speed > 0),
+            duplex: root.text(file("duplex")).filter(known),
+            mtu: root.number(file("mtu")),
+            rx_queues: queues("rx-"),
+            tx_queues: queues("tx-"),
+            gro_flush_timeout_ns: root.number(file("gro_flush_timeout")),
+            napi_defer_hard_irqs: root.number(file("napi_defer_hard_irqs")),
+            rps_cpus: network::rps_cpus(root, name),
+            xps_cpus: network::xps_cpus(root, name),
+            irq_cpus: network::cpus_of_irqs(root, &irqs),
+            irqs,
+            carrier_changes: root.number(file("carrier_changes")),
+            counted: Counted {
+                rx_packets: root.number(file("statistics/rx_packets")),
+                rx_dropped: root.number(file("statistics/rx_dropped")),
+                ..Counted::default()
+            },
+            name: name.to_owned(),
+            ..Self::default()
+        }
+    }
+
+    fn ask_driver(&mut self) {
+        let Ok(driver) = Ethtool::open(&self.name) else {
+            return;
+        };
+        if self.driver.is_none() {
+            self.driver = driver.driver();
+        }
+        if self.driver.as_deref() == Some("veth") {
+            self.kind = Kind::Veth;
+        }
+        self.modes = driver.modes();
+        self.rings = driver.rings();
+        self.coalescing = driver.coalescing();
+        self.eee = driver.eee();
+        self.pause = driver.pause();
+        self.offloads = driver.features().ok().map(|features| {
+            let is_ours = |name: &String| OFFLOADS.contains(&name.as_str());
+            let on = features.into_iter().filter(|(_, is_on)| *is_on);
+            on.map(|(name, _)| name).filter(is_ours).collect()
+        });
+        let statistics = driver.statistics().unwrap_or_default();
+        let is_known = statistics.iter().any(|(name, _)| way(name).is_some());
+        self.counted.driver_in_drops = is_known.then(|| driver_drops(&statistics).0);
+    }
+
+    fn ask_kernel(&mut self) {
+        let link = PathReader::open(&self.name).and_then(|mut reader| reader.link());
+        self.qdisc = link.ok().and_then(|link| link.qdisc);
+        let drops = softnet::read().into_iter().map(|cpu| cpu.dropped);
+        self.counted.backlog_drops = drops.map(u64::from).sum();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_machines_own_loopback_is_known() {
+        let loopback = Interface::read(&Root::default(), "lo").expect("it is there");
+        assert_eq!(loopback.kind, Kind::Loopback);
+        assert_eq!(loopback.qdisc.as_deref(), Some("noqueue"));
+        let offloads = loopback.offloads.expect("the kernel knows them");
+        assert!(offloads.contains(&"rx-checksum".to_owned()), "{offloads:?}");
+        assert_eq!((loopback.rings, loopback.eee), (None, None));
+    }
+
+    #[test]
+    fn an_interface_below_another_root_is_what_its_files_show() {
+        let place = tempfile::TempDir::new().expect("a temporary directory");
+        let eth0 = place.path().join("sys/class/net/eth0");
+        let write = |file: &str, text: &str| {
+            let path = eth0.join(file);
+            std::fs::create_dir_all(path.parent().expect("it has one")).expect("writable");
+            std::fs::write(path, text).expect("writable");
+        };
+        for queue in 0..2 {
+            write(&format!("queues/tx-{queue}/xps_cpus"), "3\n");
+        }
+        write("queues/rx-0/rps_cpus", "0\n");
+        write("speed", "-1\n");
+        write("duplex", "unknown\n");
+        write("uevent", "DEVTYPE=wlan\nINTERFACE=eth0\n");
+        write("statistics/rx_dropped", "12\n");
+        write("../bonding_masters", "bond0\n");
+        let root = Root::new(place.path());
+        assert_eq!(names(&root), ["eth0"]);
+        assert_eq!(Interface::read(&root, "eth1"), None);
+        let expected = Interface {
+            name: "eth0".to_owned(),
+            kind: Kind::Wireless,
+            rx_queues: 1,
+            tx_queues: 2,
+            xps_cpus: Some(vec![0, 1]),
+            rps_cpus: Some(Vec::new()),
+            counted: Counted {
+                rx_dropped: Some(12),
+                ..Counted::default()
+            },
+            ..Interface::default()
+        };
+        assert_eq!(Interface::read(&root, "eth0"), Some(expected));
+    }
+}
