@@ -4,9 +4,13 @@
 mod books;
 #[path = "../common/mod.rs"]
 mod common;
+mod encrypted;
 mod ends;
+mod keys;
+mod listening;
 mod messages;
 mod stalls;
+mod strangers;
 
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};

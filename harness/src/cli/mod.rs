@@ -6,6 +6,7 @@
 )]
 
 mod ab;
+mod agent;
 mod engine;
 mod name;
 mod number;
@@ -28,6 +29,7 @@ use crate::suite;
 use self::name::Name;
 
 pub use self::ab::{AbArgs, AbUntil};
+pub use self::agent::AgentArgs;
 pub use self::engine::EngineArg;
 pub use self::parameters::ParameterArgs;
 pub use self::ranges::spread;
@@ -115,8 +117,11 @@ pub enum Command {
     Report(ReportArgs),
     /// Runs senders or receivers for a udpbench in another process
     ///
-    /// That one starts it, and drives it by messages on standard input and output. It ends, with all that it
-    /// runs, when standard input does. `udpbench ab` does so for each side and round.
+    /// With --stdio, that one starts it, and drives it by messages on standard input and output. It ends, with all
+    /// that it runs, when standard input does. `udpbench ab` does so for each side and round.
+    ///
+    /// With --listen, it waits for the messages at an address of this host, where there is no ssh: encrypted, from
+    /// whoever has the same key, for one session.
     Agent(AgentArgs),
     /// A completion script for a shell, to standard output
     Completions(CompletionsArgs),
@@ -164,17 +169,6 @@ pub struct SuitesArgs {
     /// Show this suite
     #[arg(value_parser = Name(suite::names), hide_possible_values = true)]
     pub name: Option<String>,
-}
-
-/// The options of `agent`.
-#[derive(Args, Debug)]
-pub struct AgentArgs {
-    /// Messages come on standard input, answers go to standard output
-    #[arg(long, required = true)]
-    pub stdio: bool,
-    /// Where /proc and /sys are found, for tests
-    #[arg(long, hide = true, default_value = "/")]
-    pub root: PathBuf,
 }
 
 /// The shells that boards have.
