@@ -1,5 +1,8 @@
 //! The other host, and what is measured between it and this one.
 
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
 use clap::{Args, Subcommand};
 
 use super::run::RunArgs;
@@ -9,8 +12,12 @@ use super::run::RunArgs;
 #[command(after_help = WIRE_AFTER_HELP, subcommand_help_heading = "Instead of a sweep", subcommand_value_name = "WHAT")]
 pub struct WireArgs {
     /// The other host, as ssh knows it
-    #[arg(value_name = "[USER@]HOST")]
-    pub to: String,
+    #[arg(
+        value_name = "[USER@]HOST",
+        required_unless_present = "agent_at",
+        conflicts_with = "agent_at"
+    )]
+    pub to: Option<String>,
 
     /// How it is reached.
     #[command(flatten)]
@@ -41,6 +48,14 @@ pub struct LinkArgs {
         hide_default_value = true
     )]
     pub agent: String,
+
+    /// Without ssh: where udpbench agent --listen waits there, an address and a port
+    #[arg(long, value_name = "ADDRESS:PORT", requires = "key", conflicts_with_all = ["ssh", "agent"])]
+    pub agent_at: Option<SocketAddr>,
+
+    /// The file with the key that the agent has, too; see udpbench agent --new-key
+    #[arg(long, value_name = "FILE", requires = "agent_at")]
+    pub key: Option<PathBuf>,
 }
 
 /// What is done with the other host instead of a sweep.
@@ -57,6 +72,7 @@ Examples:
   udpbench wire pi@board --address 192.168.7.2     over the interface that has this address there
   udpbench wire pi@board --ssh 'ssh -p 2222'       ssh's own options
   udpbench wire pi@board latency                   round trips
+  udpbench wire --agent-at 192.168.7.2:7007 --key bench.key    where there is no ssh
 
 The same version of udpbench has to be on both hosts; nothing is left running there. Datagrams go between ports
 that the kernels choose: a firewall in between has to let UDP pass.";

@@ -5,6 +5,7 @@ use std::process::Command;
 use anyhow::Context;
 
 use super::say;
+use crate::channel::{self, Key};
 use crate::cli::{LinkArgs, ParameterArgs, WireArgs};
 use crate::measure::far::Far;
 use crate::options::wire::Peer;
@@ -25,10 +26,23 @@ impl OtherHost {
         given: &ParameterArgs,
         is_quiet: bool,
     ) -> anyhow::Result<Self> {
-        let to = &args.to;
-        let far = Far::start(to, agent_by_ssh(&args.link, to));
+        let link = &args.link;
+        let (to, far) = match (&args.to, link.agent_at, &link.key) {
+            (_, Some(address), Some(key)) => {
+                let to = address.to_string();
+                let (reader, writer) = channel::connect(address, &Key::read(key)?)?;
+                let far = Far::over(&to, reader, writer);
+                (to, far)
+            }
+            (to, ..) => {
+                let to = to.clone().unwrap_or_default();
+                let far = Far::start(&to, agent_by_ssh(link, &to));
+                (to, far)
+            }
+        };
         let far = far.with_context(|| format!("cannot measure with {to}"))?;
-        let peer = Peer::new(to, far.facts().clone(), given)?;
+        let reached = link.agent_at.map(|address| address.ip());
+        let peer = Peer::new(&to, far.facts().clone(), reached, given)?;
         let machine = peer.detected.machine(&peer.wire.host);
         let because = &peer.detected.because;
         if is_quiet {

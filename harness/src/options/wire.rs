@@ -25,11 +25,16 @@ pub struct Peer {
 }
 
 impl Peer {
-    /// The host that was reached as `to`.
+    /// The host that was reached as `to`; `reached` is its address, where ssh has not told that.
     ///
     /// # Errors
     /// No address by which it is reached, and how to name one.
-    pub fn new(to: &str, facts: Facts, given: &ParameterArgs) -> Result<Self, UsageError> {
+    pub fn new(
+        to: &str,
+        facts: Facts,
+        reached: Option<IpAddr>,
+        given: &ParameterArgs,
+    ) -> Result<Self, UsageError> {
         let detected = board::choose("auto", &facts.host)?;
         let known = |name: &str| {
             engines::ALL
@@ -40,7 +45,7 @@ impl Peer {
         let refusals = refusals.filter_map(|(name, reason)| Some((known(name)?, reason.clone())));
         let wire = Wire {
             to: to.to_owned(),
-            links: links(to, &facts, given)?,
+            links: links(to, &facts, reached, given)?,
             board: detected.board.name.clone(),
             host: facts.host.clone(),
         };
@@ -95,8 +100,13 @@ pub fn complete(given: &mut ParameterArgs) {
         .get_or_insert_with(|| vec![Direction::Up, Direction::Down]);
 }
 
-/// The ways to the host: one for each address that was named, or those of the interface that ssh has reached.
-fn links(to: &str, facts: &Facts, given: &ParameterArgs) -> Result<Vec<WireLink>, UsageError> {
+/// The ways to the host: one for each address that was named, or those of the interface that was reached.
+fn links(
+    to: &str,
+    facts: &Facts,
+    reached: Option<IpAddr>,
+    given: &ParameterArgs,
+) -> Result<Vec<WireLink>, UsageError> {
     let has = || {
         let all = facts.addresses.iter();
         let all = all.map(|it| format!("{} on {}", it.address, it.interface));
@@ -116,7 +126,8 @@ fn links(to: &str, facts: &Facts, given: &ParameterArgs) -> Result<Vec<WireLink>
         };
         return named.iter().map(link).collect();
     }
-    let reached = facts.ssh.and_then(|(own, _)| interface_of(own));
+    let reached = reached.or(facts.ssh.map(|(own, _)| own));
+    let reached = reached.and_then(|own| interface_of(own.to_canonical()));
     let Some(reached) = reached else {
         let problem = format!(
             "which of its addresses this host reaches is not known: name one by --address; it has {}",

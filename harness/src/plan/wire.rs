@@ -1,6 +1,6 @@
 //! The other host of a sweep across a wire.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use serde::{Deserialize, Serialize};
 
@@ -52,6 +52,15 @@ impl Wire {
             machine: known(&self.host.machine),
             kernel: known(&self.host.kernel),
             governor: known(&self.host.governor),
+        }
+    }
+
+    /// The words with which it is reached again.
+    pub fn words(&self) -> String {
+        let to = &self.to;
+        match to.parse::<SocketAddr>() {
+            Ok(_) => format!("wire --agent-at {to} --key FILE"),
+            Err(_) => format!("wire {to}"),
         }
     }
 

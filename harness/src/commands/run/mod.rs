@@ -192,7 +192,7 @@ fn begin(args: &RunArgs, request: Request, peer: Option<&Peer>) -> anyhow::Resul
     let findings = findings(&request);
     let environment = environment(&request, &findings, peer);
     let mut outputs = Outputs::create(args, &request.detected.board.name, &started_at)?;
-    outputs.wire = peer.map(|peer| peer.wire.to.clone());
+    outputs.wire = peer.map(|peer| peer.wire.words());
     if !args.output.quiet {
         introduce(&request, &outputs);
     }

@@ -26,7 +26,7 @@ pub(super) struct Outputs {
     pub(super) results: String,
     /// The same of all files.
     pub(super) shown: String,
-    /// The other host, as it was typed, if it is across a wire.
+    /// The words with which the other host is reached, if it is across a wire.
     pub(super) wire: Option<String>,
 }
 
@@ -171,7 +171,7 @@ impl Outputs {
     pub(super) fn resume_command(&self) -> Option<String> {
         let samples = self.samples_path.as_ref()?;
         let wire = self.wire.as_ref();
-        let wire = wire.map_or(String::new(), |to| format!("wire {to} "));
+        let wire = wire.map_or(String::new(), |words| format!("{words} "));
         Some(format!(
             "resume with: udpbench {wire}--resume {}",
             samples.display()

@@ -41,7 +41,7 @@ pub(super) fn resume(args: &RunArgs, raw: &Path, peer: Option<&Peer>) -> anyhow:
 
     let later = [replay.unfinished(), replay.skipped()].concat();
     let mut outputs = Outputs::resume(args, raw, &log, &rows, &later)?;
-    outputs.wire = peer.map(|peer| peer.wire.to.clone());
+    outputs.wire = peer.map(|peer| peer.wire.words());
     let is_window = |line: &&Event| matches!(line, Event::Window(_));
     let windows = log.lines.iter().filter(is_window).count() as u64;
     if !args.output.quiet {
@@ -77,8 +77,8 @@ pub(super) fn resume(args: &RunArgs, raw: &Path, peer: Option<&Peer>) -> anyhow:
 fn refuse_other_hosts(raw: &Path, header: &Header, peer: Option<&Peer>) -> Result<(), UsageError> {
     let fix = match (&header.wire, peer) {
         (Some(wire), None) => format!(
-            "it is of a sweep across a wire: use udpbench wire {} --resume {}",
-            wire.to,
+            "it is of a sweep across a wire: use udpbench {} --resume {}",
+            wire.words(),
             raw.display()
         ),
         (None, Some(_)) => "it is of a sweep on one host: leave out wire".to_owned(),
