@@ -12,6 +12,7 @@ use crate::channel::{HANDSHAKE, Key, Listener, MOST_PENDING};
 use crate::cli::AgentArgs;
 use crate::error::UsageError;
 use crate::measure::agent;
+use crate::measure::caps::Caps;
 use crate::sys::files::Root;
 
 /// Serves one udpbench until its messages end, or makes a key for that.
@@ -24,7 +25,7 @@ pub fn run(args: &AgentArgs) -> anyhow::Result<ExitCode> {
     let served = match (&args.new_key, args.listen, &args.key) {
         (Some(path), ..) => return make_key(path),
         (None, Some(address), Some(key)) => listen(args, address, key, &root)?,
-        _ => agent::serve(io::stdin(), io::stdout(), &root),
+        _ => agent::serve(io::stdin(), io::stdout(), &root, Caps::NONE),
     };
     match served {
         // Called off while an answer was on its way: nobody is there to be told.
@@ -66,11 +67,17 @@ fn listen(
          a time, {} s for each",
         HANDSHAKE.as_secs()
     ));
+    let caps = Caps {
+        bits_per_second: args.max_rate,
+        bytes: args.max_bytes,
+        time: args.max_time.unwrap_or(Caps::NONE.time),
+    };
+    say(&format!("it sends {caps}"));
     let (peer, (reader, writer)) = listener.session(&key, say)?;
     say(&format!(
         "session with {peer}; nothing listens at {address} any more"
     ));
-    Ok(agent::serve(reader, writer, root))
+    Ok(agent::serve(reader, writer, root, caps))
 }
 
 fn refuse_wildcard(address: SocketAddr, is_asked_for: bool) -> Result<(), UsageError> {

@@ -4,6 +4,7 @@ use std::io::{BufReader, Read, Write};
 
 use serde::Serialize;
 
+use super::caps::Caps;
 use super::facts::Facts;
 use super::local::Local;
 use super::message::{self, Answer, Hello, Request};
@@ -11,7 +12,7 @@ use super::relay;
 use super::site::Site;
 use crate::sys::files::Root;
 
-/// Does what the messages on `input` say until that ends. Then all threads have ended, too, whatever they
+/// Does what the messages on `input` say until that ends, within `caps` if they come from another host. Then all threads have ended, too, whatever they
 /// were doing: no verb waits for longer than a moment.
 ///
 /// # Errors
@@ -20,6 +21,7 @@ pub fn serve(
     input: impl Read + Send + 'static,
     mut output: impl Write + Send + 'static,
     root: &Root,
+    caps: Caps,
 ) -> anyhow::Result<()> {
     let mut input = BufReader::new(input);
     let hello = message::greeting(&mut input)?;
@@ -27,7 +29,7 @@ pub fn serve(
     message::greet(&mut output, &Hello::here())?;
     hello.check()?;
     if hello.is_across {
-        return relay::serve(input, output, root);
+        return relay::serve(input, output, root, caps);
     }
     let mut site = Local::new(root);
     while let Some(request) = message::read(&mut input)? {

@@ -6,6 +6,7 @@
 
 pub mod agent;
 mod bind;
+pub mod caps;
 mod connections;
 mod ends;
 pub mod facts;

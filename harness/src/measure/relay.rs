@@ -3,19 +3,21 @@
 use std::io::{BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
-use std::sync::mpsc::{self, Sender};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread;
 
-use anyhow::Context;
+use anyhow::{Context, bail, ensure};
 
+use super::caps::{CapWatch, Caps};
 use super::facts::Facts;
 use super::message::{self, Answer, Hello, Request};
 use super::pulse::{Heard, Output, Pulse};
 use super::spawned::{self, THIS_PROGRAM};
+use crate::data::{Case, Counts};
 use crate::sys::files::Root;
 
-/// Does what the messages on `input` say until that ends, or nothing was heard for 3 s: then the process ends, as it
-/// could be in the middle of a message.
+/// Does what the messages on `input` say until that ends, and within `caps`, or until nothing was heard for 3 s: then
+/// the process ends, as it could be in the middle of a message.
 ///
 /// # Errors
 /// When the other side sends what is no message.
@@ -23,6 +25,7 @@ pub(super) fn serve(
     input: BufReader<impl Read + Send + 'static>,
     output: impl Write + Send + 'static,
     root: &Root,
+    caps: Caps,
 ) -> anyhow::Result<()> {
     let (output, heard) = (Output::new(output), Heard::now());
     let (send, requests) = mpsc::channel();
@@ -35,27 +38,106 @@ pub(super) fn serve(
         .spawn(reader)
         .context("cannot start a thread")?;
     let _pulse = Pulse::start(output.clone(), heard, end_process)?;
-    let mut worker = None;
-    while let Ok(request) = requests.recv() {
-        let Some(body) = request? else {
-            break;
-        };
-        match message::decode::<Request>(&body)? {
-            Request::Facts => output.write(&Answer::Done(Facts::read(root)))?,
-            Request::Renew => {
-                worker = None;
-                output.write(&Answer::Done(()))?;
-            }
-            _ => match answer(&mut worker, &body, root) {
-                Ok(body) => output.write_body(&body)?,
-                Err(error) => {
-                    worker = None;
-                    output.write(&Answer::<()>::Failed(format!("{error:#}")))?;
-                }
+    let mut relay = Relay {
+        root,
+        caps: CapWatch::new(caps),
+        worker: None,
+        excess: None,
+        case: None,
+    };
+    loop {
+        let left = relay.caps.time_left();
+        ensure!(
+            !left.is_zero(),
+            "the session has lasted for {} (--max-time)",
+            humantime::format_duration(caps.time)
+        );
+        let next_look = relay.caps.next_look().unwrap_or(left);
+        let request = requests.recv_timeout(left.min(next_look));
+        relay.look();
+        match request {
+            Ok(request) => match request? {
+                Some(body) => relay.obey(&body, &output)?,
+                None => return Ok(()),
             },
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return Ok(()),
         }
     }
-    Ok(())
+}
+
+struct Relay<'a> {
+    root: &'a Root,
+    caps: CapWatch,
+    /// Started when it is needed.
+    worker: Option<Worker>,
+    /// Why the trial was ended here, if it was.
+    excess: Option<String>,
+    /// What the trial is of.
+    case: Option<Case>,
+}
+
+impl Relay<'_> {
+    fn obey(&mut self, body: &[u8], output: &Output) -> anyhow::Result<()> {
+        match message::decode::<Request>(body)? {
+            Request::Facts => return output.write(&Answer::Done(Facts::read(self.root))),
+            Request::Renew => {
+                self.end();
+                return output.write(&Answer::Done(()));
+            }
+            Request::Open(brief) => {
+                self.caps.ended();
+                (self.excess, self.case) = (None, Some(brief.case));
+            }
+            Request::Start => {
+                if let Some(case) = &self.case {
+                    self.caps.started(case);
+                }
+            }
+            Request::Finish | Request::Abandon => self.caps.ended(),
+            _ => {}
+        }
+        match self.answer(body) {
+            Ok(body) => output.write_body(&body),
+            Err(error) => {
+                self.end();
+                output.write(&Answer::<()>::Failed(format!("{error:#}")))
+            }
+        }
+    }
+
+    fn answer(&mut self, request: &[u8]) -> anyhow::Result<Vec<u8>> {
+        if let Some(excess) = &self.excess {
+            bail!("{excess}");
+        }
+        let worker = match &mut self.worker {
+            Some(worker) => worker,
+            None => self.worker.insert(Worker::start(self.root)?),
+        };
+        worker.ask(request)
+    }
+
+    /// Ends a trial that sends more than it may.
+    fn look(&mut self) {
+        let Some(worker) = self.worker.as_mut().filter(|_| {
+            let next_look = self.caps.next_look();
+            next_look.is_some_and(|left| left.is_zero())
+        }) else {
+            return;
+        };
+        // A worker that is gone sends nothing.
+        if let Ok(counts) = worker.counts() {
+            self.excess = self.caps.counted(counts);
+        }
+        if self.excess.is_some() {
+            self.end();
+        }
+    }
+
+    fn end(&mut self) {
+        self.worker = None;
+        self.caps.ended();
+    }
 }
 
 /// All that comes, up to the end.
@@ -77,14 +159,6 @@ fn hand_on(
 fn end_process() {
     eprintln!("the other end was not heard of for 3 s: the agent ends");
     std::process::exit(1);
-}
-
-fn answer(worker: &mut Option<Worker>, request: &[u8], root: &Root) -> anyhow::Result<Vec<u8>> {
-    let worker = match worker {
-        Some(worker) => worker,
-        None => worker.insert(Worker::start(root)?),
-    };
-    worker.ask(request)
 }
 
 /// The process that runs the trials of a round.
@@ -115,6 +189,15 @@ impl Worker {
         message::write_body(&mut self.requests, request)?;
         let answer = message::read_body(&mut self.answers, || ())?;
         answer.context("the process that ran the trial has ended")
+    }
+
+    fn counts(&mut self) -> anyhow::Result<Counts> {
+        message::write(&mut self.requests, &Request::Counts)?;
+        match message::read::<Answer<Counts>>(&mut self.answers)? {
+            Some(Answer::Done(counts)) => Ok(counts),
+            Some(Answer::Failed(reason)) => bail!("{reason}"),
+            None => bail!("it has ended"),
+        }
     }
 }
 
