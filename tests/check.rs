@@ -3,6 +3,7 @@
 mod common;
 
 use std::fs;
+use std::os::unix::fs::symlink;
 
 use common::{Place, rows, stderr, stdout};
 
@@ -39,7 +40,11 @@ fn board(place: &Place, changes: &[(&str, &str)]) {
 
 /// What `check` prints, and its exit code without what a debug build adds to both.
 fn check(place: &Place) -> (String, i32) {
-    let output = place.run("check --root root");
+    check_with(place, "")
+}
+
+fn check_with(place: &Place, options: &str) -> (String, i32) {
+    let output = place.run(&format!("check --root root {options}"));
     let text = stdout(&output);
     let invalid = text
         .lines()
@@ -106,6 +111,80 @@ fn the_sweep_warns_once_and_marks_its_rows() {
             (Some(1800.0), "")
         );
     }
+}
+
+/// A file of eth0.
+fn of_eth0(file: &str) -> String {
+    format!("sys/class/net/eth0/{file}")
+}
+
+#[test]
+fn an_interface_is_looked_at_when_it_is_named() {
+    let place = Place::new();
+    let queues = [0, 1].map(|queue| of_eth0(&format!("queues/tx-{queue}/xps_cpus")));
+    let [rx, speed, duplex] = ["queues/rx-0/rps_cpus", "speed", "duplex"].map(of_eth0);
+    let [mtu, changes] = ["mtu", "carrier_changes"].map(of_eth0);
+    board(
+        &place,
+        &[
+            (queues[0].as_str(), "0\n"),
+            (queues[1].as_str(), "0\n"),
+            (rx.as_str(), "0\n"),
+            (speed.as_str(), "100\n"),
+            (duplex.as_str(), "half\n"),
+            (mtu.as_str(), "1500\n"),
+            (changes.as_str(), "2\n"),
+        ],
+    );
+    let device = place.path("root").join(of_eth0("device"));
+    symlink("../../../devices/platform/fd580000.ethernet", device).expect("writable");
+
+    let (text, code) = check(&place);
+    assert_eq!(code, 0, "{text}");
+    let how = "  eth0      not looked at; for runs between two hosts: --interface eth0\n";
+    assert!(text.contains(how), "{text}");
+
+    let (text, code) = check_with(&place, "--interface eth0,eth0 --interface eth0");
+    assert_eq!(code, 1, "{text}");
+    let line = "  eth0      100 Mb/s half, MTU 1500, 1/2 queues\n";
+    assert_eq!(text.matches(line).count(), 1, "{text}");
+    let finding = "INVALID  eth0 has a half-duplex link\n  why    ";
+    assert_eq!(text.matches(finding).count(), 1, "{text}");
+    let fix = "  fix    echo a | sudo tee /sys/class/net/eth0/queues/tx-1/xps_cpus\n";
+    assert!(text.contains(fix), "{text}");
+    assert!(!text.contains("not looked at"), "{text}");
+}
+
+#[test]
+fn an_interface_that_is_not_there_is_refused_with_those_that_are() {
+    let place = Place::new();
+    let [eth0, lo] = ["eth0", "lo"].map(|name| format!("sys/class/net/{name}/mtu"));
+    board(
+        &place,
+        &[(eth0.as_str(), "1500\n"), (lo.as_str(), "65536\n")],
+    );
+    for (name, hint) in [
+        ("eth1", "did you mean eth0? "),
+        ("wlp2s0", ""),
+        ("../net/eth0", ""),
+    ] {
+        let output = place.run(&format!("check --root root --interface {name}"));
+        assert_eq!(output.status.code(), Some(2));
+        let problem = format!("there is no such network interface: {hint}there are eth0, lo");
+        let message = format!("error: --interface {name}: {problem}\n");
+        assert_eq!(stderr(&output), message);
+    }
+}
+
+#[test]
+fn the_drivers_of_this_machine_are_asked() {
+    let output = Place::new().run("check --interface lo");
+    let text = stdout(&output);
+    assert!(text.contains("\n  lo        loopback, MTU "), "{text}");
+    assert!(
+        text.contains("note     lo is the loopback interface"),
+        "{text}"
+    );
 }
 
 #[test]

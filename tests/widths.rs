@@ -81,6 +81,7 @@ fn what_is_listed_fits() {
         "suites",
         "check --root hosts/x86-vm",
         "check --root hosts/rpi-4b",
+        "check --root hosts/rockpro64-armbian --interface eth0",
         "plan --root hosts/rpi-4b",
         "plan --root hosts/rpi-4b --engine all --threads 1,2,3,4,8,16 --details",
         "plan --root hosts/x86-vm --suite board",

@@ -141,6 +141,9 @@ pub struct CheckArgs {
     /// SO_RCVBUF that receivers will ask for, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = Buffer::DEFAULT, allow_negative_numbers = true)]
     pub rcvbuf: Buffer,
+    /// Network interfaces to look at, too, for runs between two hosts, such as eth0
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub interface: Vec<String>,
     /// Where /proc and /sys are found, for tests
     #[arg(long, hide = true, default_value = "/")]
     pub root: PathBuf,

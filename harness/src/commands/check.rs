@@ -5,9 +5,11 @@ use std::process::ExitCode;
 
 use crate::VERSION;
 use crate::cli::CheckArgs;
+use crate::error::UsageError;
+use crate::nearest;
 use crate::platform::board::{self, Detected};
 use crate::platform::check::{Finding, Gravity, Subject};
-use crate::platform::host::Host;
+use crate::platform::host::{Host, Interface, interface};
 use crate::sys::files::Root;
 use crate::workload;
 
@@ -21,7 +23,9 @@ pub fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
     let detected = board::choose(&args.board, &host)?;
     let machine = detected.machine(&host);
     let Detected { board, because, .. } = detected;
+    let interfaces = interfaces(&args.interface, &root)?;
     let subject = Subject::new(&host, &board, u32::from(args.rcvbuf), &root);
+    let subject = subject.with_interfaces(interfaces);
     let findings = subject.findings();
 
     let mut out = String::new();
@@ -29,6 +33,9 @@ pub fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
     writeln!(out, "  board     {}: {because}", board.name)?;
     for (name, fact) in facts(&subject) {
         writeln!(out, "  {name:<10}{fact}")?;
+    }
+    for (name, fact) in interface_facts(&subject) {
+        writeln!(out, "  {name:<9} {fact}")?;
     }
     for finding in &findings {
         print(&mut out, finding)?;
@@ -41,6 +48,42 @@ pub fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
     writeln!(out, "{invalid} would invalidate a run, {noted} to note")?;
     super::show(&out)?;
     Ok(ExitCode::from(u8::from(invalid > 0)))
+}
+
+/// The interfaces that were named, each once.
+fn interfaces(names: &[String], root: &Root) -> anyhow::Result<Vec<Interface>> {
+    let mut interfaces: Vec<Interface> = Vec::new();
+    for name in names {
+        if interfaces.iter().any(|known| known.name == *name) {
+            continue;
+        }
+        let found = Interface::read(root, name).ok_or_else(|| no_interface(name, root))?;
+        interfaces.push(found);
+    }
+    Ok(interfaces)
+}
+
+fn no_interface(name: &str, root: &Root) -> UsageError {
+    let names = interface::names(root);
+    let problem = if names.is_empty() {
+        "this host has no network interfaces".to_owned()
+    } else {
+        let hint = nearest::hint(name, names.iter().map(String::as_str));
+        let names = names.join(", ");
+        format!("there is no such network interface: {hint}there are {names}")
+    };
+    UsageError::flag("--interface", name, problem)
+}
+
+/// Those that were looked at; else the way to look at one.
+fn interface_facts(subject: &Subject) -> Vec<(String, String)> {
+    if let (true, Some(nic)) = (subject.interfaces.is_empty(), subject.host.nics.first()) {
+        let name = &nic.name;
+        let how = format!("not looked at; for runs between two hosts: --interface {name}");
+        return vec![(name.clone(), how)];
+    }
+    let fact = |interface: &Interface| (interface.name.clone(), interface.to_string());
+    subject.interfaces.iter().map(fact).collect()
 }
 
 fn count(findings: &[Finding], gravity: Gravity) -> usize {

@@ -111,12 +111,15 @@ impl PathReader {
         link::read(&mut self.route, self.index)
     }
 
-    /// Its queueing disciplines.
+    /// Its queueing disciplines. None, too, where the kernel was built without.
     ///
     /// # Errors
     /// What netlink answers.
     pub fn qdiscs(&mut self) -> io::Result<Vec<qdisc::Qdisc>> {
-        qdisc::read(&mut self.route, self.index)
+        match qdisc::read(&mut self.route, self.index) {
+            Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => Ok(Vec::new()),
+            answer => answer,
+        }
     }
 }
 

@@ -255,8 +255,7 @@ mod tests {
     #[test]
     fn what_the_driver_of_loopback_does_not_count_is_an_error() {
         let ethtool = Ethtool::open("lo").expect("a socket");
-        let refused = ethtool.statistics().expect_err("it counts nothing");
-        assert_eq!(refused.raw_os_error(), Some(libc::EOPNOTSUPP));
+        ethtool.statistics().expect_err("it counts nothing");
         assert!(Ethtool::open("a-name-that-is-far-too-long").is_err());
     }
 

@@ -4,12 +4,13 @@
 //! row with them.
 
 mod clocks;
+mod interface;
 mod kernel;
 mod machine;
 mod network;
 
 use crate::platform::board::Board;
-use crate::platform::host::Host;
+use crate::platform::host::{Host, Interface};
 use crate::sys::busy::{self, Busy};
 use crate::sys::files::Root;
 use crate::sys::sensors;
@@ -31,6 +32,8 @@ pub struct Subject<'a> {
     pub cooling: Option<bool>,
     /// Other processes that use CPU time now, the busiest first.
     pub busy: Vec<Busy>,
+    /// The network interfaces that are looked at, too: those of runs between two hosts.
+    pub interfaces: Vec<Interface>,
 }
 
 /// How grave a finding is.
@@ -84,7 +87,13 @@ impl<'a> Subject<'a> {
             throttle_bits: sensors::throttle_bits(root),
             cooling: sensors::cooling(root),
             busy: busy::now(root),
+            interfaces: Vec::new(),
         }
+    }
+
+    /// Looks at these interfaces, too.
+    pub fn with_interfaces(self, interfaces: Vec<Interface>) -> Self {
+        Self { interfaces, ..self }
     }
 
     /// Everything that was found, the graver first.
@@ -94,6 +103,7 @@ impl<'a> Subject<'a> {
             clocks::findings(self),
             kernel::findings(self),
             network::findings(self),
+            interface::findings(self),
         ]
         .into_iter()
         .flatten();

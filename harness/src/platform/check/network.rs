@@ -76,7 +76,7 @@ fn conntrack(subject: &Subject) -> Option<Finding> {
 }
 
 /// What arrives from outside (the ssh session, for one) interrupts the CPU that it arrives at.
-fn interrupts(subject: &Subject, nic: &Nic) -> Option<Finding> {
+pub(super) fn interrupts(subject: &Subject, nic: &Nic) -> Option<Finding> {
     let threads = subject.board.defaults.threads.iter();
     let senders: Vec<usize> = threads
         .filter_map(|&threads| subject.board.placement(threads, subject.host).ok())

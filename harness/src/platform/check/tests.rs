@@ -52,18 +52,19 @@ fn healthy() -> Host {
     }
 }
 
-struct Seen {
-    host: Host,
+pub(super) struct Seen {
+    pub(super) host: Host,
     board: Board,
     rcvbuf_bytes: u32,
     millic: Option<i32>,
     throttle_bits: Option<u32>,
     cooling: Option<bool>,
     busy: Vec<Busy>,
+    pub(super) interfaces: Vec<Interface>,
 }
 
 /// What is found after `change`, without what is true of every test.
-fn found(change: impl FnOnce(&mut Seen)) -> Vec<Finding> {
+pub(super) fn found(change: impl FnOnce(&mut Seen)) -> Vec<Finding> {
     let mut seen = Seen {
         host: healthy(),
         board: board::find("a test", "rpi-4b", "").expect("compiled in"),
@@ -72,6 +73,7 @@ fn found(change: impl FnOnce(&mut Seen)) -> Vec<Finding> {
         throttle_bits: Some(0),
         cooling: Some(false),
         busy: Vec::new(),
+        interfaces: Vec::new(),
     };
     change(&mut seen);
     let subject = Subject {
@@ -82,13 +84,14 @@ fn found(change: impl FnOnce(&mut Seen)) -> Vec<Finding> {
         throttle_bits: seen.throttle_bits,
         cooling: seen.cooling,
         busy: seen.busy,
+        interfaces: seen.interfaces,
     };
     let mut findings = subject.findings();
     findings.retain(|finding| !finding.seen.starts_with("this is a debug build"));
     findings
 }
 
-fn texts(findings: &[Finding]) -> Vec<String> {
+pub(super) fn texts(findings: &[Finding]) -> Vec<String> {
     let text = |finding: &Finding| {
         let Finding {
             gravity,

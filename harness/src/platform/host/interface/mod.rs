@@ -193,9 +193,11 @@ mod tests {
     fn the_machines_own_loopback_is_known() {
         let loopback = Interface::read(&Root::default(), "lo").expect("it is there");
         assert_eq!(loopback.kind, Kind::Loopback);
-        assert_eq!(loopback.qdisc.as_deref(), Some("noqueue"));
-        let offloads = loopback.offloads.expect("the kernel knows them");
-        assert!(offloads.contains(&"rx-checksum".to_owned()), "{offloads:?}");
+        assert!(loopback.mtu.is_some_and(|mtu| mtu >= 1280), "{loopback:?}");
+        // Emulators answer no ethtool.
+        if let Some(offloads) = loopback.offloads {
+            assert!(offloads.contains(&"rx-checksum".to_owned()), "{offloads:?}");
+        }
         assert_eq!((loopback.rings, loopback.eee), (None, None));
     }
 

@@ -1,0 +1,25 @@
+//! What is wrong with a network interface, for runs between two hosts.
+//!
+//! The numbers behind `#` are issues of raspberrypi/linux, unless another repository is named.
+
+mod counted;
+mod link;
+mod queues;
+
+use super::{Finding, Subject};
+
+pub(super) fn findings(subject: &Subject) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for interface in &subject.interfaces {
+        findings.extend(link::findings(interface));
+        findings.extend(queues::findings(interface, subject));
+        findings.extend(counted::findings(interface));
+    }
+    if !subject.interfaces.is_empty() {
+        findings.extend(queues::unused_rmem_max(subject));
+    }
+    findings
+}
+
+#[cfg(test)]
+mod tests;
