@@ -52,8 +52,13 @@ impl OtherHost {
         for link in &peer.wire.links {
             let (here, there) = (&link.here, &link.there);
             say(&format!(
-                "wire: {} on {} here, {} on {} there",
-                here.address, here.interface, there.address, there.interface
+                "wire: {} on {} ({}) to {} on {} ({})",
+                here.address,
+                here.interface.name,
+                here.interface,
+                there.address,
+                there.interface.name,
+                there.interface
             ));
         }
         Ok(Self { far, peer })

@@ -8,7 +8,7 @@ use crate::data::Buffer;
 use crate::engines;
 use crate::platform::board;
 use crate::platform::check::{Gravity, Subject};
-use crate::platform::host::Host;
+use crate::platform::host::{Host, Interface};
 use crate::sys::addresses::{self, OfInterface};
 use crate::sys::files::Root;
 use crate::sys::reuseport_bpf;
@@ -20,6 +20,8 @@ pub struct Facts {
     pub host: Host,
     /// The addresses of its interfaces.
     pub addresses: Vec<OfInterface>,
+    /// These.
+    pub interfaces: Vec<Interface>,
     /// That by which ssh reached it, and that from which, as its own ends see them. `None`: ssh did not.
     pub ssh: Option<(IpAddr, IpAddr)>,
     /// The engines that cannot run there, and why.
@@ -37,10 +39,18 @@ impl Facts {
             .iter()
             .filter_map(|entry| Some((entry.name().to_string(), entry.probe().err()?)));
         let host = Host::read(root);
+        let addresses = addresses::with_interfaces();
+        let mut names: Vec<&str> = addresses.iter().map(|it| it.interface.as_str()).collect();
+        names.sort_unstable();
+        names.dedup();
         Self {
+            interfaces: names
+                .into_iter()
+                .filter_map(|name| Interface::read(root, name))
+                .collect(),
             unfit: unfit(&host, root),
             host,
-            addresses: addresses::with_interfaces(),
+            addresses,
             ssh: std::env::var("SSH_CONNECTION")
                 .ok()
                 .and_then(|text| ssh_connection(&text)),

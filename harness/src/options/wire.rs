@@ -7,9 +7,12 @@ use crate::data::{Address, Direction};
 use crate::engines::{self, Entry};
 use crate::error::UsageError;
 use crate::measure::facts::Facts;
-use crate::plan::{There, Wire, WireLink};
+use crate::plan::{LinkEnd, There, Wire, WireLink};
 use crate::platform::board::{self, Detected};
+use crate::platform::check::{self, Finding};
+use crate::platform::host::Interface;
 use crate::sys::addresses::{self, OfInterface};
+use crate::sys::files::Root;
 
 /// The other host.
 #[derive(Debug)]
@@ -58,6 +61,17 @@ impl Peer {
         })
     }
 
+    /// The interfaces here, each once.
+    pub fn interfaces_here(&self) -> Vec<Interface> {
+        interfaces(self.wire.links.iter().map(|link| &link.here))
+    }
+
+    /// What is wrong with those there.
+    pub fn findings_there(&self) -> Vec<Finding> {
+        let there = interfaces(self.wire.links.iter().map(|link| &link.there));
+        check::of_interfaces(&self.wire.host, &self.detected.board, there)
+    }
+
     /// The same, as cases meet it.
     pub(super) fn there(&self) -> There<'_> {
         There {
@@ -67,6 +81,16 @@ impl Peer {
             engine_refusals: &self.engine_refusals,
         }
     }
+}
+
+fn interfaces<'a>(ends: impl Iterator<Item = &'a LinkEnd>) -> Vec<Interface> {
+    let mut each: Vec<Interface> = Vec::new();
+    for end in ends {
+        if !each.iter().any(|known| known.name == end.interface.name) {
+            each.push(end.interface.clone());
+        }
+    }
+    each
 }
 
 /// What only sweeps across a wire know, and what they do not.
@@ -122,7 +146,7 @@ fn links(
                 let problem = format!("{to} has no such address; it has {}", has());
                 UsageError::flag("--address", address, problem)
             })?;
-            link(there).map_err(|problem| UsageError::flag("--address", address, problem))
+            link(there, facts).map_err(|problem| UsageError::flag("--address", address, problem))
         };
         return named.iter().map(link).collect();
     }
@@ -135,18 +159,19 @@ fn links(
         );
         return Err(UsageError::flag("wire", to, problem));
     };
-    let mut links = vec![link(reached).map_err(|problem| UsageError::flag("wire", to, problem))?];
+    let first = link(reached, facts);
+    let mut links = vec![first.map_err(|problem| UsageError::flag("wire", to, problem))?];
     // The other version of IP, where that interface has an address of it.
     let is_other = |it: &&OfInterface| {
         it.interface == reached.interface && it.address.is_ipv4() != reached.address.is_ipv4()
     };
     let other = facts.addresses.iter().find(is_other);
-    links.extend(other.and_then(|it| link(it).ok()));
+    links.extend(other.and_then(|it| link(it, facts).ok()));
     Ok(links)
 }
 
 /// The way from here to there.
-fn link(there: &OfInterface) -> Result<WireLink, String> {
+fn link(there: &OfInterface, facts: &Facts) -> Result<WireLink, String> {
     let address = there.address;
     let own = source_towards(address).map_err(|error| format!("cannot be reached: {error}"))?;
     let here = addresses::with_interfaces();
@@ -155,9 +180,17 @@ fn link(there: &OfInterface) -> Result<WireLink, String> {
     if own == address {
         return Err("is this host itself: use udpbench without wire".to_owned());
     }
+    let known = |name: &str| facts.interfaces.iter().find(|it| it.name == name);
+    let interface = Interface::read(&Root::default(), &here.interface);
     Ok(WireLink {
-        here,
-        there: there.clone(),
+        here: LinkEnd {
+            address: own,
+            interface: interface.unwrap_or_default(),
+        },
+        there: LinkEnd {
+            address,
+            interface: known(&there.interface).cloned().unwrap_or_default(),
+        },
     })
 }
 

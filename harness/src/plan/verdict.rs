@@ -110,6 +110,7 @@ fn lanes_on_workers(case: &Case, (sender, receiver): Engines) -> usize {
 
 fn is_fragmented(case: &Case) -> bool {
     case.transport.is_none()
+        && case.direction.is_none()
         && case.ip == Ip::V6
         && u32::from(case.payload) > Payload::MAX_UNFRAGMENTED_V6
 }

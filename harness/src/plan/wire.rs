@@ -5,9 +5,8 @@ use std::net::{IpAddr, SocketAddr};
 use serde::{Deserialize, Serialize};
 
 use crate::data::{Address, Case, Ip};
-use crate::platform::host::Host;
+use crate::platform::host::{Host, Interface};
 use crate::row::OtherHost;
-use crate::sys::addresses::OfInterface;
 
 /// The other host, and the ways to it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -26,9 +25,18 @@ pub struct Wire {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WireLink {
     /// That of this host.
-    pub here: OfInterface,
+    pub here: LinkEnd,
     /// That of the other one.
-    pub there: OfInterface,
+    pub there: LinkEnd,
+}
+
+/// One of them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LinkEnd {
+    /// What datagrams are sent from, and to.
+    pub address: IpAddr,
+    /// What it is, as it was before the start.
+    pub interface: Interface,
 }
 
 /// The addresses of the halves of a trial on two hosts.
@@ -92,6 +100,18 @@ impl Wire {
 }
 
 impl WireLink {
+    /// The longest payload that is not cut in pieces on the way, as far as the two interfaces know. `None`: they do not
+    /// say.
+    pub fn most_payload(&self) -> Option<u32> {
+        let headers = match self.there.address {
+            IpAddr::V4(_) => 20 + 8,
+            IpAddr::V6(_) => 40 + 8,
+        };
+        let ends = [&self.here, &self.there].into_iter();
+        let mtu = ends.filter_map(|end| end.interface.mtu).min()?;
+        mtu.checked_sub(headers)
+    }
+
     fn ip(&self) -> Ip {
         match self.there.address {
             IpAddr::V4(_) => Ip::V4,

@@ -3,7 +3,7 @@
 use super::progress::{Measured, Stage};
 use super::{Replay, runnable};
 use crate::data::{self, Case, Sample};
-use crate::plan::{Planned, Verdict};
+use crate::plan::{LinkEnd, Planned, Verdict};
 use crate::row::{EndedBy, Outcome, Row, RowInput};
 
 /// What a case shares with those of its block.
@@ -26,6 +26,7 @@ impl Replay {
                 case,
                 engines: self.header.plan.pair(case),
                 pin: String::new(),
+                nics: self.nics(case),
                 warnings: Vec::new(),
                 outcome: Outcome::Skipped(reason.to_owned()),
                 samples: &[],
@@ -86,6 +87,14 @@ impl Replay {
         planned().map(row).collect()
     }
 
+    /// The interfaces at the ends of a case's wire.
+    fn nics(&self, case: &Case) -> (String, String) {
+        let link = self.header.wire.as_ref().and_then(|wire| wire.link(case));
+        let words = |end: &LinkEnd| format!("{}: {}", end.interface.name, end.interface);
+        link.map(|link| (words(&link.here), words(&link.there)))
+            .unwrap_or_default()
+    }
+
     fn row(
         &self,
         planned: &Planned,
@@ -111,6 +120,7 @@ impl Replay {
             case: &planned.case,
             engines,
             pin,
+            nics: self.nics(&planned.case),
             warnings,
             outcome: match (&measured.failure, ended) {
                 (Some(reason), _) => Outcome::Failed(reason.clone()),

@@ -14,6 +14,8 @@ pub struct RowInput<'a> {
     pub engines: Pair<'a>,
     /// Where it was pinned.
     pub pin: String,
+    /// The network interfaces of this host and of the other one, in words. Empty: all is on one host.
+    pub nics: (String, String),
     /// What may mislead about it.
     pub warnings: Vec<String>,
     /// How it ended.

@@ -73,6 +73,25 @@ impl Row {
         ) && is_narrow(self.rtt_p50_us, self.rtt_p50_us_low, self.rtt_p50_us_high)
     }
 
+    /// The place between two hosts at which most of what did not arrive was lost, and its share of that in percent.
+    /// `None`: all is on one host, or nothing was lost.
+    pub fn lost_at(&self) -> Option<(&'static str, f64)> {
+        self.direction?;
+        let places = [
+            ("qdisc", self.dropped_qdisc_packets),
+            ("NIC out", self.dropped_nic_out_packets),
+            ("path", self.lost_on_path_packets),
+            ("NIC in", self.dropped_nic_in_packets),
+            ("backlog", self.dropped_backlog_packets),
+            ("protocol", self.dropped_protocol_packets),
+            ("socket", self.dropped_socket_packets),
+        ];
+        let all: u64 = places.iter().filter_map(|(_, lost)| *lost).sum();
+        let (place, lost) = places.into_iter().max_by_key(|(_, lost)| *lost)?;
+        let lost = lost.filter(|&lost| lost > 0)?;
+        Some((place, 100.0 * lost as f64 / all as f64))
+    }
+
     /// Whether it is the row that the others of its block are held against.
     pub fn is_reference(&self) -> bool {
         let case = self.case_between(&self.sender, &self.receiver);

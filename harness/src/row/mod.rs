@@ -207,6 +207,8 @@ pub struct Row {
     pub temp_c_max: Option<f64>,
     pub throttled: String,
     #[serde(default)]
+    pub nic: String,
+    #[serde(default)]
     pub there: String,
     #[serde(default)]
     pub there_board: String,
@@ -220,6 +222,8 @@ pub struct Row {
     pub there_kernel: String,
     #[serde(default)]
     pub there_governor: String,
+    #[serde(default)]
+    pub there_nic: String,
     pub seed: u32,
     pub started_at: String,
     pub version: String,

@@ -98,6 +98,7 @@ fn make_row_in(
             receiver: &Traits::PLAIN,
         },
         pin: "0>1".to_owned(),
+        nics: <_>::default(),
         warnings: Vec::new(),
         outcome,
         samples,

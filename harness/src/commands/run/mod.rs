@@ -189,7 +189,7 @@ struct Begun {
 
 fn begin(args: &RunArgs, request: Request, peer: Option<&Peer>) -> anyhow::Result<Begun> {
     let started_at = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
-    let findings = findings(&request);
+    let findings = findings(&request, peer);
     let environment = environment(&request, &findings, peer);
     let mut outputs = Outputs::create(args, &request.detected.board.name, &started_at)?;
     outputs.wire = peer.map(|peer| peer.wire.words());
@@ -259,12 +259,20 @@ pub(super) fn environment(
 }
 
 /// What about this host may mislead.
-pub(super) fn findings(request: &Request) -> Vec<Finding> {
+pub(super) fn findings(request: &Request, peer: Option<&Peer>) -> Vec<Finding> {
     let settings = &request.schedule.settings;
     let (host, board) = (&request.host, &request.detected.board);
     let asked = request.plan.cases().map(|planned| planned.case.rcvbuf);
     let most = asked.max().unwrap_or(Buffer::DEFAULT);
-    Subject::new(host, board, most.into(), &settings.root).findings()
+    let interfaces = peer.map(Peer::interfaces_here).unwrap_or_default();
+    let subject = Subject::new(host, board, most.into(), &settings.root);
+    let mut findings = subject.with_interfaces(interfaces).findings();
+    let there = peer.iter().flat_map(|peer| peer.findings_there());
+    findings.extend(there.map(|finding| Finding {
+        seen: format!("on the other host: {}", finding.seen),
+        ..finding
+    }));
+    findings
 }
 
 fn introduce(request: &Request, outputs: &Outputs) {

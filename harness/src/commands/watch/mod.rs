@@ -42,7 +42,7 @@ enum End {
 pub fn run(args: &WatchArgs) -> anyhow::Result<ExitCode> {
     let interrupt = run::interrupt_on_signals()?;
     let watched = watched(args)?;
-    let findings = run::findings(&watched.request);
+    let findings = run::findings(&watched.request, None);
     introduce(&watched);
     run::warn(&findings);
     let columns = Columns::of(&watched.case);
@@ -166,6 +166,7 @@ impl Watch<'_> {
             case,
             engines: request.plan.pair(case),
             pin: placement.to_string(),
+            nics: <_>::default(),
             warnings: Vec::new(),
             outcome: Outcome::Complete(EndedBy::Rounds),
             samples: slice::from_ref(sample),

@@ -1,9 +1,9 @@
 //! Cases between two hosts: what cannot be, and where the threads go.
 
 use super::{cannot_run, sharing_cpus};
-use crate::data::{Case, Direction, Ip, Workload};
+use crate::data::{Case, Direction, Group, Ip, Workload};
 use crate::engines::Engines;
-use crate::plan::{Conditions, There};
+use crate::plan::{Conditions, There, WireLink};
 use crate::platform::board::Board;
 use crate::platform::host::Host;
 use crate::platform::placement::Placement;
@@ -37,8 +37,17 @@ pub(super) fn refusal(
     if let Some(reason) = both_twice(case) {
         return Some(reason.to_owned());
     }
-    if there.wire.link(case).is_none() {
+    let Some(link) = there.wire.link(case) else {
         return Some(no_way(case.ip));
+    };
+    let is_cut = link
+        .most_payload()
+        .filter(|&most| u32::from(case.payload) > most);
+    if let Some(most) = is_cut.filter(|_| engines.0.about.group == Group::Offload) {
+        return Some(format!(
+            "{} cuts datagrams of {most} B at most here: they may not be longer than the MTU (UDP_SEGMENT, udp(7))",
+            engines.0
+        ));
     }
     let (sending, receiving) = by_half(case, conditions.engine_refusals, there.engine_refusals);
     let (from, to) = by_half(case, "here", "there");
@@ -104,18 +113,36 @@ fn sides<'a>(case: &Case, conditions: &Conditions<'a>, there: &There<'a>) -> (Si
     let here = Side {
         host: conditions.host,
         board: conditions.board,
-        interface: link.map_or("", |link| &link.here.interface),
+        interface: link.map_or("", |link| &link.here.interface.name),
     };
     let there = Side {
         host: &there.wire.host,
         board: there.board,
-        interface: link.map_or("", |link| &link.there.interface),
+        interface: link.map_or("", |link| &link.there.interface.name),
     };
     (here, there)
 }
 
+/// What may mislead about a case between these hosts.
+pub(super) fn warnings(
+    case: &Case,
+    conditions: &Conditions,
+    there: &There,
+    placement: &Placement,
+) -> Vec<String> {
+    let mut warnings = crowds(case, conditions, there, placement);
+    let most = there.wire.link(case).and_then(WireLink::most_payload);
+    if let Some(most) = most.filter(|&most| u32::from(case.payload) > most) {
+        warnings.push(format!(
+            "above {most} B a datagram is sent in fragments here (MTU): one that gets lost loses all of it (see \
+             net.ipv4.ipfrag_high_thresh)"
+        ));
+    }
+    warnings
+}
+
 /// Threads that share the CPUs of their host.
-pub(super) fn crowds(
+fn crowds(
     case: &Case,
     conditions: &Conditions,
     there: &There,

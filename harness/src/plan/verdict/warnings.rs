@@ -25,7 +25,7 @@ pub(super) fn warnings(
     };
     let busy = threads.count() + beside - lanes_on_workers(case, (sender, receiver)) + workers;
     match &conditions.there {
-        Some(there) => warnings.extend(across::crowds(case, conditions, there, placement)),
+        Some(there) => warnings.extend(across::warnings(case, conditions, there, placement)),
         None => warnings.extend(sharing_cpus(busy, placement.cpus(), conditions.host)),
     }
     if !threads.is_alone() && senders != receivers {

@@ -9,6 +9,7 @@ mod kernel;
 mod machine;
 mod network;
 
+use crate::data::Buffer;
 use crate::platform::board::Board;
 use crate::platform::host::{Host, Interface};
 use crate::sys::busy::{self, Busy};
@@ -112,6 +113,20 @@ impl<'a> Subject<'a> {
         gravest_first.extend(notes);
         gravest_first
     }
+}
+
+/// What is wrong with interfaces of a host of which nothing else is looked at.
+pub fn of_interfaces(host: &Host, board: &Board, interfaces: Vec<Interface>) -> Vec<Finding> {
+    interface::findings(&Subject {
+        host,
+        board,
+        rcvbuf_bytes: Buffer::DEFAULT.into(),
+        millic: None,
+        throttle_bits: None,
+        cooling: None,
+        busy: Vec::new(),
+        interfaces,
+    })
 }
 
 #[cfg(test)]

@@ -55,6 +55,7 @@ fn row_of_requests(key: &str, sides: &[Side]) -> Row {
             receiver: &Traits::PLAIN,
         },
         pin: "0>1".to_owned(),
+        nics: <_>::default(),
         warnings: Vec::new(),
         outcome: Outcome::Complete(EndedBy::Rounds),
         samples: &samples,
