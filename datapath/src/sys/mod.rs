@@ -9,6 +9,7 @@ pub mod buffers;
 pub mod busy;
 pub mod clock;
 pub mod cpu_speed;
+pub mod drop_reasons;
 pub mod drops;
 pub mod files;
 pub mod host_id;

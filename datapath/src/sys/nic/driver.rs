@@ -37,7 +37,7 @@ pub fn drops(statistics: &[(String, u64)]) -> (u64, u64) {
     (of_way(Way::In), of_way(Way::Out))
 }
 
-/// Names in `drivers/net` of Linux 6.18. `#` stands for a number.
+/// Names in the kernel's `drivers/net`. `#` stands for a number.
 const IN: &[&str] = &[
     // bcmgenet
     "rbuf_ovflow_cnt",
@@ -93,10 +93,12 @@ const IN: &[&str] = &[
     "Rx Middle of Frame Overruns",
     "Rx DMA Overruns",
     "rx_align_code_errors",
-    "rx_bottom_fifo_drop",
-    "rx_top_of_fifo_drop",
-    "ale_drop",
+    "rx_oversized_frames",
+    "rx_jabber_frames",
+    "rx_undersized_frames",
     "ale_overrun_drop",
+    "rx_bottom_fifo_drop",
+    "rx_top_fifo_drop",
     // virtio_net and veth
     "rx#_drops",
     "rx_queue_#_drops",
@@ -106,7 +108,7 @@ const IN: &[&str] = &[
     "rx_overrun",
     "bad_crc_event",
     "mac_receive_error",
-    "skb_alloc_error",
+    "skb_alloc_errors",
 ];
 
 const OUT: &[&str] = &[

@@ -18,4 +18,4 @@ pub use self::qdisc::{Qdisc, filter_drops, out_drops as qdisc_drops};
 pub use self::settings::{Coalescing, Eee, LinkModes, Pause, Rings};
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -11,12 +11,12 @@ use socket2::SockRef;
 use super::*;
 use crate::sys::kernel;
 
-/// Runs `test` in a thread with a network namespace of its own that `setup`, lines of a shell, has furnished.
+/// Runs `test` in a thread with namespaces of its own, of network and mounts, that `setup`, lines of a shell, has furnished.
 /// Skipped, loudly, where there cannot be one.
-fn in_namespace(setup: &str, test: impl FnOnce() + Send) {
+pub(crate) fn in_namespace(setup: &str, test: impl FnOnce() + Send) {
     thread::scope(|scope| {
         let inside = scope.spawn(|| {
-            if let Err(error) = unshare(CloneFlags::CLONE_NEWNET) {
+            if let Err(error) = unshare(CloneFlags::CLONE_NEWNET | CloneFlags::CLONE_NEWNS) {
                 eprintln!("SKIPPED: no network namespace: {error}");
                 return;
             }
@@ -37,7 +37,7 @@ fn in_namespace(setup: &str, test: impl FnOnce() + Send) {
 }
 
 /// Sends as many datagrams of 1000 B, over the interface that the route goes by.
-fn send(to: &str, datagrams: u64) {
+pub(crate) fn send(to: &str, datagrams: u64) {
     let socket = UdpSocket::bind("0.0.0.0:0").expect("a port is free");
     socket.connect(to).expect("there is a route");
     for _ in 0..datagrams {
@@ -59,7 +59,8 @@ fn between(interface: &str, test: impl FnOnce()) -> PathCounters {
     reader.read().expect("readable").since(&before)
 }
 
-const VETH: &str = "ip link add va type veth peer name vb
+/// A pair, of which the end `va` has a neighbour.
+pub(crate) const VETH: &str = "ip link add va type veth peer name vb
     ip addr add 10.9.9.1/24 dev va
     ip link set va up
     ip link set vb up

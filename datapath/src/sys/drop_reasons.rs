@@ -1,0 +1,294 @@
+//! The kernel's own reasons for dropping packets: the tracepoint `skb:kfree_skb`, counted by reason.
+//!
+//! Each reason is a perf event that only counts, with a filter in the kernel: nothing is copied per packet
+//! (perf_event_open(2)). Root may do so, and others where `kernel.perf_event_paranoid` is -1 and they can read
+//! tracefs.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::os::fd::{AsRawFd, FromRawFd};
+
+use libc::{Ioctl, c_int, c_ulong};
+
+use super::files::{Root, parse_cpu_list};
+
+/// Reasons that datagrams are dropped for, from the way out to the way in (`enum skb_drop_reason`,
+/// include/net/dropreason-core.h). A kernel that has not all of them counts those that it has.
+pub const REASONS: [&str; 26] = [
+    "IP_OUTNOROUTES",
+    "NEIGH_FAILED",
+    "NEIGH_QUEUEFULL",
+    "TC_EGRESS",
+    "QDISC_DROP",
+    "QDISC_OVERLIMIT",
+    "QDISC_CONGESTED",
+    "DEV_READY",
+    "DEV_HDR",
+    "FULL_RING",
+    "TAP_FILTER",
+    "TAP_TXFILTER",
+    "NOMEM",
+    "CPU_BACKLOG",
+    "XDP",
+    "TC_INGRESS",
+    "UNHANDLED_PROTO",
+    "OTHERHOST",
+    "IP_INHDR",
+    "IP_INADDRERRORS",
+    "NETFILTER_DROP",
+    "FRAG_REASM_TIMEOUT",
+    "NO_SOCKET",
+    "UDP_CSUM",
+    "SOCKET_RCVBUFF",
+    "PROTO_MEM",
+];
+
+/// Counts the packets that this machine drops, in all its network namespaces, by reason.
+#[derive(Debug)]
+pub struct DropReasons {
+    counters: Vec<Counter>,
+}
+
+/// One reason, on each CPU.
+#[derive(Debug)]
+struct Counter {
+    reason: &'static str,
+    cpus: Vec<File>,
+}
+
+/// Where tracefs is mounted (kernel doc trace/ftrace).
+const TRACEFS: [&str; 2] = ["sys/kernel/tracing", "sys/kernel/debug/tracing"];
+
+impl DropReasons {
+    /// Begins to count.
+    ///
+    /// # Errors
+    /// Why it cannot: no tracefs, no permission, a kernel before 5.17.
+    pub fn open() -> Result<Self, String> {
+        let root = Root::default();
+        let (id, format) = tracepoint(&root).ok_or_else(|| {
+            let mount = "mount -t tracefs nodev /sys/kernel/tracing";
+            format!("tracefs does not show skb:kfree_skb: root may, after {mount}")
+        })?;
+        let online = root.text("sys/devices/system/cpu/online");
+        let cpus = parse_cpu_list(&online.unwrap_or_default())?;
+        let mut counters = Vec::new();
+        for (reason, number) in numbers(&format) {
+            let open = |&cpu| counter(id, number, cpu);
+            let opened: io::Result<Vec<File>> = cpus.iter().map(open).collect();
+            let cpus = opened.map_err(|error| refusal(&error))?;
+            counters.push(Counter { reason, cpus });
+        }
+        if counters.is_empty() {
+            return Err("skb:kfree_skb tells no reasons before Linux 5.17".to_owned());
+        }
+        Ok(Self { counters })
+    }
+
+    /// Packets dropped since it was opened, by reason, in the order of [`REASONS`].
+    ///
+    /// # Errors
+    /// What the system said.
+    pub fn read(&self) -> io::Result<Vec<(&'static str, u64)>> {
+        let of_reason = |counter: &Counter| {
+            let counts = counter.cpus.iter().map(count);
+            Ok((counter.reason, counts.sum::<io::Result<u64>>()?))
+        };
+        self.counters.iter().map(of_reason).collect()
+    }
+}
+
+fn refusal(error: &io::Error) -> String {
+    let paranoid = fs::read_to_string("/proc/sys/kernel/perf_event_paranoid");
+    let paranoid = paranoid.unwrap_or_default();
+    format!(
+        "skb:kfree_skb cannot be counted: {error}; root may, or anybody with \
+         kernel.perf_event_paranoid -1 (it is {})",
+        paranoid.trim()
+    )
+}
+
+/// The tracepoint's number, and what its records look like.
+fn tracepoint(root: &Root) -> Option<(u64, String)> {
+    TRACEFS.iter().find_map(|tracefs| {
+        let file = |name| format!("{tracefs}/events/skb/kfree_skb/{name}");
+        Some((root.number(file("id"))?, root.text(file("format"))?))
+    })
+}
+
+/// The numbers of the reasons, which differ from kernel to kernel: `{ 6, "SOCKET_RCVBUFF" }`.
+fn numbers(format: &str) -> impl Iterator<Item = (&'static str, u32)> {
+    REASONS.iter().filter_map(|reason| {
+        let (before, _) = format.split_once(&format!(", \"{reason}\" }}"))?;
+        let (_, number) = before.rsplit_once('{')?;
+        Some((*reason, number.trim().parse().ok()?))
+    })
+}
+
+/// `struct perf_event_attr` as it was at first (`PERF_ATTR_SIZE_VER0`), which every kernel takes.
+#[repr(C)]
+#[derive(Default)]
+struct Attributes {
+    kind: u32,
+    size: u32,
+    config: u64,
+    sample_period: u64,
+    sample_type: u64,
+    read_format: u64,
+    flags: u64,
+    wakeup_events: u32,
+    breakpoint_type: u32,
+    config1: u64,
+}
+
+const ATTRIBUTES_BYTES: u32 = 64;
+const _: () = assert!(size_of::<Attributes>() == ATTRIBUTES_BYTES as usize);
+const PERF_TYPE_TRACEPOINT: u32 = 2;
+/// The first of the flags: it does not count until it is enabled.
+const DISABLED: u64 = 1;
+const ALL_PROCESSES: c_int = -1;
+const NO_GROUP: c_int = -1;
+const PERF_FLAG_FD_CLOEXEC: c_ulong = 8;
+/// `_IOW('$', 6, char *)`: the size of a pointer is part of the number.
+const PERF_EVENT_IOC_SET_FILTER: Ioctl = if cfg!(target_pointer_width = "64") {
+    0x4008_2406
+} else {
+    0x4004_2406
+};
+/// `_IO('$', 0)`.
+const PERF_EVENT_IOC_ENABLE: Ioctl = 0x2400;
+
+/// Counts a reason on a CPU.
+fn counter(tracepoint: u64, reason: u32, cpu: usize) -> io::Result<File> {
+    let event = event(tracepoint, c_int::try_from(cpu).map_err(io::Error::other)?)?;
+    let filter = std::ffi::CString::new(format!("reason == {reason}"))?;
+    #[expect(unsafe_code, reason = "no wrapper knows these requests")]
+    // SAFETY: the descriptor is open; the filter is a text that ends in a NUL, which the kernel copies before it
+    // returns; the other request takes no pointer.
+    let done = unsafe {
+        let fd = event.as_raw_fd();
+        libc::ioctl(fd, PERF_EVENT_IOC_SET_FILTER, filter.as_ptr()) == 0
+            && libc::ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) == 0
+    };
+    if done {
+        Ok(event)
+    } else {
+        Err(io::Error::last_os_error())
+    }
+}
+
+fn event(tracepoint: u64, cpu: c_int) -> io::Result<File> {
+    let attributes = Attributes {
+        kind: PERF_TYPE_TRACEPOINT,
+        size: ATTRIBUTES_BYTES,
+        config: tracepoint,
+        flags: DISABLED,
+        ..Attributes::default()
+    };
+    #[expect(unsafe_code, reason = "no wrapper knows this system call")]
+    // SAFETY: `attributes` is a `struct perf_event_attr` of the size that it says, and the kernel keeps no pointer
+    // to it (perf_event_open(2)).
+    let fd = unsafe {
+        libc::syscall(
+            libc::SYS_perf_event_open,
+            &raw const attributes,
+            ALL_PROCESSES,
+            cpu,
+            NO_GROUP,
+            PERF_FLAG_FD_CLOEXEC,
+        )
+    };
+    let fd = c_int::try_from(fd).unwrap_or(-1);
+    if fd == -1 {
+        return Err(io::Error::last_os_error());
+    }
+    #[expect(unsafe_code, reason = "a new descriptor has no owner yet")]
+    // SAFETY: the kernel has just made this descriptor, and nobody else knows it.
+    Ok(unsafe { File::from_raw_fd(fd) })
+}
+
+fn count(mut event: &File) -> io::Result<u64> {
+    let mut bytes = [0; 8];
+    event.read_exact(&mut bytes)?;
+    Ok(u64::from_ne_bytes(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::UdpSocket;
+
+    use socket2::SockRef;
+
+    use super::*;
+    use crate::sys::nic::PathReader;
+    use crate::sys::nic::tests::{VETH, in_namespace, send};
+
+    #[test]
+    fn numbers_are_those_that_the_kernel_gives() {
+        let format = "print fmt: \"...\", __print_symbolic(REC->reason, { 2, \"NOT_SPECIFIED\" }, \
+                      { 3, \"NO_SOCKET\" }, { 6, \"SOCKET_RCVBUFF\" }, { 7, \"XDP_MORE\" })";
+        let found: Vec<_> = numbers(format).collect();
+        assert_eq!(found, [("NO_SOCKET", 3), ("SOCKET_RCVBUFF", 6)]);
+    }
+
+    const TRACED: &str = "mount --make-rprivate /
+        [ -e /sys/kernel/tracing/events ] || mount -t tracefs nodev /sys/kernel/tracing\n";
+
+    /// What is counted as `reason` is what `drop_some` says that it lost. Others drop packets, too, on this
+    /// machine: not always.
+    fn counted_as(reason: &str, mut drop_some: impl FnMut() -> u64) {
+        let reasons = match DropReasons::open() {
+            Ok(reasons) => reasons,
+            Err(problem) => {
+                eprintln!("SKIPPED: {problem}");
+                return;
+            }
+        };
+        let now = || {
+            let counts = reasons.read().expect("readable");
+            let (_, count) = counts.into_iter().find(|(name, _)| *name == reason)?;
+            Some(count)
+        };
+        for _ in 0..1000 {
+            let before = now().expect("this kernel knows it");
+            let dropped = drop_some();
+            let counted = now().expect("this kernel knows it") - before;
+            assert!(dropped > 0 && counted >= dropped, "{counted} of {dropped}");
+            if counted == dropped {
+                return;
+            }
+        }
+        panic!("{reason} was never counted exactly");
+    }
+
+    #[test]
+    fn what_a_qdisc_drops_has_its_reason() {
+        let tbf = "tc qdisc add dev va root tbf rate 20mbit burst 5kb limit 20kb";
+        in_namespace(&[TRACED, VETH, tbf].concat(), || {
+            let mut reader = PathReader::open("va").expect("it is there");
+            counted_as("QDISC_DROP", || {
+                let before = reader.read().expect("readable");
+                send("10.9.9.2:7", 100);
+                let after = reader.read().expect("readable");
+                after.since(&before).qdisc_drops
+            });
+        });
+    }
+
+    #[test]
+    fn what_a_full_receive_buffer_refuses_has_its_reason() {
+        in_namespace(TRACED, || {
+            let receiver = UdpSocket::bind("127.0.0.1:0").expect("a port is free");
+            let small = SockRef::from(&receiver).set_recv_buffer_size(10_000);
+            small.expect("granted");
+            let address = receiver.local_addr().expect("bound").to_string();
+            let mut reader = PathReader::open("lo").expect("it is there");
+            counted_as("SOCKET_RCVBUFF", || {
+                let before = reader.read().expect("readable");
+                send(&address, 100);
+                let after = reader.read().expect("readable");
+                after.since(&before).udp_rcvbuf_errors
+            });
+        });
+    }
+}
