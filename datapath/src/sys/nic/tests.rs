@@ -6,6 +6,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use nix::sched::{CloneFlags, unshare};
+use nix::sys::socket::setsockopt;
+use nix::sys::socket::sockopt::UdpGsoSegment;
 use socket2::SockRef;
 
 use super::*;
@@ -70,9 +72,7 @@ pub(crate) const VETH: &str = "ip link add va type veth peer name vb
 fn dropped_of(sent: u64, setup: &str) {
     let setup = [VETH, setup].concat();
     in_namespace(&setup, || {
-        let mut reader = PathReader::open("va").expect("it is there");
-        if reader.qdiscs().expect("readable").is_empty() {
-            eprintln!("SKIPPED: this kernel tells of no qdiscs, as emulators do not");
+        if !tells_of_qdiscs("va") {
             return;
         }
         let moved = between("va", || {
@@ -91,6 +91,15 @@ fn dropped_of(sent: u64, setup: &str) {
         assert_eq!(moved.ip_out_discards, moved.qdisc_drops, "{moved:?}");
         assert_eq!(moved.qdisc_drops, drops_by_tc("va"), "{setup}");
     });
+}
+
+fn tells_of_qdiscs(interface: &str) -> bool {
+    let mut reader = PathReader::open(interface).expect("it is there");
+    let tells = !reader.qdiscs().expect("readable").is_empty();
+    if !tells {
+        eprintln!("SKIPPED: this kernel tells of no qdiscs, as emulators do not");
+    }
+    tells
 }
 
 fn wait_until_all_left(interface: &str) {
@@ -134,6 +143,36 @@ fn what_classes_dropped_is_counted_once() {
         let leaf = format!("{htb}tc qdisc add dev va parent 1:1 handle 10: {leaf}");
         dropped_of(200, &leaf);
     }
+}
+
+#[test]
+fn a_train_of_gso_that_is_lost_counts_once() {
+    const TRAINS: u64 = 50;
+    let htb = "tc qdisc add dev va root handle 1: htb default 1
+        tc class add dev va parent 1: classid 1:1 htb rate 50mbit burst 20kb
+        tc qdisc add dev va parent 1:1 handle 10: pfifo limit 5";
+    in_namespace(&[VETH, htb].concat(), || {
+        if !tells_of_qdiscs("va") {
+            return;
+        }
+        let socket = UdpSocket::bind("0.0.0.0:0").expect("a port is free");
+        if setsockopt(&socket, UdpGsoSegment, &1000).is_err() {
+            eprintln!("SKIPPED: no UDP_SEGMENT in this kernel");
+            return;
+        }
+        socket.connect("10.9.9.2:7").expect("there is a route");
+        let moved = between("va", || {
+            for _ in 0..TRAINS {
+                socket
+                    .send(&[0; 10_000])
+                    .expect("the qdisc's drops are silent");
+            }
+            wait_until_all_left("va");
+        });
+        assert!(moved.qdisc_drops > 0, "{moved:?}");
+        // veth counts trains, too.
+        assert_eq!(moved.qdisc_drops + moved.tx_packets, TRAINS, "{moved:?}");
+    });
 }
 
 #[test]
