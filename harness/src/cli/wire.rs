@@ -49,8 +49,17 @@ pub struct LinkArgs {
     )]
     pub agent: String,
 
+    /// Copies udpbench there first, unless it is there already: the one that scripts/build-boards or cross has built for
+    /// its CPUs, or this one
+    #[arg(long, conflicts_with = "agent")]
+    pub deploy: bool,
+
+    /// With --deploy: this one
+    #[arg(long, value_name = "FILE", requires = "deploy")]
+    pub binary: Option<PathBuf>,
+
     /// Without ssh: where udpbench agent --listen waits there, an address and a port
-    #[arg(long, value_name = "ADDRESS:PORT", requires = "key", conflicts_with_all = ["ssh", "agent"])]
+    #[arg(long, value_name = "ADDRESS:PORT", requires = "key", conflicts_with_all = ["ssh", "agent", "deploy"])]
     pub agent_at: Option<SocketAddr>,
 
     /// The file with the key that the agent has, too; see udpbench agent --new-key
@@ -71,8 +80,9 @@ Examples:
   udpbench wire pi@board --threads 4 --payload 1460 --direction up
   udpbench wire pi@board --address 192.168.7.2     over the interface that has this address there
   udpbench wire pi@board --ssh 'ssh -p 2222'       ssh's own options
+  udpbench wire pi@board --deploy                  copies udpbench there first
   udpbench wire pi@board latency                   round trips
   udpbench wire --agent-at 192.168.7.2:7007 --key bench.key    where there is no ssh
 
-The same version of udpbench has to be on both hosts; nothing is left running there. Datagrams go between ports
+The same version of udpbench has to be on both hosts (--deploy); nothing is left running there. Datagrams go between ports
 that the kernels choose: a firewall in between has to let UDP pass.";

@@ -74,7 +74,7 @@ impl Remote {
         };
         let mut remote = Self::connect_as(&hello, Some(name), input, output)?;
         ensure!(
-            remote.version == VERSION,
+            release(&remote.version) == release(VERSION),
             "{name} has udpbench {}, this is udpbench {VERSION}: install the same on both hosts, or let --deploy do so",
             remote.version
         );
@@ -202,6 +202,11 @@ impl Remote {
             }
         }
     }
+}
+
+/// Without how it was built.
+fn release(version: &str) -> &str {
+    version.split('-').next().unwrap_or_default()
 }
 
 /// Hands on all that comes. Returns why nothing more will.

@@ -1,5 +1,7 @@
 //! The other host of a sweep across a wire: how it is reached, and what it is.
 
+mod deploy;
+
 use std::process::Command;
 
 use anyhow::Context;
@@ -36,7 +38,7 @@ impl OtherHost {
             }
             (to, ..) => {
                 let to = to.clone().unwrap_or_default();
-                let far = Far::start(&to, agent_by_ssh(link, &to));
+                let far = agent_by_ssh(link, &to).and_then(|agent| Far::start(&to, agent));
                 (to, far)
             }
         };
@@ -65,10 +67,20 @@ impl OtherHost {
     }
 }
 
-/// ssh is started by a shell, which takes its options apart as they were typed; the words after it stay what they are.
-fn agent_by_ssh(link: &LinkArgs, to: &str) -> Command {
+fn agent_by_ssh(link: &LinkArgs, to: &str) -> anyhow::Result<Command> {
+    let agent = if link.deploy {
+        deploy::deploy(link, to)?
+    } else {
+        link.agent.clone()
+    };
+    Ok(ssh(link, to, &[&agent, "agent", "--stdio"]))
+}
+
+/// ssh is started by a shell, which takes its options apart as they were typed; the words after it stay what they are,
+/// until the shell there takes them.
+fn ssh(link: &LinkArgs, to: &str, words: &[&str]) -> Command {
     let mut command = Command::new("sh");
-    command.args(["-c", &format!("exec {} \"$@\"", link.ssh), "ssh", "--"]);
-    command.args([to, &link.agent, "agent", "--stdio"]);
+    command.args(["-c", &format!("exec {} \"$@\"", link.ssh), "ssh", "--", to]);
+    command.args(words);
     command
 }
