@@ -20,19 +20,21 @@ PRIVILEGE_SEPARATION = Path("/run/sshd")
 class Sshd:
     """Started by `with`, ended at its end."""
 
-    def __init__(self):
+    # What a command begins with to run where the sshd does.
+    inside = []
+    addresses = ["127.0.0.1"]
+
+    def __init__(self, parent=None):
         if not PROGRAM:
             raise SystemExit("error: there is no sshd here; on Debian: apt-get install openssh-server")
-        self.room = Path(tempfile.mkdtemp(prefix="udpbench-sshd-"))
+        self.room = Path(tempfile.mkdtemp(prefix="udpbench-sshd-", dir=parent))
         self.made_privilege_separation = False
         self.host = f"{getpass.getuser()}@127.0.0.1"
 
     def __enter__(self):
         try:
             self.make_keys()
-            if os.geteuid() == 0 and not PRIVILEGE_SEPARATION.exists():
-                PRIVILEGE_SEPARATION.mkdir(mode=0o755)
-                self.made_privilege_separation = True
+            self.make_privilege_separation()
             self.start()
         except BaseException:
             self.clean_up()
@@ -58,6 +60,11 @@ class Sshd:
         if self.made_privilege_separation:
             PRIVILEGE_SEPARATION.rmdir()
 
+    def make_privilege_separation(self):
+        if os.geteuid() == 0 and not PRIVILEGE_SEPARATION.exists():
+            PRIVILEGE_SEPARATION.mkdir(mode=0o755)
+            self.made_privilege_separation = True
+
     def make_keys(self):
         for name in ["host_key", "user_key"]:
             command = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "", "-f", self.room / name]
@@ -67,20 +74,26 @@ class Sshd:
     def start(self):
         """On a port that was free a moment ago; on another one if somebody was faster."""
         for _ in range(5):
-            self.port = free_port()
-            key = (self.room / "host_key.pub").read_text()
-            (self.room / "known_hosts").write_text(f"[127.0.0.1]:{self.port} {key}")
+            self.port = self.choose_port()
+            (self.room / "known_hosts").write_text(f"{self.known_as()} {(self.room / 'host_key.pub').read_text()}")
             (self.room / "config").write_text(self.configuration())
-            command = [PROGRAM, "-D", "-f", self.room / "config", "-E", self.room / "log"]
+            command = [*self.inside, PROGRAM, "-D", "-f", self.room / "config", "-E", self.room / "log"]
             self.process = subprocess.Popen(command)
             if self.answers():
                 return
         raise SystemExit(f"error: sshd does not start: {(self.room / 'log').read_text()}")
 
+    def choose_port(self):
+        return free_port()
+
+    def known_as(self):
+        """What ssh looks its key up by."""
+        return f"[{self.addresses[0]}]:{self.port}"
+
     def answers(self):
         while self.process.poll() is None:
             try:
-                socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
+                socket.create_connection((self.addresses[0], self.port), timeout=1).close()
                 return True
             except OSError:
                 time.sleep(0.02)
@@ -88,7 +101,7 @@ class Sshd:
 
     def configuration(self):
         lines = [
-            "ListenAddress 127.0.0.1",
+            *[f"ListenAddress {address}" for address in self.addresses],
             f"Port {self.port}",
             f"HostKey {self.room}/host_key",
             f"AuthorizedKeysFile {self.room}/authorized_keys",
