@@ -39,6 +39,8 @@ rules, with semicolons between them, each with a>b, b>a or neither (both) before
   RATE    10000/s (datagrams) or 20mbit/s (of frames)
   They are applied in this order: drop, police, limit, misdirect and duplicate, delay, reorder. Numbers are
   those of all that count and came, dropped or not. A copy follows its original, and takes nothing of a rate.
+  The fragments of a datagram go the way of the first, which counts; each is repeated by itself, of which the
+  receiver makes one datagram.
 
 examples:
   test_wire --end near:eth0 --end far:eth0 \"a>b drop 3,5-7\"

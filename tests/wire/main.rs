@@ -1,8 +1,15 @@
-//! Two hosts on this one: a wire between two network namespaces, and what it does to datagrams.
+//! Two hosts on this one: network namespaces, joined by a cable whose losses are known. Skipped, loudly, where this
+//! user may not have them.
 
+#[path = "../common/mod.rs"]
+mod common;
+// The rules of the test wire, whose tests need no lab.
 #[allow(
     dead_code,
-    reason = "the report is for the example, which this is a part of"
+    reason = "the reports are for the example that it is a part of"
 )]
 #[path = "../../examples/test_wire/judge/mod.rs"]
 mod judge;
+mod lab;
+mod traces;
+mod truth;
