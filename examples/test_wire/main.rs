@@ -27,33 +27,38 @@ use wire::Wire;
 
 const EXAMPLES: &str = "\
 rules, with semicolons between them, each with a>b, b>a or neither (both) before it:
-  drop WHICH                  duplicate WHICH            misdirect WHICH (to the closed port 9)
-  delay WHICH by TIME         reorder WHICH by K (until K others that were not held back have passed)
-  limit RATE [queue Q] [burst B]    faster ones wait in a queue of Q [100], and are dropped when it is full
-  police RATE [burst B]             faster ones are dropped
-  count size LIST, count port LIST  only these are numbered, and seen by the rules of both directions
+  drop WHICH
+  duplicate WHICH
+  misdirect WHICH                   to port 9, which is closed
+  delay WHICH by TIME
+  reorder WHICH by K                until K others that are not held back have passed
+  limit RATE [queue Q] [burst B]    what is faster waits in a queue of Q [100], if there is room
+  police RATE [burst B]             what is faster is dropped
+  count size LIST, count port LIST  only these are numbered, and seen by rules
 
-  WHICH   all; a LIST of numbers, from 1, in the direction; every K; size LIST (bytes of payload);
-          silence TIME (the first, and each that comes so long after the one before that counts)
-  LIST    3,5-7,100-
+  WHICH   all, LIST (numbers from 1, in each direction), every K, size LIST (bytes of payload),
+          or silence TIME: the first, and each that comes so long after the one before
+  LIST    such as 3,5-7,100-
   RATE    10000/s (datagrams) or 20mbit/s (of frames)
-  They are applied in this order: drop, police, limit, misdirect and duplicate, delay, reorder. Numbers are
-  those of all that count and came, dropped or not. A copy follows its original, and takes nothing of a rate.
-  The fragments of a datagram go the way of the first, which counts; each is repeated by itself, of which the
-  receiver makes one datagram.
+
+They are applied in this order: drop, police, limit, misdirect and duplicate, delay, reorder.
+Numbers are those of all that came and count, dropped or not. A copy follows its original, and
+takes nothing of a rate. The fragments of a datagram go the way of the first, which counts; each
+is repeated by itself, of which the receiver makes one datagram.
 
 examples:
   test_wire --end near:eth0 --end far:eth0 \"a>b drop 3,5-7\"
-  test_wire --end near:eth0 --end far:eth0 \"count size 300-; a>b drop every 10; b>a delay all by 2ms\"
+  test_wire --end near:eth0 --end far:eth0 \"count size 300-; drop every 10; b>a delay all by 2ms\"
   test_wire --end 4711:eth0 --end far:eth0 \"limit 20mbit/s queue 50; delay size 1400- by 100us\"
   test_wire --end near:eth0 --end far:eth0 \"a>b drop silence 20ms; b>a reorder 4 by 3\"
 
-It says `ready` when both ends are up. It ends by SIGINT, SIGTERM or the end of standard input, and then writes
-its report, a line of JSON; a line `report` on standard input asks for one before. Neither is a frame lost
-unseen: `kernel` has what a device's own queue dropped (tx_dropped), `refused` what a device did not take, and
+It says `ready` when both ends are up. It ends by SIGINT, SIGTERM or the end of standard input,
+and then writes its report, a line of JSON; a line `report` on standard input asks for one before.
+No frame is lost unseen: `kernel` has what a device's own queue dropped (tx_dropped), `refused`
+what a device did not take, and
 seen + copied = passed + dropped + refused + too_many_held + held.
 
-exit codes: 0 ended as asked, 1 something broke, 2 bad input, 77 there is no TAP device to be had";
+exit codes: 0 ended as asked, 1 something broke, 2 bad input, 77 no TAP device can be had";
 
 /// Joins two TAP devices, and drops, delays, repeats and reorders datagrams between them by number.
 #[derive(Debug, Parser)]
@@ -118,7 +123,7 @@ fn say(line: &str) -> anyhow::Result<()> {
         .context("cannot write to standard output")
 }
 
-/// No driver, or no permission. The name of a namespace that is missing is bad input, and no reason to skip.
+/// No driver, or no permission.
 fn is_impossible_here(error: &anyhow::Error) -> bool {
     const REASONS: [Errno; 5] = [
         Errno::EPERM,

@@ -13,6 +13,7 @@ use anyhow::Context;
 use nix::libc;
 use nix::sched::{CloneFlags, setns};
 use serde_json::{Map, Value, json};
+use udpbench::error::UsageError;
 
 /// How many frames wait in the kernel to be read: what a burst of a tenth of a second needs. More is dropped there,
 /// and counted as `tx_dropped`.
@@ -65,9 +66,14 @@ impl Tap {
     /// # Errors
     /// When there is no such namespace, or no TAP device can be had.
     pub(crate) fn new(location: Location) -> anyhow::Result<Self> {
-        let path = location.netns.display();
-        let netns = File::open(&location.netns)
-            .with_context(|| format!("cannot open the network namespace {path}"))?;
+        let netns = File::open(&location.netns).map_err(|error| {
+            let path = location.netns.display().to_string();
+            UsageError::flag(
+                "--end",
+                &path,
+                format!("no network namespace can be opened there: {error}"),
+            )
+        })?;
         let name = location.name.clone();
         let file = within(&netns, || {
             let file = OpenOptions::new()
