@@ -1,6 +1,7 @@
 //! Two hosts on this one: network namespaces, joined by a cable whose losses are known. Skipped, loudly, where this
 //! user may not have them.
 
+mod books;
 #[path = "../common/mod.rs"]
 mod common;
 // The rules of the test wire, whose tests need no lab.

@@ -1,0 +1,185 @@
+//! `udpbench wire` over ssh: every datagram is where it was lost, whoever dropped it.
+
+use std::process::Output;
+
+use udpbench::row::{Row, Status};
+
+use crate::common::{Place, program, rows, stderr};
+use crate::lab::{Builder, End, Lab};
+
+/// Few rounds. Senders and receivers have a CPU each: two threads that wake each other on one, as those of two hosts that
+/// are one may be put, let nobody else run there for seconds (Linux 6.18), ssh among them.
+const SHORT: &str =
+    "--pin 0,0:1,1 --no-reference --soak 0s --warmup 5ms --rounds 5 --duration 100ms -q -o out.csv";
+
+/// A sweep between the ends of a lab.
+struct Swept {
+    lab: Lab,
+    rows: Vec<Row>,
+}
+
+impl Swept {
+    /// `None`: there is no lab to be had.
+    fn over(lab: Builder, words: &str) -> Option<Self> {
+        let (lab, place) = (lab.start()?, Place::new());
+        let output = sweep(&lab, &place, &format!("{SHORT} {words}"));
+        assert!(output.status.success(), "{}", stderr(&output));
+        let rows = rows(&place.path("out.csv"));
+        for row in &rows {
+            assert_eq!(row.status, Status::Ok, "{row:?}");
+            assert_eq!(row.unaccounted_packets, Some(0), "{row:?}");
+            let lost = lost(row).iter().sum::<u64>() + row.dropped_socket_packets.unwrap_or(0);
+            let left = row.sent_packets.unwrap_or(0) + row.surplus_packets.unwrap_or(0) - lost;
+            assert_eq!(row.received_packets, Some(left), "{row:?}");
+        }
+        Some(Self { lab, rows })
+    }
+
+    fn the_row(&self) -> &Row {
+        let [row] = &self.rows[..] else {
+            panic!("{} rows", self.rows.len());
+        };
+        row
+    }
+}
+
+fn sweep(lab: &Lab, place: &Place, words: &str) -> Output {
+    let udpbench = program();
+    let program = udpbench.get_program().to_str().expect("UTF-8");
+    let mut command = lab.near(program);
+    let ssh = format!("ssh -F {}", lab.ssh_config().display());
+    command.args(["wire", "board", "--ssh", &ssh, "--agent", program]);
+    command.args(words.split_whitespace());
+    command.current_dir(place.path("."));
+    command.output().expect("it can be started")
+}
+
+/// Before they came to a socket: qdisc, NIC out, path, NIC in, backlog, protocol.
+fn lost(row: &Row) -> [u64; 6] {
+    [
+        row.dropped_qdisc_packets,
+        row.dropped_nic_out_packets,
+        row.lost_on_path_packets,
+        row.dropped_nic_in_packets,
+        row.dropped_backlog_packets,
+        row.dropped_protocol_packets,
+    ]
+    .map(|packets| packets.expect("measured"))
+}
+
+#[test]
+fn a_plain_cable_loses_nothing_in_either_direction() {
+    let words = "--threads 2 --payload 300 --engine std,mmsg,mio-level --ip v4,v6 --connection connected,unconnected";
+    let Some(swept) = Swept::over(Lab::builder(), words) else {
+        return;
+    };
+    assert_eq!(swept.rows.len(), 2 * 3 * 2 * 2);
+    for row in &swept.rows {
+        assert_eq!(lost(row), [0; 6], "{row:?}");
+        assert!(row.received_packets > Some(0), "{row:?}");
+        assert!(row.nic.contains("veth") && row.there_nic.contains("veth"));
+    }
+}
+
+#[test]
+fn both_directions_at_once_and_requests_close_their_books() {
+    for words in [
+        "--direction both --engine std,tokio --threads 4",
+        "--direction up,down --workload ask --engine std --threads 2",
+        "--direction up --workload duplex --engine std --threads 2",
+        "--direction down --engine tokio --flows 20 --threads 2",
+    ] {
+        let words = &format!("{words} --payload 300");
+        let Some(swept) = Swept::over(Lab::builder(), words) else {
+            return;
+        };
+        for row in &swept.rows {
+            assert_eq!(lost(row), [0; 6], "{words}: {row:?}");
+        }
+    }
+}
+
+#[test]
+fn what_a_queueing_discipline_has_no_room_for_is_what_it_counts() {
+    let engines = "--direction up --threads 2 --payload 300 --engine std,mmsg,uring,mio-exhaustive,tokio,message-io";
+    let lab = Lab::builder().tbf(End::Near, "20mbit burst 10kb limit 30kb");
+    let Some(swept) = Swept::over(lab, engines) else {
+        return;
+    };
+    let mut all = 0;
+    for row in &swept.rows {
+        let [qdisc, rest @ ..] = lost(row);
+        assert_eq!(rest, [0; 5], "{row:?}");
+        assert_eq!(row.failed_calls, Some(0), "{row:?}");
+        all += qdisc;
+    }
+    // ssh goes through the same queue, and waits where it is full.
+    let counted = swept.lab.qdisc(End::Near)["drops"].as_u64();
+    let counted = counted.expect("a counter");
+    assert!(all > 1000, "{all}");
+    assert!((all..=all + 50).contains(&counted), "{all}, {counted}");
+}
+
+#[test]
+fn what_finds_no_room_at_a_socket_is_the_sockets() {
+    let words = "--direction up,down --threads 2 --payload 300 --rcvbuf 2048 --engine mmsg";
+    let Some(swept) = Swept::over(Lab::builder(), words) else {
+        return;
+    };
+    for row in &swept.rows {
+        assert!(row.dropped_socket_packets > Some(0), "{row:?}");
+        assert_eq!(lost(row), [0; 6], "{row:?}");
+    }
+}
+
+/// Of requests, no more are under way than a device has room for: it drops none, of ours and of ssh.
+const FEW: &str =
+    "--direction up --workload ask --outstanding 8 --engine std --threads 2 --payload 300";
+
+#[test]
+fn what_the_path_does_to_each_datagram_is_found_in_its_place() {
+    // Probes and ssh do not count.
+    for (rules, place, times) in [
+        ("a>b drop 3,5-7,1000-1009", 2, 14),
+        ("a>b misdirect 11-15,2000", 5, 6),
+    ] {
+        let lab = Lab::builder().test_wire(&format!("count size 300-; {rules}"));
+        let Some(swept) = Swept::over(lab, FEW) else {
+            return;
+        };
+        let (row, report) = (swept.the_row(), swept.lab.report());
+        let mut expected = [0; 6];
+        expected[place] = times;
+        assert_eq!(lost(row), expected, "{rules}: {report}");
+        assert_eq!(row.surplus_packets, Some(0));
+        let seen = ["a>b", "b>a"].map(|way| report[way]["datagrams"]["seen"].as_u64());
+        let seen = seen.into_iter().map(|seen| seen.expect("a count")).sum();
+        assert_eq!(row.sent_packets, Some(seen), "{rules}: {report}");
+    }
+}
+
+#[test]
+fn what_comes_twice_was_never_sent_twice() {
+    let lab = Lab::builder().test_wire("count size 300-; b>a duplicate 4,100-108");
+    let Some(swept) = Swept::over(lab, FEW) else {
+        return;
+    };
+    let row = swept.the_row();
+    assert_eq!(row.surplus_packets, Some(10), "{}", swept.lab.report());
+    assert_eq!((lost(row), row.late_answers), ([0; 6], Some(10)));
+}
+
+#[test]
+fn a_payload_above_the_mtu_is_said_to_be_cut() {
+    let Some(swept) = Swept::over(
+        Lab::builder().mtu(1400),
+        "--direction up --threads 2 --payload 1372,1373 --engine std",
+    ) else {
+        return;
+    };
+    let mut rows = swept.rows.iter();
+    let of = |bytes: u32| move |row: &&Row| u32::from(row.payload_bytes) == bytes;
+    let says = |row: &Row| row.warnings.iter().any(|it| it.contains("in fragments"));
+    assert!(!says(rows.clone().find(of(1372)).expect("a row")));
+    assert!(says(rows.find(of(1373)).expect("a row")));
+}
