@@ -4,6 +4,7 @@
 mod books;
 #[path = "../common/mod.rs"]
 mod common;
+mod dead_link;
 mod encrypted;
 mod ends;
 mod keys;
