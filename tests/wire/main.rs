@@ -5,6 +5,7 @@ mod books;
 #[path = "../common/mod.rs"]
 mod common;
 // The rules of the test wire, whose tests need no lab.
+mod ends;
 #[allow(
     dead_code,
     reason = "the reports are for the example that it is a part of"

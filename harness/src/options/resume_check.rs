@@ -3,10 +3,11 @@
 use super::engine_refusals;
 use super::wire::Peer;
 use crate::VERSION;
+use crate::data::Case;
 use crate::engines;
 use crate::error::UsageError;
 use crate::log::Header;
-use crate::plan::{Conditions, Planned, Verdict, Wire};
+use crate::plan::{Conditions, Plan, Planned, Verdict, Wire};
 use crate::platform::board;
 use crate::platform::host::Host;
 use crate::platform::placement::Pin;
@@ -56,8 +57,8 @@ pub fn again(then: &Header, root: &Root, peer: Option<&Peer>) -> Result<Again, U
     again
         .unlike
         .extend(difference("list of usable CPUs", &cpus.0, &cpus.1));
-    if let Some((then, now)) = then.wire.as_ref().zip(peer) {
-        again.unlike.extend(other_peer(then, &now.wire));
+    if let Some((wire, now)) = then.wire.as_ref().zip(peer) {
+        again.unlike.extend(other_peer(&then.plan, wire, &now.wire));
     }
     again.unlike.extend(other_buffers(then, &host));
     for (then, now) in then.plan.cases().zip(plan.cases()) {
@@ -114,7 +115,7 @@ fn differences(then: &Environment, now: &Environment) -> Vec<String> {
 }
 
 /// What about the other host is not as it was.
-fn other_peer(then: &Wire, now: &Wire) -> Vec<String> {
+fn other_peer(plan: &Plan, then: &Wire, now: &Wire) -> Vec<String> {
     let facts = |wire: &Wire| Environment {
         board: wire.board.clone(),
         ..Environment::of(&wire.host)
@@ -125,13 +126,23 @@ fn other_peer(then: &Wire, now: &Wire) -> Vec<String> {
         &then.host.cpu_list(),
         &now.host.cpu_list(),
     ));
-    let links = |wire: &Wire| {
-        let links = wire.links.iter();
-        let links = links.map(|link| format!("{} to {}", link.here.address, link.there.address));
-        links.collect::<Vec<_>>().join(", ")
+    // Another way, to an address that no case goes to, may have come or gone.
+    let way = |wire: &Wire, case: &Case| {
+        let link = wire.link(case)?;
+        Some(format!("{} to {}", link.here.address, link.there.address))
     };
-    unlike.extend(difference("way to it", &links(then), &links(now)));
-    let of_it = |what: String| format!("of {}, {what}", now.to);
+    let ways = plan.runnable().map(|planned| {
+        let case = &planned.case;
+        [then, now].map(|wire| way(wire, case).unwrap_or_default())
+    });
+    let mut ways: Vec<[String; 2]> = ways.collect();
+    ways.sort_unstable();
+    ways.dedup();
+    for [then, now] in ways {
+        unlike.extend(difference("way to it", &then, &now));
+    }
+    let to = &now.to;
+    let of_it = |what: String| format!("of {to}, {what}");
     unlike.into_iter().map(of_it).collect()
 }
 
