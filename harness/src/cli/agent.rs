@@ -10,7 +10,7 @@ use crate::duration;
 
 /// The options of `agent`.
 #[derive(Args, Debug)]
-#[command(after_help = AFTER_HELP)]
+#[command(override_usage = USAGE, after_help = AFTER_HELP)]
 #[command(group = ArgGroup::new("way").required(true).args(["stdio", "listen", "new_key"]))]
 pub struct AgentArgs {
     /// Messages come on standard input, answers go to standard output
@@ -46,11 +46,16 @@ pub struct AgentArgs {
     pub root: PathBuf,
 }
 
+/// A way in each line: in one, they are wider than narrow terminals.
+const USAGE: &str = "\
+udpbench agent --stdio
+       udpbench agent --listen ADDRESS:PORT --key FILE
+       udpbench agent --new-key FILE";
+
 const AFTER_HELP: &str = "\
 Examples:
-  udpbench agent --new-key bench.key                            a key, once; copy it to the other end
-  udpbench agent --listen 192.0.2.7:7007 --key bench.key        there: one session, then it ends
-  udpbench agent --listen [2001:db8::7]:7007 --key bench.key --from 2001:db8::1  for that host only";
+  udpbench agent --new-key bench.key                      a key, once; copy it to the other end
+  udpbench agent --listen 192.0.2.7:7007 --key bench.key  there: one session, then it ends";
 
 fn address(text: &str) -> Result<SocketAddr, &'static str> {
     let fix =
