@@ -13,5 +13,6 @@ mod ends;
 #[path = "../../examples/test_wire/judge/mod.rs"]
 mod judge;
 mod lab;
+mod strangers;
 mod traces;
 mod truth;

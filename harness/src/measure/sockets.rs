@@ -208,3 +208,74 @@ fn readable<'a>(sockets: impl IntoIterator<Item = &'a UdpSocket>) -> io::Result<
     let ready = |fd: &PollFd| fd.any().unwrap_or(false);
     Ok((0..waiting.len()).filter(|&n| ready(&waiting[n])).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::measure::token::Token;
+
+    const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+
+    /// The two halves of a trial, as if they were on two hosts: a sender, a receiver, and their addresses.
+    fn halves() -> (Sockets, SocketAddr, Sockets, SocketAddr) {
+        let case = Case::of_key("std:std/2t/300B/unconnected/v4/up").expect("a case");
+        let across = Across {
+            own: LOOPBACK,
+            other: LOOPBACK,
+            token: Token::random().expect("the kernel has random numbers"),
+        };
+        let half = || Sockets::of(case, Some(across)).expect("loopback is there");
+        let (mut senders, mut receivers) = (half(), half());
+        let peer = receivers.bind().expect("ports are free")[0];
+        let source = senders.aim(peer).expect("ports are free");
+        (senders, source, receivers, peer)
+    }
+
+    #[test]
+    fn nothing_is_sent_to_an_address_that_has_not_answered() {
+        let (mut senders, source, receivers, _) = halves();
+        assert!(senders.take_sender(source).is_err());
+        let (mut senders, source, receivers_again, _) = halves();
+        drop(receivers);
+        assert_eq!(senders.probe(source).expect("it is a sender"), None);
+        assert_eq!(receivers_again.arrived(source).expect("it looks"), Some(0));
+        assert!(senders.is_proven(source).expect("it looks"));
+        senders.take_sender(source).expect("it may send now");
+    }
+
+    #[test]
+    fn nobody_is_aimed_at_but_the_other_host() {
+        let (mut senders, ..) = halves();
+        let stranger = (Ipv4Addr::new(192, 0, 2, 1), 9).into();
+        let refused = senders.aim(stranger).expect_err("it was not agreed");
+        assert!(format!("{refused:#}").contains("agreed with 127.0.0.1"));
+    }
+
+    #[test]
+    fn who_does_not_know_the_token_gets_no_answer_and_who_does_no_longer_one() {
+        let (senders, source, receivers, peer) = halves();
+        let stranger = UdpSocket::bind((LOOPBACK, 0)).expect("ports are free");
+        let short = Some(Duration::from_millis(20));
+        stranger.set_read_timeout(short).expect("it can be set");
+        let token = receivers.across.expect("it is across").token;
+        let mut garbage: Vec<Vec<u8>> = (0..40).map(|length| vec![7; length]).collect();
+        // A replay from another address, and what is nearly right.
+        garbage.push(token.question.to_vec());
+        garbage.push([&token.question[..], &[0]].concat());
+        garbage.push(token.question[..15].to_vec());
+        garbage.push(token.answer.to_vec());
+        for datagram in &garbage {
+            stranger.send_to(datagram, peer).expect("loopback takes it");
+            assert_eq!(receivers.arrived(source).expect("it looks"), None);
+        }
+        assert!(stranger.recv(&mut [0; 64]).is_err(), "it was answered");
+        assert_eq!(senders.probe(source).expect("it is a sender"), None);
+        while receivers.arrived(source).expect("it looks").is_none() {}
+        let (socket, _) = &senders.senders[&source];
+        let answered = socket.recv(&mut [0; 64]).expect("an answer");
+        assert_eq!(answered, token.question.len());
+    }
+}
