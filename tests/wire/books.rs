@@ -143,7 +143,7 @@ fn what_the_path_does_to_each_datagram_is_found_in_its_place() {
         ("a>b drop 3,5-7,1000-1009", 2, 14),
         ("a>b misdirect 11-15,2000", 5, 6),
     ] {
-        let lab = Lab::builder().test_wire(&format!("count size 300-; {rules}"));
+        let lab = Lab::builder().test_wire(&format!("count size 300; {rules}"));
         let Some(swept) = Swept::over(lab, FEW) else {
             return;
         };
@@ -160,7 +160,7 @@ fn what_the_path_does_to_each_datagram_is_found_in_its_place() {
 
 #[test]
 fn what_comes_twice_was_never_sent_twice() {
-    let lab = Lab::builder().test_wire("count size 300-; b>a duplicate 4,100-108");
+    let lab = Lab::builder().test_wire("count size 300; b>a duplicate 4,100-108");
     let Some(swept) = Swept::over(lab, FEW) else {
         return;
     };
@@ -182,4 +182,27 @@ fn a_payload_above_the_mtu_is_said_to_be_cut() {
     let says = |row: &Row| row.warnings.iter().any(|it| it.contains("in fragments"));
     assert!(!says(rows.clone().find(of(1372)).expect("a row")));
     assert!(says(rows.find(of(1373)).expect("a row")));
+}
+
+#[test]
+fn what_the_path_takes_whole_is_found_where_it_is_less_than_the_interfaces_do() {
+    let Some(lab) = Lab::builder().test_wire("a>b drop size 1301-").start() else {
+        return;
+    };
+    let place = Place::new();
+    let words = "--direction up --threads 2 --payload 1300,1301 --engine gso-gro";
+    let output = sweep(&lab, &place, &format!("{SHORT} {words}"));
+    let said = stderr(&output);
+    assert!(
+        said.contains("datagrams of more than 1300 B do not get to 10.77.0.2 whole"),
+        "{said}"
+    );
+    for row in rows(&place.path("out.csv")) {
+        if u32::from(row.payload_bytes) == 1300 {
+            assert_eq!(row.status, Status::Ok, "{row:?}");
+        } else {
+            assert_eq!(row.status, Status::Skipped, "{row:?}");
+            assert!(row.reason.contains("1300 B at most"), "{row:?}");
+        }
+    }
 }

@@ -18,6 +18,7 @@ pub mod interrupt;
 pub mod kernel;
 pub mod limits;
 pub mod nic;
+pub mod path_mtu;
 pub mod protocols;
 pub mod queues;
 pub mod reuseport_bpf;

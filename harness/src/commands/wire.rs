@@ -25,7 +25,7 @@ pub fn run(args: &WireArgs) -> anyhow::Result<ExitCode> {
     let interrupt = run::interrupt_on_signals()?;
     let mut given = given.clone();
     wire::complete(&mut given.parameters);
-    let mut other = OtherHost::connect(args, &given.parameters, given.output.quiet)?;
+    let mut other = OtherHost::connect(args, &given.parameters, given.output.quiet, &interrupt)?;
     if let Some(WireCommand::Latency(_)) = &args.what {
         return latency::with(&given, &interrupt, Some(&mut other));
     }

@@ -15,6 +15,7 @@ mod flows;
 mod lane;
 mod local;
 pub mod message;
+pub mod path_mtu;
 mod path_watch;
 mod programs;
 mod pulse;
@@ -98,7 +99,12 @@ fn across(between: Between, part: Part, token: Token) -> Across {
         Part::Senders => (between.senders, between.receivers),
         Part::Receivers | Part::Both => (between.receivers, between.senders),
     };
-    Across { own, other, token }
+    Across {
+        own,
+        other,
+        token,
+        probe_bytes: None,
+    }
 }
 
 /// What datagrams hold.

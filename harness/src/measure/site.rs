@@ -216,6 +216,8 @@ pub struct Across {
     pub other: IpAddr,
     /// What is sent first.
     pub token: Token,
+    /// How long that is, in bytes, where it is tried what gets there whole.
+    pub probe_bytes: Option<usize>,
 }
 
 /// A sender's datagrams, and where they end.

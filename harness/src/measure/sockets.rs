@@ -13,9 +13,10 @@ use super::bind::{self, Ports};
 use super::ends::{Buffers, Ends};
 use super::site::{Across, Flow};
 use super::taps::Taps;
+use super::token::LENGTH;
 use crate::data::{Case, Sharing, Spread};
 use crate::engines::{Engines, Entry};
-use crate::sys::reuseport_bpf;
+use crate::sys::{path_mtu, reuseport_bpf};
 
 /// How long one look for a probe may take, in milliseconds: between two, the script looks for Ctrl-C.
 const LOOK_MS: u16 = 100;
@@ -34,6 +35,17 @@ pub(super) struct Sockets {
 }
 
 impl Sockets {
+    /// What a probe holds.
+    fn question(&self) -> Vec<u8> {
+        let Some(across) = &self.across else {
+            return vec![0];
+        };
+        let mut question = across.token.question.to_vec();
+        let length = across.probe_bytes.unwrap_or(question.len());
+        question.resize(length.max(question.len()), 0);
+        question
+    }
+
     /// # Errors
     /// When this host has no address for them.
     pub(super) fn of(case: Case, across: Option<Across>) -> anyhow::Result<Self> {
@@ -86,6 +98,9 @@ impl Ends for Sockets {
         }
         let socket = bind::sender(&self.case, peer, &mut self.ports)
             .with_context(|| format!("cannot make a sender socket towards {peer}"))?;
+        if self.across.is_some_and(|it| it.probe_bytes.is_some()) {
+            path_mtu::keep_whole(&socket, peer.is_ipv4()).context("cannot set IP_MTU_DISCOVER")?;
+        }
         let source = socket
             .local_addr()
             .context("a bound socket has an address")?;
@@ -97,10 +112,8 @@ impl Ends for Sockets {
         let sender = self.senders.get(&source);
         let (socket, peer) =
             sender.with_context(|| format!("no sender has the address {source}"))?;
-        let question: &[u8] = match &self.across {
-            Some(across) => &across.token.question,
-            None => &[0],
-        };
+        let question = self.question();
+        let question = &question[..];
         let sent = if socket.peer_addr().is_ok() {
             socket.send(question)
         } else {
@@ -112,14 +125,15 @@ impl Ends for Sockets {
     fn arrived(&self, source: SocketAddr) -> anyhow::Result<Option<usize>> {
         for receiver in readable(&self.receivers)? {
             let socket = &self.receivers[receiver];
-            let mut held = [0; 17];
+            let question = self.question();
+            let mut held = vec![0; question.len() + 1];
             let (length, from) = socket.recv_from(&mut held)?;
             if from != source {
                 continue;
             }
             match &self.across {
                 None => return Ok(Some(receiver)),
-                Some(across) if held[..length] == across.token.question => {
+                Some(across) if held[..length] == question => {
                     // Another probe follows if it gets lost.
                     let _ = socket.send_to(&across.token.answer, from);
                     return Ok(Some(receiver));
@@ -138,7 +152,7 @@ impl Ends for Sockets {
         if readable([socket])?.is_empty() {
             return Ok(false);
         }
-        let mut held = [0; 17];
+        let mut held = [0; LENGTH + 1];
         // A refusal of an earlier datagram comes here, too.
         let Ok((length, from)) = socket.recv_from(&mut held) else {
             return Ok(false);
@@ -226,6 +240,7 @@ mod tests {
             own: LOOPBACK,
             other: LOOPBACK,
             token: Token::random().expect("the kernel has random numbers"),
+            probe_bytes: None,
         };
         let half = || Sockets::of(case, Some(across)).expect("loopback is there");
         let (mut senders, mut receivers) = (half(), half());

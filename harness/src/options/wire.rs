@@ -191,6 +191,7 @@ fn link(there: &OfInterface, facts: &Facts) -> Result<WireLink, String> {
             address,
             interface: known(&there.interface).cloned().unwrap_or_default(),
         },
+        longest_payload: None,
     })
 }
 

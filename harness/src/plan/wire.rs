@@ -28,6 +28,8 @@ pub struct WireLink {
     pub here: LinkEnd,
     /// That of the other one.
     pub there: LinkEnd,
+    /// The longest payload that came through whole before the start, in bytes. `None`: it was not tried.
+    pub longest_payload: Option<u32>,
 }
 
 /// One of them.
@@ -100,9 +102,13 @@ impl Wire {
 }
 
 impl WireLink {
-    /// The longest payload that is not cut in pieces on the way, as far as the two interfaces know. `None`: they do not
-    /// say.
+    /// The longest payload that is not cut in pieces on the way, as far as is known.
     pub fn most_payload(&self) -> Option<u32> {
+        self.longest_payload.or_else(|| self.most_of_interfaces())
+    }
+
+    /// As far as the two interfaces know. `None`: they do not say.
+    pub fn most_of_interfaces(&self) -> Option<u32> {
         let headers = match self.there.address {
             IpAddr::V4(_) => 20 + 8,
             IpAddr::V6(_) => 40 + 8,
@@ -112,7 +118,8 @@ impl WireLink {
         mtu.checked_sub(headers)
     }
 
-    fn ip(&self) -> Ip {
+    /// The version of IP that it has.
+    pub fn ip(&self) -> Ip {
         match self.there.address {
             IpAddr::V4(_) => Ip::V4,
             IpAddr::V6(_) => Ip::V6,

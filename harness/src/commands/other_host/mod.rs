@@ -10,7 +10,10 @@ use super::say;
 use crate::channel::{self, Key};
 use crate::cli::{LinkArgs, ParameterArgs, WireArgs};
 use crate::measure::far::Far;
+use crate::measure::path_mtu;
 use crate::options::wire::Peer;
+use crate::plan::WireLink;
+use crate::sys::interrupt::Interrupt;
 
 /// An agent there, and what is known of the host.
 pub(super) struct OtherHost {
@@ -27,6 +30,7 @@ impl OtherHost {
         args: &WireArgs,
         given: &ParameterArgs,
         is_quiet: bool,
+        interrupt: &Interrupt,
     ) -> anyhow::Result<Self> {
         let link = &args.link;
         let (to, far) = match (&args.to, link.agent_at, &link.key) {
@@ -44,7 +48,11 @@ impl OtherHost {
         };
         let far = far.with_context(|| format!("cannot measure with {to}"))?;
         let reached = link.agent_at.map(|address| address.ip());
-        let peer = Peer::new(&to, far.facts().clone(), reached, given)?;
+        let mut far = far;
+        let mut peer = Peer::new(&to, far.facts().clone(), reached, given)?;
+        for link in &mut peer.wire.links {
+            try_path(link, &mut far, interrupt)?;
+        }
         let machine = peer.detected.machine(&peer.wire.host);
         let because = &peer.detected.because;
         if is_quiet {
@@ -65,6 +73,22 @@ impl OtherHost {
         }
         Ok(Self { far, peer })
     }
+}
+
+/// Finds out what comes through whole, and says so if that is less than the interfaces take.
+fn try_path(link: &mut WireLink, far: &mut Far, interrupt: &Interrupt) -> anyhow::Result<()> {
+    link.longest_payload = path_mtu::longest_payload(link, far, interrupt)?;
+    let (there, most) = (link.there.address, link.most_of_interfaces());
+    match (link.longest_payload, most) {
+        (Some(longest), Some(most)) if longest < most => say(&format!(
+            "warning: datagrams of more than {longest} B do not get to {there} whole, although the interfaces take {most} B"
+        )),
+        (None, Some(_)) => say(&format!(
+            "warning: no datagram gets to {there}: check for a firewall at either end (nft list ruleset)"
+        )),
+        _ => {}
+    }
+    Ok(())
 }
 
 fn agent_by_ssh(link: &LinkArgs, to: &str) -> anyhow::Result<Command> {

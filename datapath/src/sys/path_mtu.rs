@@ -1,0 +1,56 @@
+//! Datagrams that may not be cut on their way.
+
+use std::io;
+use std::os::fd::AsRawFd;
+
+use libc::c_int;
+
+/// Has each datagram of a socket leave whole or not at all, whatever the kernel believes of the path: it is refused
+/// (`EMSGSIZE`) only where it is longer than the interface takes (`IP_PMTUDISC_PROBE`, ip(7)).
+///
+/// # Errors
+/// The error of the system call.
+pub fn keep_whole(socket: &impl AsRawFd, is_ipv4: bool) -> io::Result<()> {
+    let (level, option, value) = if is_ipv4 {
+        (
+            libc::IPPROTO_IP,
+            libc::IP_MTU_DISCOVER,
+            libc::IP_PMTUDISC_PROBE,
+        )
+    } else {
+        (
+            libc::IPPROTO_IPV6,
+            libc::IPV6_MTU_DISCOVER,
+            libc::IPV6_PMTUDISC_PROBE,
+        )
+    };
+    let length = size_of::<c_int>();
+    let length = libc::socklen_t::try_from(length).map_err(io::Error::other)?;
+    let value: *const c_int = &raw const value;
+    #[expect(unsafe_code, reason = "no wrapper has this option")]
+    // SAFETY: the option takes an int, to which the pointer leads (ip(7), ipv6(7)).
+    let set = unsafe { libc::setsockopt(socket.as_raw_fd(), level, option, value.cast(), length) };
+    if set == 0 {
+        Ok(())
+    } else {
+        Err(io::Error::last_os_error())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::UdpSocket;
+
+    use super::*;
+
+    #[test]
+    fn what_does_not_fit_is_refused() {
+        let socket = UdpSocket::bind("127.0.0.1:0").expect("loopback is there");
+        keep_whole(&socket, true).expect("every kernel has it");
+        let to = socket.local_addr().expect("bound");
+        assert!(socket.send_to(&[0; 1000], to).is_ok());
+        if let Ok(socket) = UdpSocket::bind("[::1]:0") {
+            keep_whole(&socket, false).expect("every kernel has it");
+        }
+    }
+}
