@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::fmt;
 
+use crate::data::Workload;
 use crate::row::{Row, Status};
 use crate::stats;
 
@@ -82,13 +83,15 @@ fn grade(cases: &[&Row], half_width_pct: Option<f64>) -> Grade {
 
 /// Half of the interval of a case's rate, in percent of the rate; of its round trips, where the rate was given.
 fn half_width_pct(row: &Row) -> Option<f64> {
-    let (middle, low, high) = match row.rate_asked_rps {
-        None => (
+    let has_rate = row.rate_asked_rps.is_some();
+    let (middle, low, high) = if has_rate && row.workload == Workload::Ask {
+        (row.rtt_p50_us, row.rtt_p50_us_low, row.rtt_p50_us_high)
+    } else {
+        (
             row.received_pps,
             row.received_pps_low,
             row.received_pps_high,
-        ),
-        Some(_) => (row.rtt_p50_us, row.rtt_p50_us_low, row.rtt_p50_us_high),
+        )
     };
     let middle = middle.filter(|&middle| middle > 0.0)?;
     Some(50.0 * (high? - low?) / middle)
@@ -280,6 +283,7 @@ mod tests {
     #[test]
     fn where_the_rate_was_given_round_trips_decide() {
         let asked = Row {
+            workload: Workload::Ask,
             rate_asked_rps: Some(1000.try_into().expect("in range")),
             rtt_p50_us: Some(50.0),
             rtt_p50_us_low: Some(40.0),

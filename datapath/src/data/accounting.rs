@@ -39,7 +39,7 @@ pub struct Books {
 
 /// Datagrams that the kernel cuts from, and joins into, one piece at most: UDP_MAX_SEGMENTS since Linux 6.9
 /// (include/linux/udp.h), half of it before.
-pub(super) const MOST_IN_A_PIECE: u64 = 128;
+pub const MOST_IN_A_PIECE: u64 = 128;
 
 /// Running counts over all lanes and sockets of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

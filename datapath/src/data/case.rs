@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::parameters::{parameters, value};
 use super::{
-    Address, Buffer, Connection, Direction, Duplex, EngineName, Flows, Ip, Outstanding, Sharing,
-    Traits, Transport, Workload,
+    Address, Buffer, Connection, Direction, Duplex, EngineName, Flows, Ip, Outstanding, Rate,
+    Sharing, Traits, Transport, Workload,
 };
 
 macro_rules! define {
@@ -81,7 +81,10 @@ impl BlockKey {
     /// Without what means nothing to its workload.
     pub fn pruned(self) -> Self {
         let asks = self.workload == Some(Workload::Ask);
-        let rate = self.rate.filter(|_| asks);
+        // Both directions at once are held against one, each as fast as it goes.
+        let rate = self
+            .rate
+            .filter(|_| self.workload != Some(Workload::Duplex));
         let closed = asks && rate.is_none();
         let is_unix = self.transport.is_some_and(Transport::is_unix);
         Self {
@@ -238,6 +241,23 @@ impl Case {
         self.asks() && self.rate.is_some()
     }
 
+    /// Whether senders flood at a rate.
+    pub fn is_paced(&self) -> bool {
+        !self.asks() && self.rate.is_some()
+    }
+
+    /// The mean time between two datagrams of each thread that sends, in nanoseconds, if they go at a rate.
+    pub fn gap_ns(&self) -> Option<f64> {
+        let senders = self.threads.senders() as f64;
+        Some(1e9 * senders / self.rate?.per_second(self.payload))
+    }
+
+    /// The rate that was asked for, as the nearest whole number of datagrams or requests per second.
+    pub fn rate_in_datagrams(&self) -> Option<Rate> {
+        let rate = self.rate?.per_second(self.payload);
+        Some(Rate::nearest(rate))
+    }
+
     /// Requests that each client of a closed loop has outstanding at a time.
     pub fn outstanding_requests(&self) -> usize {
         self.outstanding.unwrap_or(Outstanding::DEFAULT).count()
@@ -261,6 +281,8 @@ pub(super) mod tests {
         let closed = "std:std/2t/300B/connected/v4/ask/outstanding8/poisson";
         assert_eq!(unusual(closed), ["ask", "outstanding8"]);
         let flood = "std:std/2t/300B/connected/v4/outstanding8/rate100/poisson/service-1us";
-        assert_eq!(unusual(flood), Vec::<String>::new());
+        assert_eq!(unusual(flood), ["rate100", "poisson"]);
+        let duplex = "std:std/2t/300B/connected/v4/duplex/rate100/poisson";
+        assert_eq!(unusual(duplex), ["duplex"]);
     }
 }

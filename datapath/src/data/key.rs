@@ -227,6 +227,8 @@ mod tests {
             "gso:mmsg/4t/0B/unconnected/v6/batch32/workers2/rcvbuf106496/sndbuf4096/bpf",
             "mmsg:mmsg/2t/1B/connected/v4/batch32/spin/tos-ef",
             "std:std/4t/1B/connected/v4/separate",
+            "std:std/2t/300B/connected/v4/rate20000/poisson",
+            "std:std/2t/300B/connected/v4/rate1500kbit",
         ] {
             assert_eq!(Case::of_key(key).expect(key).key(), key);
         }
@@ -238,6 +240,7 @@ mod tests {
             "std:std/2t/300B/connected/v4/rcvbuf4194304",
             "std:std/2t/300B/v4/connected",
             "std:std/0t/300B/connected/v4",
+            "std:std/2t/300B/connected/v4/rate1000Mbit",
         ] {
             assert_eq!(Case::of_key(key), None, "{key}");
         }

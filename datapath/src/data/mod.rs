@@ -9,29 +9,32 @@ mod engine;
 mod histogram;
 mod key;
 mod known;
+mod pacing;
 pub mod parameters;
 mod path;
 mod places;
+mod rate;
 mod round_trips;
 mod sample;
 mod socket_options;
 mod verified;
 mod workload;
 
-pub use self::accounting::{Books, Counts, WindowBooks};
+pub use self::accounting::{Books, Counts, MOST_IN_A_PIECE, WindowBooks};
 pub use self::address::Address;
 pub use self::axes::*;
 pub use self::case::{BlockKey, Case};
 pub use self::engine::{EngineName, Group, Pair, Traits};
 pub use self::histogram::{BUCKETS, Histogram, bucket_of};
 pub use self::key::Unusual;
+pub use self::pacing::Pacing;
 pub use self::path::Path;
 pub use self::places::Places;
+pub use self::rate::{AskedRate, BitRate, Rate};
 pub use self::round_trips::RoundTrips;
 pub use self::sample::{LaneSample, Sample, Side};
 pub use self::socket_options::*;
 pub use self::verified::{LEAST_BYTES, Verified, refusal};
 pub use self::workload::{
-    Arrivals, Duplex, Flows, LEAST_REQUEST_BYTES, Outstanding, Rate, ServerModel, ServiceTime,
-    Workload,
+    Arrivals, Duplex, Flows, LEAST_REQUEST_BYTES, Outstanding, ServerModel, ServiceTime, Workload,
 };

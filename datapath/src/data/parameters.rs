@@ -100,9 +100,10 @@ macro_rules! parameters {
                     default |_board, _extent| vec![], applies |value| value != $crate::data::Outstanding::DEFAULT
                 }
 
-                /// For --workload ask: requests per second of all clients together (20k, 1.5M), sent whether or not
-                /// answers come; round trips then count from when a request was due [default: none]
-                rate: some $crate::data::Rate {
+                /// Datagrams, or with --workload ask requests, per second of all threads that send together (20k, 1.5M); or
+                /// bits of payload per second (100Mbit, 1Gbit). Requests go whether or not answers come, and round trips
+                /// then count from when one was due [default: none, as fast as they can]
+                rate: some $crate::data::AskedRate {
                     flag "--rate", key "rate{}", usual [],
                     default |_board, _extent| vec![], applies |_| true
                 }

@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::{Books, Path, RoundTrips, Verified, WindowBooks};
+use crate::data::{Books, Pacing, Path, RoundTrips, Verified, WindowBooks};
 use crate::sys::cpu_speed::CpuSpeed;
 use crate::sys::idle::IdleTimes;
 use crate::sys::run_queue::CpuTaken;
@@ -54,6 +54,10 @@ pub struct Sample {
     /// that do not say.
     #[serde(default)]
     pub round_trips: Option<RoundTrips>,
+    /// How the senders kept to their rate while it was open. `None`: they send as fast as they can, or requests, as in
+    /// logs that do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pacing: Option<Pacing>,
     /// What came over each flow while it was open: datagrams, or answers. Empty where each thread has one, as in logs
     /// that do not say.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -72,74 +72,11 @@ impl Flows {
     }
 }
 
-/// Requests per second, of all clients together: 1 to [`Rate::MAX`]. Typed as a number, or in thousands or millions:
-/// `20k`, `1.5M`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(try_from = "u32", into = "u32")]
-pub struct Rate(u32);
-
-impl Rate {
-    /// More than any kernel answers.
-    pub const MAX: u32 = 100_000_000;
-
-    /// How many.
-    pub fn per_second(self) -> f64 {
-        f64::from(self.0)
-    }
-
-    fn fix() -> String {
-        format!(
-            "use a number of requests per second from 1 to {}, such as 20000 or 20k",
-            Self::MAX
-        )
-    }
-}
-
-impl TryFrom<u32> for Rate {
-    type Error = String;
-
-    fn try_from(number: u32) -> Result<Self, String> {
-        let is_valid = (1..=Self::MAX).contains(&number);
-        is_valid.then_some(Self(number)).ok_or_else(Self::fix)
-    }
-}
-
-impl From<Rate> for u32 {
-    fn from(rate: Rate) -> Self {
-        rate.0
-    }
-}
-
-impl FromStr for Rate {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (number, zeros) = match text.split_at_checked(text.len().saturating_sub(1)) {
-            Some((number, "k")) => (number, 3),
-            Some((number, "M")) => (number, 6),
-            _ => (text, 0),
-        };
-        let (whole, decimals) = number.split_once('.').unwrap_or((number, ""));
-        let is_number = !whole.is_empty() && !number.ends_with('.') && decimals.len() <= zeros;
-        // As many decimals as the suffix has zeros: 1.5k is 1500.
-        let digits = format!("{whole}{decimals:0<zeros$}");
-        let is_number = is_number && digits.bytes().all(|byte| byte.is_ascii_digit());
-        let rate = digits.parse::<u32>().ok().filter(|_| is_number);
-        Self::try_from(rate.ok_or_else(Self::fix)?)
-    }
-}
-
-impl fmt::Display for Rate {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.0, f)
-    }
-}
-
 choice! {
-    /// How requests that are sent at a rate are spread over time.
+    /// How requests, or datagrams, that are sent at a rate are spread over time.
     #[derive(Default)]
     Arrivals {
-        /// Each client sends one after the other at equal distances.
+        /// Each thread sends one after the other at equal distances.
         #[default]
         Even,
         /// At random: distances are exponentially distributed.
@@ -228,27 +165,6 @@ stored_as_text!(ServiceTime);
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn rates_are_understood_as_people_type_them() {
-        for (text, rate) in [
-            ("1", 1),
-            ("20k", 20_000),
-            ("1.5M", 1_500_000),
-            ("16.1k", 16_100),
-            ("1.001k", 1001),
-            ("8.2M", 8_200_000),
-            ("100000000", 100_000_000),
-        ] {
-            assert_eq!(text.parse(), Ok(Rate(rate)), "{text}");
-        }
-        for text in [
-            "", "0", "k", "-1", "1e3", "1.0001k", "0.5", "1.", ".5k", "1.5", "1..5k", "+1", "101M",
-            "20K", "inf", "\u{e9}",
-        ] {
-            text.parse::<Rate>().expect_err(text);
-        }
-    }
 
     #[test]
     fn service_times_are_understood_and_written_as_people_type_them() {

@@ -9,10 +9,11 @@ use std::sync::Arc;
 
 use super::program::{Incoming, Outgoing, Program};
 use super::requests;
+use super::rotation::Rotation;
 use super::{open, run_erased};
 use crate::data::Connection;
 use crate::engine::payload::{Check, Fill, Origin};
-use crate::engine::verify::{SequenceTracker, SequenceWriter};
+use crate::engine::verify::SequenceTracker;
 use crate::engine::{
     Addressing, Burst, Connected, Engine, FlowMeter, Loop, ManyLinks, Port, PortOptions, Remark,
     Unconnected,
@@ -56,9 +57,9 @@ fn over_one_port<E: Engine, A: Addressing>(
     };
     match program {
         Program::Flood(Outgoing { options, writers }) => {
-            let mut stamps = Stamps::of(&options, writers);
+            let mut rotation = Rotation::of(options.links.len(), writers);
             run(options, &mut |port| {
-                run_erased(engine, send(port, &mut stamps, lane))
+                run_erased(engine, send(port, &mut rotation, lane))
             })
         }
         Program::Sink(incoming) => {
@@ -67,7 +68,7 @@ fn over_one_port<E: Engine, A: Addressing>(
                 run_erased(engine, receive(port, &mut check, lane))
             })
         }
-        Program::Requests(options, mut roles) => {
+        Program::Roles(options, mut roles) => {
             let role = roles.first_mut().ok_or(io::ErrorKind::InvalidInput)?;
             role.begin(engine, options.payload_bytes, lane)?;
             run(options, &mut |port| {
@@ -85,10 +86,10 @@ fn over_a_port_each<E: Engine, A: Addressing>(
 ) -> io::Result<Remark> {
     match program {
         Program::Flood(Outgoing { options, writers }) => {
-            let mut stamps = Stamps::of(&options, writers);
+            let mut rotation = Rotation::of(options.links.len(), writers);
             let mut ports = Ports::<E::Port<A>>::open::<E, A>(engine, options)?;
             lane.wait_at_start()?;
-            run_erased(engine, send(&mut ports, &mut stamps, lane))
+            run_erased(engine, send(&mut ports, &mut rotation, lane))
         }
         Program::Sink(incoming) => {
             let check = |n| Counted::of(&incoming, n);
@@ -105,7 +106,7 @@ fn over_a_port_each<E: Engine, A: Addressing>(
                 });
             engine.run_all(loops.collect())
         }
-        Program::Requests(options, mut roles) => {
+        Program::Roles(options, mut roles) => {
             for role in &mut roles {
                 role.begin(engine, options.payload_bytes, lane)?;
             }
@@ -128,18 +129,18 @@ fn over_a_port_each<E: Engine, A: Addressing>(
 }
 
 /// Sends a burst over each link in turn until the stop.
-async fn send(port: &mut impl Port, stamps: &mut Stamps, lane: &LaneContext) -> io::Result<()> {
+async fn send(port: &mut impl Port, rotation: &mut Rotation, lane: &LaneContext) -> io::Result<()> {
     while !lane.sending_stopped() {
-        match port.transmit(stamps.link, &*stamps).await {
+        match port.transmit(rotation.link(), &*rotation).await {
             Ok(burst) => {
-                stamps.sent(burst.packets);
+                rotation.sent(burst.packets);
                 #[cfg(feature = "calibration")]
                 lane.delay(burst);
                 lane.meter.sent.add(burst);
             }
             Err(error) => lane.tolerate_send(error, port.packets_per_failure())?,
         }
-        stamps.link = (stamps.link + 1) % stamps.links;
+        rotation.turn();
     }
     lane.done_sending();
     Ok(())
@@ -154,39 +155,6 @@ async fn receive(port: &mut impl Port, check: &mut Counted, lane: &LaneContext) 
         }
     }
     Ok(())
-}
-
-/// Whose turn it is to be sent over, and what its datagrams hold.
-struct Stamps {
-    links: usize,
-    link: usize,
-    /// One for each link, or none.
-    writers: Vec<SequenceWriter>,
-}
-
-impl Stamps {
-    fn of(options: &PortOptions, writers: Vec<SequenceWriter>) -> Self {
-        Self {
-            links: options.links.len(),
-            // Anywhere: a window may be over before it has been round.
-            link: fastrand::usize(..options.links.len()),
-            writers,
-        }
-    }
-}
-
-impl Fill for Stamps {
-    fn fill(&self, memory: &mut [u8]) {
-        if let Some(writer) = self.writers.get(self.link) {
-            writer.fill(memory);
-        }
-    }
-
-    fn sent(&mut self, packets: u64) {
-        if let Some(writer) = self.writers.get_mut(self.link) {
-            writer.sent(packets);
-        }
-    }
 }
 
 /// Counts what comes over each link, and enters it in the tracker while the engine is verified.

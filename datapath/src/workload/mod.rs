@@ -2,7 +2,8 @@
 //!
 //! A workload is what its threads do: a [`Program`] each. With flood, senders [`Program::Flood`] and receivers
 //! [`Program::Sink`]; the only thread of a case takes [`Program::Turns`]. What is received is the result. With ask,
-//! clients and servers have a [`Role`] each; the answers are the result, and how soon they came.
+//! clients and servers have a [`Role`] each; the answers are the result, and how soon they came. A sender that floods
+//! at a rate has one, too.
 //! These loops are what is timed: each is readable at a glance, and nothing else runs in a lane between
 //! the start and the stop.
 
@@ -19,9 +20,12 @@ pub mod lane;
 mod numbering;
 mod own_time;
 mod paced;
+mod paced_flood;
 mod program;
 mod requests;
+mod rotation;
 mod round_trips;
+mod schedule;
 mod server;
 mod start_barrier;
 pub(crate) mod turns;
@@ -38,9 +42,12 @@ pub use self::in_flight::InFlight;
 pub use self::numbering::Numbering;
 pub use self::own_time::own_round_trip_ns;
 pub use self::paced::{Collector, Pacer};
+pub use self::paced_flood::{PaceMeter, PacedFlood};
 pub use self::program::{Incoming, Outgoing, Program};
 pub use self::requests::Role;
+pub use self::rotation::Rotation;
 pub use self::round_trips::{RoundTripMeter, TIMEOUT_NS};
+pub use self::schedule::Schedule;
 pub use self::server::Server;
 pub use self::start_barrier::CALLED_OFF;
 use crate::data::Connection;
@@ -116,7 +123,7 @@ fn work<E: Engine, A: Addressing>(program: Program, lane: &LaneContext) -> io::R
             }
             Ok(sender.remark())
         }
-        Program::Requests(options, roles) => ask_or_answer::<E, A>(&engine, options, roles, lane),
+        Program::Roles(options, roles) => take_role::<E, A>(&engine, options, roles, lane),
     }
 }
 
@@ -125,11 +132,11 @@ fn only<T>(mut of_links: Vec<T>) -> Option<T> {
     of_links.pop()
 }
 
-/// Apart from the loops of a flood, whose ports it would keep in memory; what happens on the way of a request takes
-/// far longer than what drives its loop.
+/// Apart from the loops of a flood, whose ports it would keep in memory; what happens on the way of a request, and
+/// until a datagram is due, takes far longer than what drives its loop.
 #[cold]
 #[inline(never)]
-fn ask_or_answer<E: Engine, A: Addressing>(
+fn take_role<E: Engine, A: Addressing>(
     engine: &E,
     options: PortOptions,
     roles: Vec<Role>,

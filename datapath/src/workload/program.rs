@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::paced_flood::PaceMeter;
 use super::requests::Role;
 use super::round_trips::RoundTripMeter;
 use crate::data::{Connection, Side};
@@ -17,8 +18,8 @@ pub enum Program {
     Sink(Incoming),
     /// Sends a burst and receives it, in turn.
     Turns(Outgoing, Incoming),
-    /// Asks, or answers: one role over all links, or one for each.
-    Requests(PortOptions, Vec<Role>),
+    /// Asks, answers, or floods at a rate: one role over all links, or one for each.
+    Roles(PortOptions, Vec<Role>),
 }
 
 /// A port that sends.
@@ -45,7 +46,15 @@ impl Program {
     /// Where the round trips of a client are counted.
     pub fn round_trips(&self) -> Option<Arc<RoundTripMeter>> {
         match self {
-            Self::Requests(_, roles) => roles.first()?.round_trips(),
+            Self::Roles(_, roles) => roles.first()?.round_trips(),
+            _ => None,
+        }
+    }
+
+    /// Where a flood at a rate counts how it keeps to it.
+    pub fn pace(&self) -> Option<Arc<PaceMeter>> {
+        match self {
+            Self::Roles(_, roles) => roles.first()?.pace(),
             _ => None,
         }
     }
@@ -54,7 +63,7 @@ impl Program {
     pub fn flow_counts(&self) -> Option<FlowCounts> {
         match self {
             Self::Sink(incoming) => incoming.flows.clone(),
-            Self::Requests(_, roles) => roles.first()?.flow_counts(),
+            Self::Roles(_, roles) => roles.first()?.flow_counts(),
             Self::Flood(_) | Self::Turns(..) => None,
         }
     }
@@ -62,7 +71,7 @@ impl Program {
     /// Whether its sockets are connected, if that is not as in all of the case.
     pub(super) fn connection(&self) -> Option<Connection> {
         match self {
-            Self::Requests(_, roles) => match roles.first()? {
+            Self::Roles(_, roles) => match roles.first()? {
                 Role::Server(_, connection) => Some(*connection),
                 _ => None,
             },
@@ -74,7 +83,7 @@ impl Program {
     pub fn is_of_senders(&self) -> bool {
         match self {
             Self::Flood(_) | Self::Turns(..) => true,
-            Self::Requests(..) => self.side() != Side::Server,
+            Self::Roles(..) => self.side() != Side::Server,
             Self::Sink(_) => false,
         }
     }
@@ -85,7 +94,7 @@ impl Program {
             Self::Flood(_) => Side::Sender,
             Self::Sink(_) => Side::Receiver,
             Self::Turns(..) => Side::Alone,
-            Self::Requests(_, roles) => roles.first().map_or(Side::Server, Role::side),
+            Self::Roles(_, roles) => roles.first().map_or(Side::Server, Role::side),
         }
     }
 }

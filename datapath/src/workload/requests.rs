@@ -1,4 +1,4 @@
-//! Requests and answers: one loop for whoever sends and receives them.
+//! Requests and answers: one loop for whoever sends and receives them, and for whoever floods at a rate.
 //!
 //! What a thread does next is decided by its [`Role`], and not by the type of the loop, which so is compiled once for
 //! each engine: what happens on the way of a request takes far longer than to decide.
@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use super::client::Client;
 use super::paced::{Collector, Pacer};
+use super::paced_flood::{PaceMeter, PacedFlood};
 use super::round_trips::RoundTripMeter;
 use super::server::Server;
 use crate::data::{Connection, Side};
@@ -26,6 +27,8 @@ pub enum Role {
     Pacer(Pacer),
     /// Times the answers to those: the other one.
     Collector(Collector),
+    /// Sends datagrams when they are due.
+    Flood(PacedFlood),
     /// Answers them, over a socket that need not be connected where the clients' are.
     Server(Server, Connection),
 }
@@ -46,8 +49,10 @@ pub(crate) async fn drive(
 ) -> io::Result<()> {
     let (mut sent, mut received) = (Tally::default(), Tally::default());
     clock::minimise_timer_slack();
-    if let Role::Pacer(pacer) = role {
-        pacer.begin();
+    match role {
+        Role::Pacer(pacer) => pacer.begin(),
+        Role::Flood(flood) => flood.begin(),
+        _ => {}
     }
     loop {
         match role.turn(lane) {
@@ -57,8 +62,9 @@ pub(crate) async fn drive(
                     lane.count(&lane.meter.sent, &mut sent, burst);
                 }
                 Err(error) => {
-                    role.not_sent(&error);
-                    lane.tolerate_send(error, 1)?;
+                    let packets = port.packets_per_failure();
+                    role.not_sent(&error, packets);
+                    lane.tolerate_send(error, packets)?;
                 }
             },
             Turn::Receive => match port.receive(role).await {
@@ -89,7 +95,7 @@ impl Role {
     pub(super) fn side(&self) -> Side {
         match self {
             Self::Client(_) => Side::Client,
-            Self::Pacer(_) => Side::Sender,
+            Self::Pacer(_) | Self::Flood(_) => Side::Sender,
             Self::Collector(_) => Side::Receiver,
             Self::Server(..) => Side::Server,
         }
@@ -100,7 +106,15 @@ impl Role {
         match self {
             Self::Client(client) => Some(client.meter()),
             Self::Collector(collector) => Some(collector.meter()),
-            Self::Pacer(_) | Self::Server(..) => None,
+            Self::Pacer(_) | Self::Flood(_) | Self::Server(..) => None,
+        }
+    }
+
+    /// Where a flood at a rate counts how it keeps to it.
+    pub(super) fn pace(&self) -> Option<Arc<PaceMeter>> {
+        match self {
+            Self::Flood(flood) => Some(flood.meter()),
+            _ => None,
         }
     }
 
@@ -109,18 +123,30 @@ impl Role {
         match self {
             Self::Client(client) => client.flows(),
             Self::Collector(collector) => collector.flows(),
-            Self::Pacer(_) | Self::Server(..) => None,
+            Self::Pacer(_) | Self::Flood(_) | Self::Server(..) => None,
         }
     }
 
     fn turn(&mut self, lane: &LaneContext) -> Turn {
         match self {
-            Self::Pacer(_) if lane.sending_stopped() => {
+            Self::Pacer(_) | Self::Flood(_) if lane.sending_stopped() => {
                 lane.done_sending();
                 Turn::End
             }
-            Self::Pacer(pacer) if pacer.is_due() => Turn::Send(pacer.link()),
-            Self::Pacer(_) => Turn::CheckStop,
+            Self::Pacer(pacer) => {
+                if pacer.is_due() {
+                    Turn::Send(pacer.link())
+                } else {
+                    Turn::CheckStop
+                }
+            }
+            Self::Flood(flood) => {
+                if flood.is_due() {
+                    Turn::Send(flood.link())
+                } else {
+                    Turn::CheckStop
+                }
+            }
             _ if lane.receiving_stopped() => Turn::End,
             Self::Client(client) => {
                 client.give_up(lane.overdue());
@@ -146,13 +172,14 @@ impl Role {
         }
     }
 
-    /// What became of an answer that the system refused: unless it may take it the next time, it is dropped.
-    fn not_sent(&mut self, error: &io::Error) {
+    /// What becomes of that many datagrams that the system refused. An answer is dropped, unless the system may take it
+    /// the next time.
+    fn not_sent(&mut self, error: &io::Error, packets: u64) {
         let again = [io::ErrorKind::Interrupted, io::ErrorKind::WouldBlock];
-        if let Self::Server(server, _) = self {
-            if !again.contains(&error.kind()) {
-                server.sent(1);
-            }
+        match self {
+            Self::Flood(flood) => flood.not_sent(error, packets),
+            Self::Server(server, _) if !again.contains(&error.kind()) => server.sent(1),
+            _ => {}
         }
     }
 }
@@ -163,6 +190,7 @@ impl Fill for Role {
             Self::Client(client) => client.fill(memory),
             Self::Pacer(pacer) => pacer.fill(memory),
             Self::Server(server, _) => server.fill(memory),
+            Self::Flood(flood) => flood.fill(memory),
             Self::Collector(_) => {}
         }
     }
@@ -172,6 +200,7 @@ impl Fill for Role {
             Self::Client(client) => client.sent(packets),
             Self::Pacer(pacer) => pacer.sent(packets),
             Self::Server(server, _) => server.sent(packets),
+            Self::Flood(flood) => flood.sent(packets),
             Self::Collector(_) => {}
         }
     }
@@ -192,7 +221,7 @@ impl Check for Role {
             Self::Client(client) => client.check(datagram, origin),
             Self::Collector(collector) => collector.check(datagram, origin),
             Self::Server(server, _) => server.check(datagram, origin),
-            Self::Pacer(_) => {}
+            Self::Pacer(_) | Self::Flood(_) => {}
         }
     }
 }

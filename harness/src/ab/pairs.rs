@@ -28,8 +28,8 @@ pub fn pairs<'a>(a: &'a Setup, b: &'a Setup) -> Result<Vec<Pair<'a>>, String> {
     let mut cases = a.plan.cases().chain(b.plan.cases());
     if let Some(rate) = cases.find_map(|planned| planned.case.rate) {
         return Err(format!(
-            "--rate {rate}: the speed of requests at a rate is what was asked for, and so the same on both sides: \
-             leave out --rate, or compare round trips of two runs"
+            "--rate {rate}: at a rate the speed is what was asked for, and so the same on both sides: leave out --rate, \
+             or compare round trips of two runs"
         ));
     }
     let pairs = a.plan.cases().zip(b.plan.cases());

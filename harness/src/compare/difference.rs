@@ -40,7 +40,7 @@ impl Difference {
     /// Why the two cannot be compared.
     pub(super) fn between(base: &Row, new: &Row, by: By) -> Result<Self, String> {
         if by == By::Speed && base.rate_asked_rps.is_some() {
-            let why = "requests at a given rate: their speed is what was asked for; use --by cpu";
+            let why = "at a given rate the speed is what was asked for; use --by cpu";
             return Err(why.to_owned());
         }
         let have_ratios = ratio(base, by).is_some() && ratio(new, by).is_some();

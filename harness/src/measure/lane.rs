@@ -11,8 +11,8 @@ use crate::engine::{FlowCounts, Meter, Remark, Tally};
 use crate::sys::cpu_speed::{self, CpuSpeed};
 use crate::sys::run_queue::RunQueueWait;
 use crate::sys::{clock, wakeup};
-use crate::workload::RoundTripMeter;
 use crate::workload::lane::{Control, LaneContext};
+use crate::workload::{PaceMeter, RoundTripMeter};
 
 /// So much CPU time empties any receive queue: 8 MiB of the smallest datagrams are 10,000, at 1 us each.
 const FAIR_CHANCE_NS: u64 = 50_000_000;
@@ -33,6 +33,8 @@ pub(super) struct Lane {
     pub(super) last_look: Option<Tally>,
     /// Of a client.
     pub(super) round_trips: Option<Arc<RoundTripMeter>>,
+    /// Of a sender that floods at a rate.
+    pub(super) pace_meter: Option<Arc<PaceMeter>>,
     /// Of what its flows are counted in, if there are many.
     pub(super) flow_counts: Option<FlowCounts>,
     pub(super) thread: Option<JoinHandle<io::Result<ThreadOutcome>>>,
@@ -54,6 +56,7 @@ impl Lane {
             remark,
             last_look: None,
             round_trips: None,
+            pace_meter: None,
             flow_counts: None,
             thread: None,
             wait: None,

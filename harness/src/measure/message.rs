@@ -17,7 +17,7 @@ use crate::VERSION;
 use crate::sys::host_id::HostId;
 
 /// Counts up with each change of the messages.
-pub const PROTOCOL: u32 = 7;
+pub const PROTOCOL: u32 = 8;
 
 /// No shell and no program for people prints a zero byte.
 pub const MAGIC: [u8; 9] = *b"\0udpbench";
@@ -302,7 +302,7 @@ mod tests {
             ..newer
         };
         let said = error(other.check());
-        assert!(said.starts_with("it is udpbench 9.9.9 (protocol 8), this is udpbench "));
+        assert!(said.starts_with("it is udpbench 9.9.9 (protocol 9), this is udpbench "));
         assert!(said.contains(VERSION) && said.contains("install the same version"));
     }
 

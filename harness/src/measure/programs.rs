@@ -14,7 +14,7 @@ use crate::data::{Batch, Case, Verified, Wait};
 use crate::engine::verify::SequenceTracker;
 use crate::engine::{Direction, FlowCounts, Link, PortOptions};
 use crate::engines::{Engines, Entry};
-use crate::workload::Program;
+use crate::workload::{Program, Schedule};
 
 /// What datagrams are entered in while an engine is verified.
 #[derive(Clone, Default)]
@@ -82,6 +82,12 @@ impl ProgramBuilder<'_> {
         } else {
             Ok(self.floods(receivers, senders))
         }
+    }
+
+    /// When each thread that sends at a rate is to send; `None`: as fast as it can.
+    fn schedule(&self) -> Option<Schedule> {
+        let arrivals = self.case.arrivals.unwrap_or_default();
+        Some(Schedule::new(self.case.gap_ns()?, arrivals))
     }
 
     /// The links of each receiver, from those of each receiving socket.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::{Counts, RoundTrips, Side, Verified};
+use crate::data::{Counts, Pacing, RoundTrips, Side, Verified};
 use crate::sys::clock::Switches;
 use crate::sys::cpu_speed::CpuSpeed;
 use crate::sys::idle::IdleTimes;
@@ -94,6 +94,8 @@ pub struct Finished {
     pub idle_times: IdleTimes,
     /// Of all clients. `None`: there are none.
     pub round_trips: Option<RoundTrips>,
+    /// Of all senders that flood at a rate. `None`: there are none.
+    pub pacing: Option<Pacing>,
     /// See [`Sample::flow_packets`](crate::data::Sample::flow_packets).
     pub flow_packets: Vec<u64>,
     /// What was found in the datagrams, where they were looked at.

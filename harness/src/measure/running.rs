@@ -13,12 +13,12 @@ use super::site::{Edge, Part};
 use super::snapshot::Snapshot;
 use super::taps::Taps;
 use super::threads::LaneThreads;
-use crate::data::{Counts, RoundTrips};
+use crate::data::{Counts, Pacing, RoundTrips};
 use crate::platform::placement::Placement;
 use crate::sys::idle::IdleTimes;
 use crate::sys::kernel::{self, Discards};
 use crate::sys::sensors::Watch;
-use crate::workload::RoundTripMeter;
+use crate::workload::{PaceMeter, RoundTripMeter};
 
 /// What was read first, before there was any socket.
 pub(super) struct Start<'a> {
@@ -108,6 +108,12 @@ impl<'a> Running<'a> {
                 Edge::Closing => meter.close_window(),
             }
         }
+        for meter in self.threads.pace_meters() {
+            match edge {
+                Edge::Opening => meter.open_window(),
+                Edge::Closing => meter.close_window(),
+            }
+        }
         Ok(snapshot.since(self.start.at, &self.start.discards))
     }
 
@@ -163,6 +169,7 @@ impl<'a> Running<'a> {
             sndbuf_bytes: self.buffers.sndbuf_bytes,
             climate: self.start.watch.climate(),
             round_trips: self.round_trips(),
+            pacing: self.pacing(),
             idle_times: self.idle_times,
             flow_packets: self.flow_packets,
             verified: trackers.verified(*part),
@@ -181,6 +188,15 @@ impl Running<'_> {
                 all.add(&one);
                 all
             })
+    }
+
+    /// That of all senders at a rate.
+    fn pacing(&self) -> Option<Pacing> {
+        let meters = self.threads.pace_meters();
+        meters.map(PaceMeter::pacing).reduce(|mut all, one| {
+            all.add(&one);
+            all
+        })
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use super::readings::{Finished, LaneEnd, LaneReading, Reading};
 use super::site::Edge;
 use crate::data::{
-    Books, Case, Counts, Direction, Group, LaneSample, Path, Sample, Side, Verified,
+    Books, Case, Counts, Direction, Group, LaneSample, Pacing, Path, Sample, Side, Verified,
 };
 use crate::engines::Engines;
 use crate::sys::clock::Switches;
@@ -79,6 +79,7 @@ pub(super) fn of(
             all
         }),
         round_trips: finished().find_map(|finished| finished.round_trips.clone()),
+        pacing: pacing(halves),
         flow_packets: finished()
             .map(|finished| finished.flow_packets.clone())
             .find(|packets| !packets.is_empty())
@@ -115,6 +116,17 @@ fn paths(case: &Case, (sender, receiver): Engines, halves: &[Half]) -> Vec<Path>
         paths.push(path(back, receivers, senders));
     }
     paths
+}
+
+/// That of all senders: where they flood both ways, they are at both sites.
+fn pacing(halves: &[Half]) -> Option<Pacing> {
+    let each = halves
+        .iter()
+        .filter_map(|half| half.finished.pacing.clone());
+    each.reduce(|mut all, one| {
+        all.add(&one);
+        all
+    })
 }
 
 /// The counts of all sites.

@@ -16,7 +16,7 @@ use crate::engines::{self, Engines};
 use crate::platform::placement::Placement;
 use crate::sys::wakeup;
 use crate::workload::lane::{Control, LaneContext};
-use crate::workload::{CALLED_OFF, Program, RoundTripMeter};
+use crate::workload::{CALLED_OFF, PaceMeter, Program, RoundTripMeter};
 
 /// The lanes of one run. Dropping it stops and joins them, whatever they are doing.
 pub(super) struct LaneThreads {
@@ -83,6 +83,7 @@ impl LaneThreads {
             _ => receiver,
         };
         let (round_trips, flow_counts) = (program.round_trips(), program.flow_counts());
+        let pace_meter = program.pace();
         let serves_from_one = side == Side::Server && case.serves_from_one_socket();
         let run = entry.lane_of(case, serves_from_one);
         let run = run.with_context(|| format!("{entry} does not go over {}", case.transport()))?;
@@ -114,6 +115,7 @@ impl LaneThreads {
             remark: None,
             last_look: None,
             round_trips,
+            pace_meter,
             flow_counts,
             thread: Some(thread),
             wait: None,
@@ -145,6 +147,13 @@ impl LaneThreads {
         self.lanes
             .iter()
             .filter_map(|lane| lane.round_trips.as_deref())
+    }
+
+    /// Where those that flood at a rate count how they keep to it.
+    pub(super) fn pace_meters(&self) -> impl Iterator<Item = &PaceMeter> {
+        self.lanes
+            .iter()
+            .filter_map(|lane| lane.pace_meter.as_deref())
     }
 
     /// What has come over each flow so far. Empty, where there is one for each thread.

@@ -41,8 +41,6 @@ fn of_workloads(given: &ParameterArgs) -> Result<(), UsageError> {
     let (ask, duplex) = (Workload::Ask, Workload::Duplex);
     let flags = [
         ("--outstanding", ask, text_of(given.outstanding.as_ref())),
-        ("--rate", ask, text_of(given.rate.as_ref())),
-        ("--arrivals", ask, text_of(given.arrivals.as_ref())),
         ("--service", ask, text_of(given.service.as_ref())),
         ("--server-model", ask, text_of(given.server_model.as_ref())),
         ("--duplex", duplex, text_of(given.duplex.as_ref())),
@@ -59,8 +57,14 @@ fn of_workloads(given: &ParameterArgs) -> Result<(), UsageError> {
             return Err(UsageError::flag(flag, &value, fix));
         }
     }
+    let is_duplex_only = |all: &Vec<Workload>| all.iter().all(|it| *it == duplex);
+    let has_rates = !given.workload.as_ref().is_some_and(is_duplex_only);
+    if let Some(value) = text_of(given.rate.as_ref()).filter(|_| !has_rates) {
+        let fix = "duplex asks how fast both directions go at once: leave it out, or add --workload flood or ask";
+        return Err(UsageError::flag("--rate", &value, fix));
+    }
     if let Some(value) = text_of(given.arrivals.as_ref()).filter(|_| given.rate.is_none()) {
-        let fix = "add --rate, the requests per second, or leave it out";
+        let fix = "add --rate, the datagrams or requests per second, or leave it out";
         return Err(UsageError::flag("--arrivals", &value, fix));
     }
     if let Some(value) = text_of(given.outstanding.as_ref()).filter(|_| given.rate.is_some()) {

@@ -75,7 +75,7 @@ impl Request {
             for load_pct in LOADS_PCT {
                 let (case, reached) = case;
                 let case = Case {
-                    rate: Some(rate(reached * load_pct / 100.0)),
+                    rate: Some(Rate::nearest(reached * load_pct / 100.0).into()),
                     arrivals: Some(arrivals).filter(|it| *it != Arrivals::default()),
                     ..*case
                 };
@@ -97,27 +97,5 @@ impl Request {
         self.plan
             .blocks
             .extend(self.judged(args, &added, peer).blocks);
-    }
-}
-
-fn rate(per_second: f64) -> Rate {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "saturates"
-    )]
-    let whole = per_second.round().clamp(1.0, f64::from(Rate::MAX)) as u32;
-    Rate::try_from(whole).expect("within its limits")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_rate_is_within_its_limits() {
-        for (per_second, expected) in [(0.0, 1), (1234.5, 1235), (1e12, Rate::MAX)] {
-            assert_eq!(u32::from(rate(per_second)), expected);
-        }
     }
 }

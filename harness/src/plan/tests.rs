@@ -265,3 +265,21 @@ fn flows_that_cannot_be_had_say_what_is_too_many_of_what() {
         |axes: &mut Axes| axes.engines = vec![(engines::reference(), engines::reference())];
     assert!(reason(2, single).starts_with("std serves one socket per thread"));
 }
+
+#[test]
+fn logs_have_numbers_of_datagrams_as_before_and_bits_as_text() {
+    for (text, stored) in [("20k", "20000"), ("100Mbit", "\"100Mbit\"")] {
+        let rate = text.parse::<crate::data::AskedRate>().expect(text);
+        assert_eq!(serde_json::to_string(&rate).expect("stored"), stored);
+        assert_eq!(
+            serde_json::from_str::<crate::data::AskedRate>(stored).expect(stored),
+            rate
+        );
+    }
+    for wrong in ["0", "-1", "\"fast\"", "1.5"] {
+        assert!(
+            serde_json::from_str::<crate::data::AskedRate>(wrong).is_err(),
+            "{wrong}"
+        );
+    }
+}

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::estimate::Reading;
 use super::measure::{Measure, Unit};
 use super::{Setting, SettingRanking, Standing};
-use crate::data::{Duplex, Traits};
+use crate::data::{Duplex, Traits, Workload};
 use crate::row::{Row, Status};
 
 /// The rows that take part.
@@ -91,7 +91,12 @@ fn obstacle(row: &Row) -> Option<String> {
         return Some(row.status.to_string());
     }
     if row.rate_asked_rps.is_some() {
-        return Some("requests at a given rate: look at rtt_p50_us and rtt_p99_us".to_owned());
+        let what = if row.workload == Workload::Ask {
+            "requests at a given rate: look at rtt_p50_us and rtt_p99_us"
+        } else {
+            "datagrams at a given rate: look at cpu_ns_per_packet and loss_pct"
+        };
+        return Some(what.to_owned());
     }
     if row.duplex == Some(Duplex::Half) {
         return Some("one direction, beside what goes both ways: look at ratio_to_half".to_owned());

@@ -9,7 +9,8 @@ pub(super) fn overload(case: &Case, samples: &[Sample]) -> Option<String> {
     let rate = case.rate.filter(|_| case.is_open_loop())?;
     let seconds: f64 = samples.iter().map(numbers::window_seconds).sum();
     let answered: u64 = samples.iter().map(numbers::received).sum();
-    let asked = rate.per_second() * seconds;
+    let per_second = rate.per_second(case.payload);
+    let asked = per_second * seconds;
     let by_chance = match case.arrivals.unwrap_or_default() {
         // What is under way at the edges of a window.
         Arrivals::Even => 2.0 * samples.len() as f64 * case.threads.senders() as f64 / asked,
@@ -19,7 +20,7 @@ pub(super) fn overload(case: &Case, samples: &[Sample]) -> Option<String> {
     let slack = by_chance.max(0.02);
     (asked > 0.0 && (answered as f64) < asked * (1.0 - slack)).then(|| {
         let answered = answered as f64 / seconds;
-        format!("above capacity: of {rate} requests per second {answered:.0} were answered, so no round trips")
+        format!("above capacity: of {per_second:.0} requests per second {answered:.0} were answered, so no round trips")
     })
 }
 

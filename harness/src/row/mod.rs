@@ -16,6 +16,7 @@ mod new;
 mod numbers;
 mod outcome;
 mod own;
+mod pacing;
 mod round_trips;
 mod rounding;
 mod shown;
@@ -97,6 +98,7 @@ pub struct Row {
     pub warmup_ms: f64,
     pub settles_ms: Option<f64>,
     pub sent_pps: Option<f64>,
+    pub late_packets: Option<u64>,
     pub rtt_p50_us: Option<f64>,
     pub rtt_p50_us_low: Option<f64>,
     pub rtt_p50_us_high: Option<f64>,

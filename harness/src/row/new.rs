@@ -5,7 +5,7 @@ use super::fairness::Fairness;
 use super::numbers::{self, Speeds, cpu_ns_per_packet, high, low, middle, received_pps};
 use super::round_trips::{self, Latencies};
 use super::rounding::{decimals, milliseconds};
-use super::{Environment, Row, RowInput, Status, climate, doubts, lost, own, verdict};
+use super::{Environment, Row, RowInput, Status, climate, doubts, lost, own, pacing, verdict};
 use crate::data::{Outstanding, Sharing};
 
 impl Row {
@@ -27,7 +27,7 @@ impl Row {
             found.map(decimals::<3>)
         };
         // What was asked for is no result.
-        let ratio = speeds.ratio.filter(|_| !case.is_open_loop());
+        let ratio = speeds.ratio.filter(|_| case.rate.is_none());
         let to_half = numbers::ratio(samples, input.half).filter(|_| speaks);
         let all = Latencies::of(samples);
         let is_overloaded = doubts::overload(case, samples).is_some();
@@ -80,7 +80,7 @@ impl Row {
             flows: case.flows,
             outstanding: (case.asks() && !case.is_open_loop())
                 .then(|| case.outstanding.unwrap_or(Outstanding::DEFAULT)),
-            rate_asked_rps: case.rate,
+            rate_asked_rps: case.rate_in_datagrams(),
             arrivals: case.rate.map(|_| case.arrivals.unwrap_or_default()),
             service_time: case.service,
             server_model: case.asks().then(|| case.server_model.unwrap_or_default()),
@@ -92,6 +92,7 @@ impl Row {
             warmup_ms: environment.warmup_ms,
             settles_ms: input.settles_after.map(milliseconds),
             sent_pps: middle::<0>(speeds.sent_pps),
+            late_packets: pacing::late(samples),
             rtt_p50_us: middle::<3>(p50),
             rtt_p50_us_low: low::<3>(p50),
             rtt_p50_us_high: high::<3>(p50),

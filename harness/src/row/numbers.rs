@@ -174,9 +174,14 @@ fn received_mbps(sample: &Sample) -> Option<f64> {
     Some(bits / 1e6 / window_seconds(sample))
 }
 
+/// Datagrams that were sent, but for answers.
+pub(super) fn sent(sample: &Sample) -> u64 {
+    sum(sample, initiated)
+}
+
 #[expect(clippy::unnecessary_wraps, reason = "as for received_pps")]
 fn sent_pps(sample: &Sample) -> Option<f64> {
-    Some(sum(sample, initiated) as f64 / window_seconds(sample))
+    Some(sent(sample) as f64 / window_seconds(sample))
 }
 
 /// CPU time of the lanes that `counts` wants, per datagram that `packets` counts.

@@ -68,6 +68,7 @@ pub(crate) fn window(round: u32) -> Sample {
             }],
         },
         round_trips: None,
+        pacing: None,
         flow_packets: Vec::new(),
         verified: None,
     }

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use super::contamination::Windows;
 use super::numbers::Speeds;
-use super::{Environment, Outcome, RowInput, Status, climate, doubts, milliseconds, numbers};
+use super::{
+    Environment, Outcome, RowInput, Status, climate, doubts, milliseconds, numbers, pacing,
+};
 use crate::data::{LaneSample, Sample, Sharing, Side};
 use crate::stats;
 
@@ -131,6 +133,7 @@ pub(super) fn warnings(
     }
     warnings.extend(unlike_a_longer_run(input));
     warnings.extend(doubts::overload(input.case, samples));
+    warnings.extend(pacing::shortfall(input.case, input.engines.sender, samples));
     warnings.extend(doubts::drift(samples));
     warnings.extend(idle_lanes(input));
     warnings.extend(windows.warnings(speeds));

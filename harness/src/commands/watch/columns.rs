@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::time::SystemTime;
 
-use crate::data::Case;
+use crate::data::{Case, Workload};
 use crate::export::table::number;
 use crate::row::{Row, Status};
 
@@ -187,7 +187,8 @@ fn remarks(row: &Row) -> String {
         remarks.push(format!("load{}", pct.unwrap_or_default()));
     }
     // Round trips say nothing then.
-    if row.rate_asked_rps.is_some() && row.rtt_p50_us.is_none() {
+    let asks = row.workload == Workload::Ask;
+    if asks && row.rate_asked_rps.is_some() && row.rtt_p50_us.is_none() {
         remarks.push("overload".to_owned());
     }
     remarks.join(" ")

@@ -1,4 +1,4 @@
-//! Who sends as fast as it can, and who takes what comes: one way, or both ways over the same sockets.
+//! Who sends as fast as it can, or at a rate, and who takes what comes: one way, or both ways over the same sockets.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -8,7 +8,7 @@ use super::{ProgramBuilder, number_of};
 use crate::engine::null_link::{NullLink, NullQueue};
 use crate::engine::verify::SequenceWriter;
 use crate::engine::{Direction, Link};
-use crate::workload::{Incoming, Outgoing, Program};
+use crate::workload::{Incoming, Outgoing, PacedFlood, Program, Role, Rotation};
 
 impl ProgramBuilder<'_> {
     /// Those of one direction, and then those of the other.
@@ -67,7 +67,7 @@ impl ProgramBuilder<'_> {
             let pairs = outgoing.zip(incoming);
             pairs.map(|(out, into)| Program::Turns(out, into)).collect()
         } else {
-            let floods = outgoing.map(Program::Flood);
+            let floods = (0..).zip(outgoing).map(|(n, out)| self.flood(n, out));
             floods.chain(incoming.map(Program::Sink)).collect()
         }
     }
@@ -87,16 +87,27 @@ impl ProgramBuilder<'_> {
         let out = senders.into_iter().zip(self.flows).enumerate();
         let out = out.map(|(n, (socket, flow))| (n, Link::of(socket, Some(flow.source))));
         let mut first = self.first_number_back();
-        let floods = self.by_receiver(out).into_iter().map(|links| {
+        let others = number_of(self.case.threads.senders());
+        let floods = (others..).zip(self.by_receiver(out)).map(|(n, links)| {
             let writers = self.writers(first, links.len());
             first += number_of(links.len());
-            Program::Flood(Outgoing {
-                writers,
-                options: self.options(links, Direction::Sends, sender),
-            })
+            let options = self.options(links, Direction::Sends, sender);
+            self.flood(n, Outgoing { options, writers })
         });
         let floods: Vec<Program> = floods.collect();
         sinks.chain(floods).collect()
+    }
+
+    /// What the thread of that number sends.
+    fn flood(&self, n: u16, out: Outgoing) -> Program {
+        match self.schedule() {
+            None => Program::Flood(out),
+            Some(schedule) => {
+                let rotation = Rotation::of(out.options.links.len(), out.writers);
+                let flood = PacedFlood::new(n, rotation, schedule);
+                Program::Roles(out.options, vec![Role::Flood(flood)])
+            }
+        }
     }
 
     /// The first number of what goes back: after those of the flows.

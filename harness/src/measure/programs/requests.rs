@@ -8,11 +8,11 @@ use std::sync::Arc;
 use socket2::SockRef;
 
 use super::{ProgramBuilder, number_of};
-use crate::data::{Connection, Rate};
+use crate::data::Connection;
 use crate::engine::{Direction, FlowCounts, FlowMeter, Link, ManyLinks};
 use crate::engines::Entry;
 use crate::workload::{
-    ArrivalSampler, Client, Collector, InFlight, Numbering, Pacer, Program, Role, Server,
+    ArrivalSampler, Client, Collector, InFlight, Numbering, Pacer, Program, Role, Schedule, Server,
 };
 
 impl ProgramBuilder<'_> {
@@ -27,10 +27,10 @@ impl ProgramBuilder<'_> {
         let links = senders.into_iter().zip(self.flows);
         let links = links.map(|(socket, flow)| Link::of_client(socket, Some(flow.peer)));
         for (first, links) in self.by_sender(links) {
-            if let Some(rate) = self.case.rate {
+            if let Some(schedule) = self.schedule() {
                 let copy = |link: &Link| Ok(Link::of_client(link.socket.try_clone()?, link.peer));
                 let copies = links.iter().map(copy).collect::<io::Result<Vec<Link>>>()?;
-                let (pacer, collector) = self.paced(first, rate, links, copies);
+                let (pacer, collector) = self.paced(first, schedule, links, copies);
                 clients.push(pacer);
                 collectors.push(collector);
             } else {
@@ -69,7 +69,7 @@ impl ProgramBuilder<'_> {
         };
         let roles = links.chunks(links.len() / roles).map(role);
         let roles = roles.collect::<io::Result<_>>()?;
-        Ok(Program::Requests(
+        Ok(Program::Roles(
             self.options(links, Direction::Both, engine),
             roles,
         ))
@@ -88,18 +88,22 @@ impl ProgramBuilder<'_> {
             Role::Client(client.looking_at(sampler.take()))
         };
         let roles = (0..roles).map(role).collect();
-        Program::Requests(self.options(links, Direction::Both, engine), roles)
+        Program::Roles(self.options(links, Direction::Both, engine), roles)
     }
 
     /// A client that asks at a rate: what sends, and what receives.
-    fn paced(&self, first: u16, rate: Rate, out: Vec<Link>, into: Vec<Link>) -> (Program, Program) {
+    fn paced(
+        &self,
+        first: u16,
+        schedule: Schedule,
+        out: Vec<Link>,
+        into: Vec<Link>,
+    ) -> (Program, Program) {
         let (engine, links) = (self.engines.0, out.len());
-        let clients = self.case.threads.senders() as f64;
-        let gap_ns = 1e9 * clients / rate.per_second();
-        let arrivals = self.case.arrivals.unwrap_or_default();
-        let shared = (Arc::new(InFlight::every(gap_ns)), Arc::default());
+        let in_flight = InFlight::every(schedule.gap_ns());
+        let shared = (Arc::new(in_flight), Arc::default());
         let numbering = self.numbering((first, 0), None);
-        let pacer = Pacer::new(numbering, links, gap_ns, arrivals, shared.clone());
+        let pacer = Pacer::new(numbering, links, schedule, shared.clone());
         let counts = self.flow_counts(links);
         let mut sampler = self.sampler(engine, &into);
         let role = |n: u16| {
@@ -111,8 +115,8 @@ impl ProgramBuilder<'_> {
         let out = self.options(out, Direction::Sends, engine);
         let into = self.options(into, Direction::Receives, engine);
         (
-            Program::Requests(out, vec![Role::Pacer(pacer)]),
-            Program::Requests(into, collectors),
+            Program::Roles(out, vec![Role::Pacer(pacer)]),
+            Program::Roles(into, collectors),
         )
     }
 

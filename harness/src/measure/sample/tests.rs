@@ -53,6 +53,7 @@ fn half(host: &str, side: Side) -> Half {
             climate: SensorReadings::default(),
             idle_times: IdleTimes::default(),
             round_trips: None,
+            pacing: None,
             flow_packets: Vec::new(),
             verified: None,
             lanes: vec![LaneEnd {

@@ -73,6 +73,14 @@ pub(in crate::plan) fn can_run_nowhere(
             return Some(reason);
         }
     }
+    if let Some(reason) = case.rate.and_then(|rate| rate.refusal(case.payload)) {
+        return Some(reason);
+    }
+    if case.is_paced() {
+        if let Some(reason) = cannot_pace(case, sender) {
+            return Some(reason);
+        }
+    }
     if case.asks() {
         if let Some(reason) = cannot_ask(case, (sender, receiver)) {
             return Some(reason);
@@ -121,6 +129,17 @@ fn has_no_address(case: &Case) -> Option<String> {
             case.ip
         )
     })
+}
+
+/// Why nobody can flood at the rate of a case, if it is so.
+fn cannot_pace(case: &Case, sender: &Entry) -> Option<String> {
+    if case.threads.is_alone() {
+        let why = "who sends at a rate sleeps meanwhile, and one thread alone has to receive: use --threads 2";
+        return Some(why.to_owned());
+    }
+    sender
+        .runs_on_workers(case)
+        .then(|| "--rate sleeps, and would hold up a worker: leave out --tokio-workers".to_owned())
 }
 
 /// Why nobody can ask or answer in a case, if it is so.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use maud::{Markup, html};
 
 use super::{QUANTILES, Quantile, mark, name};
-use crate::data::BlockKey;
+use crate::data::{BlockKey, Workload};
 use crate::report::chart::{LOOKS, Line, Lines, Look, Over, figure, legend};
 use crate::report::engines;
 use crate::row::Row;
@@ -76,7 +76,8 @@ pub(super) fn by_load(rows: &[Row]) -> Vec<Loads<'_>> {
         ..block
     };
     let mut groups: BTreeMap<BlockKey, Vec<&Row>> = BTreeMap::new();
-    for row in rows.iter().filter(|row| row.rate_asked_rps.is_some()) {
+    let is_load = |row: &&Row| row.rate_asked_rps.is_some() && row.workload == Workload::Ask;
+    for row in rows.iter().filter(is_load) {
         groups.entry(without_rate(row)).or_default().push(row);
     }
     let loads = groups.into_iter().filter_map(|(block, loaded)| {

@@ -1,0 +1,280 @@
+//! Rates: how many requests or datagrams go per second, and how people ask for them.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use super::Payload;
+
+/// Requests or datagrams per second, of all threads that send them together: 1 to [`Rate::MAX`]. Typed as a number, or
+/// in thousands or millions: `20k`, `1.5M`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "u32", into = "u32")]
+pub struct Rate(u32);
+
+impl Rate {
+    /// More than any kernel answers.
+    pub const MAX: u32 = 100_000_000;
+
+    /// How many.
+    pub fn per_second(self) -> f64 {
+        f64::from(self.0)
+    }
+
+    /// The whole number that is nearest, within the limits.
+    pub fn nearest(per_second: f64) -> Self {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "within the limits"
+        )]
+        let whole = per_second.round().clamp(1.0, f64::from(Self::MAX)) as u32;
+        Self(whole)
+    }
+}
+
+impl TryFrom<u32> for Rate {
+    type Error = String;
+
+    fn try_from(number: u32) -> Result<Self, String> {
+        let is_valid = (1..=Self::MAX).contains(&number);
+        is_valid.then_some(Self(number)).ok_or_else(fix)
+    }
+}
+
+impl From<Rate> for u32 {
+    fn from(rate: Rate) -> Self {
+        rate.0
+    }
+}
+
+impl FromStr for Rate {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (number, zeros) = match text.split_at_checked(text.len().saturating_sub(1)) {
+            Some((number, "k")) => (number, 3),
+            Some((number, "M")) => (number, 6),
+            _ => (text, 0),
+        };
+        let rate = scaled(number, zeros).and_then(|number| u32::try_from(number).ok());
+        Self::try_from(rate.ok_or_else(fix)?)
+    }
+}
+
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, f)
+    }
+}
+
+/// A rate as it was asked for: in datagrams or requests, or in bits of their payload, as of `iperf3 -b`: `100Mbit`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "Stored", into = "Stored")]
+pub enum AskedRate {
+    /// So many per second.
+    Datagrams(Rate),
+    /// So many bits of UDP payload per second.
+    Bits(BitRate),
+}
+
+/// Bits of UDP payload per second: 1 to 10^12.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct BitRate(u64);
+
+impl BitRate {
+    const MAX: u64 = 1_000_000_000_000;
+    /// How many zeros each has. As of network interfaces, powers of 1000 and not of 1024.
+    const UNITS: [(&'static str, usize, u64); 4] = [
+        ("Gbit", 9, 1_000_000_000),
+        ("Mbit", 6, 1_000_000),
+        ("kbit", 3, 1000),
+        ("bit", 0, 1),
+    ];
+}
+
+impl AskedRate {
+    /// How many datagrams or requests of that payload per second, all threads together. Infinite, where they are empty
+    /// and bits were asked for.
+    pub fn per_second(self, payload: Payload) -> f64 {
+        match self {
+            Self::Datagrams(rate) => rate.per_second(),
+            Self::Bits(BitRate(bits)) => bits as f64 / (8.0 * f64::from(u32::from(payload))),
+        }
+    }
+
+    /// Why datagrams of that payload cannot have it, if they cannot.
+    pub fn refusal(self, payload: Payload) -> Option<String> {
+        let per_second = self.per_second(payload);
+        if payload == Payload::MIN && matches!(self, Self::Bits(_)) {
+            return Some(format!(
+                "--rate {self}: datagrams without payload have no bits of it; use a rate in datagrams, such as 20k"
+            ));
+        }
+        let is_possible = (1.0..=f64::from(Rate::MAX)).contains(&per_second);
+        (!is_possible).then(|| {
+            format!(
+                "--rate {self} is {per_second:.3} datagrams of {payload} B per second: use a rate that makes 1 to {}",
+                Rate::MAX
+            )
+        })
+    }
+}
+
+impl From<Rate> for AskedRate {
+    fn from(rate: Rate) -> Self {
+        Self::Datagrams(rate)
+    }
+}
+
+impl FromStr for AskedRate {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut units = BitRate::UNITS.iter();
+        let Some((number, zeros)) =
+            units.find_map(|&(unit, zeros, _)| Some((text.strip_suffix(unit)?, zeros)))
+        else {
+            return text.parse().map(Self::Datagrams);
+        };
+        let bits = scaled(number, zeros).filter(|bits| (1..=BitRate::MAX).contains(bits));
+        bits.map(|bits| Self::Bits(BitRate(bits))).ok_or_else(fix)
+    }
+}
+
+impl fmt::Display for AskedRate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Datagrams(rate) => rate.fmt(f),
+            Self::Bits(BitRate(bits)) => {
+                let mut units = BitRate::UNITS.iter();
+                let (unit, _, times) = units
+                    .find(|(_, _, times)| bits % times == 0)
+                    .expect("any rate is a number of bits");
+                write!(f, "{}{unit}", bits / times)
+            }
+        }
+    }
+}
+
+/// In logs: a number of datagrams, as always, or a text.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Stored<'a> {
+    Number(u32),
+    Text(Cow<'a, str>),
+}
+
+impl TryFrom<Stored<'_>> for AskedRate {
+    type Error = String;
+
+    fn try_from(stored: Stored) -> Result<Self, String> {
+        match stored {
+            Stored::Number(number) => Rate::try_from(number).map(Self::Datagrams),
+            Stored::Text(text) => text.parse(),
+        }
+    }
+}
+
+impl From<AskedRate> for Stored<'_> {
+    fn from(rate: AskedRate) -> Self {
+        match rate {
+            AskedRate::Datagrams(rate) => Self::Number(rate.into()),
+            AskedRate::Bits(_) => Self::Text(rate.to_string().into()),
+        }
+    }
+}
+
+/// A number that so many zeros follow. It may have as many decimals: 1.5k is 1500.
+fn scaled(number: &str, zeros: usize) -> Option<u64> {
+    let (whole, decimals) = number.split_once('.').unwrap_or((number, ""));
+    let is_number = !whole.is_empty() && !number.ends_with('.') && decimals.len() <= zeros;
+    let digits = format!("{whole}{decimals:0<zeros$}");
+    let is_number = is_number && digits.bytes().all(|byte| byte.is_ascii_digit());
+    digits.parse().ok().filter(|_| is_number)
+}
+
+fn fix() -> String {
+    format!(
+        "use a number per second from 1 to {}, such as 20000 or 20k, or bits of payload per second, such as 100Mbit",
+        Rate::MAX
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_are_understood_as_people_type_them() {
+        for (text, rate) in [
+            ("1", 1),
+            ("20k", 20_000),
+            ("1.5M", 1_500_000),
+            ("16.1k", 16_100),
+            ("1.001k", 1001),
+            ("8.2M", 8_200_000),
+            ("100000000", 100_000_000),
+        ] {
+            assert_eq!(text.parse(), Ok(Rate(rate)), "{text}");
+            assert_eq!(text.parse(), Ok(AskedRate::Datagrams(Rate(rate))), "{text}");
+        }
+        for text in [
+            "", "0", "k", "-1", "1e3", "1.0001k", "0.5", "1.", ".5k", "1.5", "1..5k", "+1", "101M",
+            "20K", "inf", "\u{e9}",
+        ] {
+            text.parse::<Rate>().expect_err(text);
+            text.parse::<AskedRate>().expect_err(text);
+        }
+    }
+
+    #[test]
+    fn bits_are_understood_and_written_with_the_largest_unit() {
+        for (text, bits, shown) in [
+            ("1bit", 1, "1bit"),
+            ("9600bit", 9600, "9600bit"),
+            ("64000bit", 64_000, "64kbit"),
+            ("1.5Mbit", 1_500_000, "1500kbit"),
+            ("100Mbit", 100_000_000, "100Mbit"),
+            ("1000Mbit", 1_000_000_000, "1Gbit"),
+            ("2.5Gbit", 2_500_000_000, "2500Mbit"),
+        ] {
+            let rate = text.parse::<AskedRate>().expect(text);
+            assert_eq!(rate, AskedRate::Bits(BitRate(bits)), "{text}");
+            assert_eq!(rate.to_string(), shown, "{text}");
+            assert_eq!(shown.parse(), Ok(rate), "{text}");
+        }
+        for text in [
+            "bit", "0Mbit", "1mbit", "1.5bit", "-1Mbit", "1001Gbit", "1Mbit/s", "1Tbit",
+        ] {
+            text.parse::<AskedRate>().expect_err(text);
+        }
+    }
+
+    #[test]
+    fn a_rate_in_bits_depends_on_the_payload() {
+        let rate = |text: &str| text.parse::<AskedRate>().expect(text);
+        let payload = |bytes: u32| Payload::try_from(bytes).expect("in range");
+        let found = rate("100Mbit").per_second(payload(1250));
+        assert!((found - 10_000.0).abs() < 1e-6, "{found}");
+        assert_eq!(rate("100Mbit").refusal(payload(1250)), None);
+        assert_eq!(rate("20k").refusal(payload(0)), None);
+        for (text, bytes, why) in [
+            ("100Mbit", 0, "without payload have no bits"),
+            ("1kbit", 1250, "0.100 datagrams of 1250 B"),
+            ("1000Gbit", 1, "125000000000.000 datagrams"),
+        ] {
+            let said = rate(text).refusal(payload(bytes)).expect(text);
+            assert!(said.contains(why), "{said}");
+        }
+    }
+
+    #[test]
+    fn the_nearest_rate_is_within_the_limits() {
+        for (per_second, expected) in [(0.0, 1), (1234.5, 1235), (1e12, Rate::MAX)] {
+            assert_eq!(u32::from(Rate::nearest(per_second)), expected);
+        }
+    }
+}

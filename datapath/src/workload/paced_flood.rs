@@ -1,0 +1,171 @@
+//! A flood at a rate: a burst goes when its first datagram is due.
+//!
+//! A thread that was held up sends one burst after the other until none is due any more, so that the rate is kept, and
+//! never has more gone than is due, but for the rest of a burst.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::rotation::Rotation;
+use super::schedule::Schedule;
+use crate::data::Pacing;
+use crate::engine::payload::Fill;
+
+/// What sends in a flood at a rate.
+#[derive(Debug)]
+pub struct PacedFlood {
+    schedule: Schedule,
+    rotation: Rotation,
+    /// Which of the threads it is, from 0.
+    thread: u16,
+    meter: Arc<PaceMeter>,
+}
+
+impl PacedFlood {
+    /// The thread of that number, from 0, over the links of `rotation`.
+    pub fn new(thread: u16, rotation: Rotation, schedule: Schedule) -> Self {
+        Self {
+            schedule,
+            rotation,
+            thread,
+            meter: Arc::default(),
+        }
+    }
+
+    /// Where it counts how well it keeps to its schedule.
+    pub fn meter(&self) -> Arc<PaceMeter> {
+        Arc::clone(&self.meter)
+    }
+
+    pub(super) fn begin(&mut self) {
+        self.schedule.begin(self.thread);
+    }
+
+    pub(super) fn link(&self) -> usize {
+        self.rotation.link()
+    }
+
+    /// Waits until the next burst is due. `false`: it is time to look whether to stop.
+    pub(super) fn is_due(&mut self) -> bool {
+        self.schedule.is_due()
+    }
+
+    /// A burst was refused as a whole. What the queue of the interface had no room for is gone, and its turn is over.
+    /// Anything else is tried again.
+    pub(super) fn not_sent(&mut self, error: &io::Error, packets: u64) {
+        if error.raw_os_error() == Some(libc::ENOBUFS) {
+            self.schedule.went(packets);
+        }
+        self.rotation.turn();
+    }
+}
+
+impl Fill for PacedFlood {
+    fn fill(&self, memory: &mut [u8]) {
+        self.rotation.fill(memory);
+    }
+
+    fn sent(&mut self, packets: u64) {
+        self.rotation.sent(packets);
+        self.rotation.turn();
+        if self.schedule.went(packets) {
+            self.meter.late(packets);
+        }
+    }
+}
+
+/// How one thread keeps to its schedule: it writes, the coordinator reads. Two cache lines to itself, as
+/// [`Meter`](crate::engine::Meter).
+#[derive(Debug, Default)]
+#[repr(align(128))]
+pub struct PaceMeter {
+    late: AtomicU64,
+    /// How many were late when the window opened, and when it closed.
+    at_edges: [AtomicU64; 2],
+}
+
+impl PaceMeter {
+    fn late(&self, packets: u64) {
+        let late = self.late.load(Ordering::Relaxed);
+        self.late.store(late + packets, Ordering::Relaxed);
+    }
+
+    /// The window begins.
+    pub fn open_window(&self) {
+        self.look(0);
+    }
+
+    /// The window ends.
+    pub fn close_window(&self) {
+        self.look(1);
+    }
+
+    fn look(&self, edge: usize) {
+        let late = self.late.load(Ordering::Relaxed);
+        self.at_edges[edge].store(late, Ordering::Relaxed);
+    }
+
+    /// What was counted in the window.
+    pub fn pacing(&self) -> Pacing {
+        let [opening, closing] = &self.at_edges;
+        let late = closing.load(Ordering::Relaxed);
+        Pacing {
+            late: late.saturating_sub(opening.load(Ordering::Relaxed)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Arrivals;
+    use crate::sys::clock;
+
+    fn flood(gap_ns: f64) -> PacedFlood {
+        let schedule = Schedule::new(gap_ns, Arrivals::Even);
+        let mut flood = PacedFlood::new(0, Rotation::of(1, Vec::new()), schedule);
+        flood.begin();
+        flood
+    }
+
+    #[test]
+    fn a_flood_catches_up_and_never_has_more_gone_than_is_due() {
+        const BATCH: u64 = 7;
+        let begun = clock::monotonic_ns();
+        let mut flood = flood(10_000.0);
+        std::thread::sleep(std::time::Duration::from_millis(2));
+        let mut sent = 0;
+        while sent < 500 {
+            if flood.is_due() {
+                flood.sent(BATCH);
+                let due = (clock::monotonic_ns() - begun) / 10_000 + 1;
+                sent += BATCH;
+                assert!(sent < due + BATCH, "{sent} have gone, {due} are due");
+            }
+        }
+        flood.meter.close_window();
+        assert!(flood.meter.pacing().late >= 100, "it began 2 ms late");
+    }
+
+    #[test]
+    fn what_the_interface_had_no_room_for_is_not_sent_again_and_the_rest_is() {
+        let mut flood = flood(1e6);
+        let due = flood.schedule.due_ns();
+        flood.not_sent(&io::Error::from_raw_os_error(libc::ECONNREFUSED), 4);
+        assert_eq!(flood.schedule.due_ns(), due);
+        flood.not_sent(&io::Error::from_raw_os_error(libc::ENOBUFS), 4);
+        assert_eq!(flood.schedule.due_ns(), due + 4_000_000);
+    }
+
+    #[test]
+    fn late_is_counted_between_the_edges() {
+        let meter = PaceMeter::default();
+        meter.late(3);
+        meter.open_window();
+        meter.late(4);
+        meter.close_window();
+        meter.late(5);
+        assert_eq!(meter.pacing(), Pacing { late: 4 });
+    }
+}

@@ -1,0 +1,91 @@
+//! How floods at a rate kept to it.
+
+use super::numbers;
+use crate::data::{Arrivals, Case, Group, MOST_IN_A_PIECE, Sample, Traits};
+
+/// Datagrams that went late, in all windows. `None`: none had a time to go at.
+pub(super) fn late(samples: &[Sample]) -> Option<u64> {
+    let late = samples.iter().filter_map(|sample| sample.pacing.as_ref());
+    late.map(|pacing| pacing.late).reduce(|all, one| all + one)
+}
+
+/// Where fewer datagrams were sent than were to be: how many.
+pub(super) fn shortfall(case: &Case, sender: &Traits, samples: &[Sample]) -> Option<String> {
+    let rate = case.rate.filter(|_| case.is_paced())?;
+    // Of each direction, if there are two.
+    let directions = if case.is_full_duplex() { 2.0 } else { 1.0 };
+    let per_second = directions * rate.per_second(case.payload);
+    let seconds: f64 = samples.iter().map(numbers::window_seconds).sum();
+    let sent: u64 = samples.iter().map(numbers::sent).sum();
+    let asked = per_second * seconds;
+    let by_chance = match case.arrivals.unwrap_or_default() {
+        // A burst of each thread at either edge of a window.
+        Arrivals::Even => {
+            let burst = match case.batch {
+                _ if sender.group == Group::Offload => MOST_IN_A_PIECE as f64,
+                batch => batch.map_or(1.0, |batch| batch.count() as f64),
+            };
+            let threads = directions * case.threads.senders() as f64;
+            2.0 * burst * threads * samples.len() as f64 / asked
+        }
+        // Four standard deviations.
+        Arrivals::Poisson => 4.0 / asked.sqrt(),
+    };
+    (asked > 0.0 && (sent as f64) < asked * (1.0 - by_chance.max(0.02))).then(|| {
+        let sent = sent as f64 / seconds;
+        format!(
+            "the rate was not reached: of {per_second:.0} datagrams per second {sent:.0} were sent (late_packets)"
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Pacing;
+    use crate::row::tests::six;
+
+    /// What is said of windows of 100 ms in which so many datagrams of 10,000 per second were sent.
+    fn shortfall_of(key: &str, sent: u64) -> Option<String> {
+        of_engine("std:std", key, sent)
+    }
+
+    fn of_engine(engines: &str, key: &str, sent: u64) -> Option<String> {
+        let key = format!("{engines}/2t/125B/connected/v4{key}");
+        let case = Case::of_key(&key).expect("a case");
+        let mut samples = six();
+        for sample in &mut samples {
+            sample.lanes[0].sent_packets = sent;
+        }
+        let sender = Traits::known(case.sender).expect("a known engine");
+        shortfall(&case, &sender, &samples)
+    }
+
+    #[test]
+    fn a_rate_that_was_not_reached_is_said() {
+        for rate in ["/rate10000", "/rate10Mbit"] {
+            assert_eq!(shortfall_of(rate, 985), None, "{rate}");
+            let said = shortfall_of(rate, 970).expect(rate);
+            let expected = "of 10000 datagrams per second 9700 were sent";
+            assert!(said.contains(expected), "{said}");
+        }
+        // At random, 6,000 are 77 more or less: four times that are 5 %.
+        assert_eq!(shortfall_of("/rate10000/poisson", 960), None);
+        assert!(shortfall_of("/rate10000/poisson", 940).is_some());
+        assert_eq!(shortfall_of("", 1), None, "no rate was given");
+        assert_eq!(shortfall_of("/ask/rate10000", 1), None, "no flood");
+        // A train at either edge.
+        assert_eq!(of_engine("gso:gro", "/rate10000", 1000 - 250), None);
+        assert!(of_engine("gso:gro", "/rate10000", 1000 - 260).is_some());
+    }
+
+    #[test]
+    fn late_datagrams_are_those_of_all_windows() {
+        let mut samples = six();
+        assert_eq!(late(&samples), None);
+        for sample in &mut samples {
+            sample.pacing = Some(Pacing { late: 7 });
+        }
+        assert_eq!(late(&samples), Some(42));
+    }
+}
