@@ -48,6 +48,7 @@ static ALLOCATOR: Counting = Counting;
 /// Allocations made in the lanes of one run, and datagrams that they moved.
 fn run(case: &Case, window: Duration) -> (u64, u64) {
     let settings = Settings {
+        drop_reasons: false,
         warmup: Duration::ZERO,
         window,
         root: Root::default(),

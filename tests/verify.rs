@@ -26,6 +26,7 @@ const PAYLOAD: usize = 300;
 #[test]
 fn every_engine_delivers_what_was_sent() {
     let settings = Settings {
+        drop_reasons: false,
         warmup: Duration::ZERO,
         window: Duration::ZERO,
         root: Root::default(),

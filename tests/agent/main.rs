@@ -56,6 +56,7 @@ fn case(key: &str) -> Case {
 
 fn settings(window: Duration) -> Settings {
     Settings {
+        drop_reasons: false,
         warmup: Duration::from_millis(5),
         window,
         root: Root::default(),

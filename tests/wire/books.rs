@@ -206,3 +206,26 @@ fn what_the_path_takes_whole_is_found_where_it_is_less_than_the_interfaces_do() 
         }
     }
 }
+
+#[test]
+fn the_kernel_gives_its_own_reasons_beside_the_books() {
+    let lab = Lab::builder().tbf(End::Near, "20mbit burst 10kb limit 30kb");
+    let words = "--direction up --threads 2 --payload 300 --engine std --drop-reasons";
+    let Some(swept) = Swept::over(lab, words) else {
+        return;
+    };
+    let row = swept.the_row();
+    let qdisc = row.dropped_qdisc_packets.expect("measured");
+    if row.drop_reasons.is_empty() {
+        eprintln!("SKIPPED: this kernel gives no reasons");
+        return;
+    }
+    let told = row
+        .drop_reasons
+        .split_once("QDISC_DROP ")
+        .expect("it is one");
+    let digits = told.1.split(|letter: char| !letter.is_ascii_digit()).next();
+    let told: u64 = digits.expect("a number").parse().expect("a number");
+    // Those of ssh among them.
+    assert!((qdisc..=qdisc + 50).contains(&told), "{row:?}");
+}

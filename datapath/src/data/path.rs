@@ -1,5 +1,7 @@
 //! Where every datagram between two hosts ended.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::accounting::{MOST_IN_A_PIECE, WindowBooks, signed};
@@ -36,6 +38,12 @@ pub struct Path {
     pub at_sender: PathCounters,
     /// By how much those of the receiver's host grew.
     pub at_receiver: PathCounters,
+    /// What the sender's machine dropped meanwhile, by the kernel's reasons, where it was asked. Other traffic is among it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub reasons_at_sender: BTreeMap<String, u64>,
+    /// The same of the receiver's machine.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub reasons_at_receiver: BTreeMap<String, u64>,
 }
 
 /// What is still to be explained.
@@ -134,6 +142,8 @@ mod tests {
             sent_in_pieces: false,
             at_sender: PathCounters::default(),
             at_receiver: PathCounters::default(),
+            reasons_at_sender: BTreeMap::new(),
+            reasons_at_receiver: BTreeMap::new(),
         }
     }
 

@@ -54,6 +54,7 @@ fn setup(keys: &[String]) -> Setup {
         options: Vec::new(),
         before: None,
         settings: Settings {
+            drop_reasons: false,
             warmup: Duration::ZERO,
             window: Duration::from_millis(20),
             root: Root::default(),

@@ -58,6 +58,10 @@ pub struct LinkArgs {
     #[arg(long, value_name = "FILE", requires = "deploy")]
     pub binary: Option<PathBuf>,
 
+    /// Asks both kernels why they drop packets, too (skb:kfree_skb; root), which takes its time for each
+    #[arg(long)]
+    pub drop_reasons: bool,
+
     /// Without ssh: where udpbench agent --listen waits there, an address and a port
     #[arg(long, value_name = "ADDRESS:PORT", requires = "key", conflicts_with_all = ["ssh", "agent", "deploy"])]
     pub agent_at: Option<SocketAddr>,

@@ -31,7 +31,9 @@ pub fn run(args: &WireArgs) -> anyhow::Result<ExitCode> {
     }
     let request = |other: Option<&mut OtherHost>| {
         let peer = other.map(|other| &other.peer);
-        Ok(Request::between(&given, peer)?)
+        let mut request = Request::between(&given, peer)?;
+        request.schedule.settings.drop_reasons = args.link.drop_reasons;
+        Ok(request)
     };
     let outcome = run::sweep_of(&given, &interrupt, Some(&mut other), request, table::draw);
     Ok(outcome?.into())

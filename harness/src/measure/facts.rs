@@ -4,12 +4,14 @@ use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
 
+use super::idle_counters;
 use crate::data::Buffer;
 use crate::engines;
 use crate::platform::board;
 use crate::platform::check::{Gravity, Subject};
 use crate::platform::host::{Host, Interface};
 use crate::sys::addresses::{self, OfInterface};
+use crate::sys::drop_reasons::DropReasons;
 use crate::sys::files::Root;
 use crate::sys::reuseport_bpf;
 
@@ -30,6 +32,10 @@ pub struct Facts {
     pub steering_refusal: Option<String>,
     /// What about it would invalidate what is measured there.
     pub unfit: Vec<String>,
+    /// What its interfaces drop of other traffic.
+    pub drops_of_others: Vec<String>,
+    /// Why its kernel does not tell why it drops packets, if it does not.
+    pub no_drop_reasons: Option<String>,
 }
 
 impl Facts {
@@ -43,11 +49,14 @@ impl Facts {
         let mut names: Vec<&str> = addresses.iter().map(|it| it.interface.as_str()).collect();
         names.sort_unstable();
         names.dedup();
+        let interfaces = names
+            .into_iter()
+            .filter_map(|name| Interface::read(root, name));
+        let interfaces: Vec<Interface> = interfaces.collect();
         Self {
-            interfaces: names
-                .into_iter()
-                .filter_map(|name| Interface::read(root, name))
-                .collect(),
+            drops_of_others: idle_counters::drops_of_others(&interfaces),
+            no_drop_reasons: DropReasons::open().err(),
+            interfaces,
             unfit: unfit(&host, root),
             host,
             addresses,

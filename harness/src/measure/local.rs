@@ -11,6 +11,7 @@ use super::ends::{Ends, into_sides};
 use super::path_watch::PathWatch;
 use super::programs::{ProgramBuilder, Trackers};
 use super::readings::{Finished, Idle, Reading};
+use super::reason_watch::ReasonWatch;
 use super::running::{Running, Start};
 use super::site::{Edge, Flow, Part, Site, SiteBrief};
 use super::sockets::Sockets;
@@ -27,6 +28,9 @@ use crate::sys::sensors::Watch;
 pub struct Local<'a> {
     root: &'a Root,
     stage: Stage<'a>,
+    reasons: ReasonWatch,
+    /// Whether the trial asks for them.
+    asks_why: bool,
 }
 
 /// How far the trial is.
@@ -51,6 +55,8 @@ impl<'a> Local<'a> {
         Self {
             root,
             stage: Stage::Closed,
+            reasons: ReasonWatch::default(),
+            asks_why: false,
         }
     }
 
@@ -89,6 +95,7 @@ impl Site for Local<'_> {
     fn open(&mut self, brief: &SiteBrief) -> anyhow::Result<()> {
         // Its threads end before the counters are read.
         drop(self.take());
+        self.asks_why = brief.drop_reasons;
         self.stage = Stage::Open(Box::new(Opened {
             start: Start {
                 watch: Watch::start(self.root),
@@ -139,6 +146,9 @@ impl Site for Local<'_> {
     }
 
     fn start(&mut self) -> anyhow::Result<()> {
+        if self.asks_why {
+            self.reasons.start();
+        }
         self.running()?.threads.open_start();
         Ok(())
     }
@@ -173,7 +183,11 @@ impl Site for Local<'_> {
         let Stage::Assembled(running) = self.take() else {
             bail!("no trial has its threads");
         };
-        running.finish()
+        let mut finished = running.finish()?;
+        if self.asks_why {
+            finished.drop_reasons = self.reasons.moved();
+        }
+        Ok(finished)
     }
 
     fn abandon(&mut self) {

@@ -12,6 +12,7 @@ mod ends;
 pub mod facts;
 pub mod far;
 mod flows;
+pub mod idle_counters;
 mod lane;
 mod local;
 pub mod message;
@@ -20,6 +21,7 @@ mod path_watch;
 mod programs;
 mod pulse;
 pub mod readings;
+mod reason_watch;
 mod relay;
 pub mod remote;
 mod running;
@@ -243,6 +245,7 @@ impl Trial<'_> {
                 part,
                 placement: self.placement.clone(),
                 verifies: payload == Payload::Numbered,
+                drop_reasons: self.settings.drop_reasons,
                 across: self.between.map(|between| across(between, part, token)),
                 #[cfg(feature = "calibration")]
                 delay: self.settings.delay.clone(),

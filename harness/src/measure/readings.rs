@@ -1,5 +1,7 @@
 //! What a site says of itself: plain data, that means the same to another process.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::data::{Counts, Pacing, RoundTrips, Side, Verified};
@@ -84,6 +86,8 @@ pub struct Finished {
     /// By how much the counters of the interface and of its network namespace grew since the threads started. `None`:
     /// both parts are on this host.
     pub path: Option<PathCounters>,
+    /// What the machine dropped meanwhile, by the kernel's reasons, where it was asked. Other traffic is among it.
+    pub drop_reasons: BTreeMap<String, u64>,
     /// What the kernel granted as SO_RCVBUF, in bytes. `None`: no receiver is here.
     pub rcvbuf_bytes: Option<u64>,
     /// What SO_SNDBUF says, in bytes. `None`: no sender is here.

@@ -1,5 +1,6 @@
 //! A site's part of a trial from the start barrier on.
 
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use anyhow::bail;
@@ -165,6 +166,7 @@ impl<'a> Running<'a> {
             failed_sends: self.threads.failed_sends(),
             refused: self.threads.refused(),
             path: self.start.path.as_mut().map(PathWatch::moved).transpose()?,
+            drop_reasons: BTreeMap::new(),
             rcvbuf_bytes: self.buffers.rcvbuf_bytes,
             sndbuf_bytes: self.buffers.sndbuf_bytes,
             climate: self.start.watch.climate(),

@@ -110,6 +110,8 @@ fn paths(case: &Case, (sender, receiver): Engines, halves: &[Half]) -> Vec<Path>
         sent_in_pieces: sender.about.group == Group::Offload,
         at_sender: from.finished.path.unwrap_or_default(),
         at_receiver: to.finished.path.unwrap_or_default(),
+        reasons_at_sender: from.finished.drop_reasons.clone(),
+        reasons_at_receiver: to.finished.drop_reasons.clone(),
     };
     let mut paths = vec![path(there, senders, receivers)];
     if case.receives_at_both_ends() {

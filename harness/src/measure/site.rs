@@ -185,6 +185,8 @@ pub struct SiteBrief {
     /// Whether each datagram is told apart from the others and looked at: see
     /// [`Sample::verified`](crate::data::Sample::verified).
     pub verifies: bool,
+    /// Whether the kernel is asked why it drops packets, which takes its time for each.
+    pub drop_reasons: bool,
     /// Where the other part is, if it is on another host.
     pub across: Option<Across>,
     /// What slows engines down, to see whether that is found.
@@ -200,6 +202,7 @@ impl SiteBrief {
             part,
             placement: Placement::unpinned(case.threads),
             verifies: false,
+            drop_reasons: false,
             across: None,
             #[cfg(feature = "calibration")]
             delay: None,

@@ -99,6 +99,7 @@ impl Request {
                 .warmup
                 .unwrap_or(quick(board.timing.warmup, QUICK_WARMUP)),
             window: window(args, rounds)?,
+            drop_reasons: false,
             root,
             #[cfg(feature = "calibration")]
             delay: args.measuring.delay.clone(),

@@ -23,6 +23,8 @@ pub struct Peer {
     pub detected: Detected,
     /// What would invalidate what is measured there.
     pub unfit: Vec<String>,
+    /// Why its kernel does not tell why it drops packets, if it does not.
+    pub no_drop_reasons: Option<String>,
     steering_refusal: Option<String>,
     engine_refusals: Vec<(&'static Entry, String)>,
 }
@@ -55,7 +57,8 @@ impl Peer {
         Ok(Self {
             engine_refusals: refusals.collect(),
             steering_refusal: facts.steering_refusal,
-            unfit: facts.unfit,
+            unfit: [facts.unfit, facts.drops_of_others].concat(),
+            no_drop_reasons: facts.no_drop_reasons,
             detected,
             wire,
         })

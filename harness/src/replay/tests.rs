@@ -16,6 +16,7 @@ use crate::sys::files::Root;
 fn begun() -> Replay {
     let case = case();
     let settings = Settings {
+        drop_reasons: false,
         warmup: Duration::ZERO,
         window: Duration::from_millis(100),
         root: Root::default(),

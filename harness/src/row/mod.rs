@@ -5,6 +5,7 @@
 mod climate;
 mod contamination;
 mod doubts;
+mod drop_reasons;
 mod environment;
 mod fairness;
 mod input;
@@ -134,6 +135,8 @@ pub struct Row {
     pub dropped_backlog_packets: Option<u64>,
     pub dropped_protocol_packets: Option<u64>,
     pub surplus_packets: Option<u64>,
+    #[serde(default)]
+    pub drop_reasons: String,
     pub unaccounted_packets: Option<i64>,
     pub queue_growth_packets: Option<i64>,
     pub verified_packets: Option<u64>,

@@ -5,7 +5,9 @@ use super::fairness::Fairness;
 use super::numbers::{self, Speeds, cpu_ns_per_packet, high, low, middle, received_pps};
 use super::round_trips::{self, Latencies};
 use super::rounding::{decimals, milliseconds};
-use super::{Environment, Row, RowInput, Status, climate, doubts, lost, own, pacing, verdict};
+use super::{
+    Environment, Row, RowInput, Status, climate, doubts, drop_reasons, lost, own, pacing, verdict,
+};
 use crate::data::{Outstanding, Sharing};
 
 impl Row {
@@ -130,6 +132,7 @@ impl Row {
             dropped_backlog_packets: places.map(|places| places.backlog),
             dropped_protocol_packets: places.map(|places| places.protocol),
             surplus_packets: places.map(|places| places.surplus),
+            drop_reasons: drop_reasons::in_words(samples),
             unaccounted_packets: books.map(|books| books.unaccounted),
             queue_growth_packets: books
                 .filter(|_| case.direction.is_none())

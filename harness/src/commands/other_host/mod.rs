@@ -13,6 +13,7 @@ use crate::measure::far::Far;
 use crate::measure::path_mtu;
 use crate::options::wire::Peer;
 use crate::plan::WireLink;
+use crate::sys::drop_reasons::DropReasons;
 use crate::sys::interrupt::Interrupt;
 
 /// An agent there, and what is known of the host.
@@ -58,6 +59,9 @@ impl OtherHost {
         if is_quiet {
             return Ok(Self { far, peer });
         }
+        if link.drop_reasons {
+            say_who_does_not_tell(&to, &peer);
+        }
         say(&format!("{to} is {machine} ({because})"));
         for link in &peer.wire.links {
             let (here, there) = (&link.here, &link.there);
@@ -72,6 +76,16 @@ impl OtherHost {
             ));
         }
         Ok(Self { far, peer })
+    }
+}
+
+/// Of a host that does not say why it drops packets, rows have no reasons.
+fn say_who_does_not_tell(to: &str, peer: &Peer) {
+    let here = DropReasons::open().err();
+    for (host, why) in [("this host", &here), (to, &peer.no_drop_reasons)] {
+        if let Some(why) = why {
+            say(&format!("no --drop-reasons of {host}: {why}"));
+        }
     }
 }
 

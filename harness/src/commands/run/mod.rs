@@ -26,6 +26,7 @@ use crate::data::Buffer;
 use crate::export::table;
 use crate::fold;
 use crate::log::Event;
+use crate::measure::idle_counters;
 use crate::measure::spawned::THIS_PROGRAM;
 use crate::options::Request;
 use crate::options::wire::Peer;
@@ -243,6 +244,8 @@ pub(super) fn environment(
     let is_invalid = |finding: &&Finding| finding.gravity == Gravity::Invalid;
     let unfit = findings.iter().filter(is_invalid);
     let unfit = unfit.map(|finding| finding.seen.clone());
+    let of_others = peer.map(|peer| idle_counters::drops_of_others(&peer.interfaces_here()));
+    let unfit = unfit.chain(of_others.into_iter().flatten());
     let unfit_there = peer.iter().flat_map(|peer| &peer.unfit);
     let unfit_there = unfit_there.map(|seen| format!("on the other host: {seen}"));
     Environment {

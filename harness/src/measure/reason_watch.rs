@@ -1,0 +1,48 @@
+//! Why the kernel of this machine drops packets, over a trial.
+
+use std::collections::BTreeMap;
+
+use crate::sys::drop_reasons::DropReasons;
+
+/// Counts them from the first trial that asks on: to begin and to end takes longer than a window.
+#[derive(Default)]
+pub(super) struct ReasonWatch {
+    counters: Counters,
+    before: BTreeMap<&'static str, u64>,
+}
+
+#[derive(Default)]
+enum Counters {
+    #[default]
+    NotAsked,
+    /// The kernel does not tell, as was said before the start.
+    Silent,
+    Told(DropReasons),
+}
+
+impl ReasonWatch {
+    /// A trial begins.
+    pub(super) fn start(&mut self) {
+        if matches!(self.counters, Counters::NotAsked) {
+            self.counters = DropReasons::open().map_or(Counters::Silent, Counters::Told);
+        }
+        self.before = self.read();
+    }
+
+    /// What was dropped since then, without reasons that there were none for.
+    pub(super) fn moved(&self) -> BTreeMap<String, u64> {
+        let before = |reason| self.before.get(reason).copied().unwrap_or(0);
+        let moved = self.read().into_iter();
+        let moved = moved.map(|(reason, packets)| (reason, packets - before(reason)));
+        let some = moved.filter(|(_, packets)| *packets > 0);
+        some.map(|(reason, packets)| (reason.to_owned(), packets))
+            .collect()
+    }
+
+    fn read(&self) -> BTreeMap<&'static str, u64> {
+        let Counters::Told(counters) = &self.counters else {
+            return BTreeMap::new();
+        };
+        counters.read().into_iter().flatten().collect()
+    }
+}
