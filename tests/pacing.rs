@@ -69,6 +69,16 @@ fn every_engine_that_floods_keeps_to_a_rate() {
             said || packets > 0.9 * 20_000.0 * seconds - bursts,
             "{case}: {packets}"
         );
+        assert!(
+            ["kernel", "calls"].contains(&row.gap_source.as_str()),
+            "{case}"
+        );
+        assert!(row.gap_max_us > Some(0.0), "{case}");
+        assert!(
+            row.gap_p50_us <= row.gap_p99_us || row.gap_p99_us.is_none(),
+            "{case}"
+        );
+        assert!(row.gap_p99_us <= row.gap_max_us, "{case}");
         sent.insert(row.sender.as_str());
     }
     for engine in [

@@ -26,4 +26,5 @@ pub mod run_queue;
 pub mod sensors;
 pub mod softnet;
 pub mod thermal_trips;
+pub mod transmit;
 pub mod wakeup;

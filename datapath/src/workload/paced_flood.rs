@@ -5,12 +5,13 @@
 
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::gaps::GapWatch;
+use super::pace_meter::PaceMeter;
 use super::rotation::Rotation;
 use super::schedule::Schedule;
-use crate::data::Pacing;
 use crate::engine::payload::Fill;
+use crate::sys::transmit::TransmitStamps;
 
 /// What sends in a flood at a rate.
 #[derive(Debug)]
@@ -19,17 +20,26 @@ pub struct PacedFlood {
     rotation: Rotation,
     /// Which of the threads it is, from 0.
     thread: u16,
+    /// Of the first link.
+    gaps: GapWatch,
     meter: Arc<PaceMeter>,
 }
 
 impl PacedFlood {
-    /// The thread of that number, from 0, over the links of `rotation`.
-    pub fn new(thread: u16, rotation: Rotation, schedule: Schedule) -> Self {
+    /// The thread of that number, from 0, over the links of `rotation`, with the stamps of the first of them.
+    pub fn new(
+        thread: u16,
+        rotation: Rotation,
+        schedule: Schedule,
+        stamps: Option<TransmitStamps>,
+    ) -> Self {
+        let meter = Arc::<PaceMeter>::default();
         Self {
             schedule,
             rotation,
             thread,
-            meter: Arc::default(),
+            gaps: GapWatch::new(stamps, Arc::clone(&meter)),
+            meter,
         }
     }
 
@@ -48,7 +58,11 @@ impl PacedFlood {
 
     /// Waits until the next burst is due. `false`: it is time to look whether to stop.
     pub(super) fn is_due(&mut self) -> bool {
-        self.schedule.is_due()
+        let is_due = self.schedule.is_due();
+        if is_due && self.link() == 0 {
+            self.gaps.prepare();
+        }
+        is_due
     }
 
     /// A burst was refused as a whole. What the queue of the interface had no room for is gone, and its turn is over.
@@ -68,50 +82,13 @@ impl Fill for PacedFlood {
 
     fn sent(&mut self, packets: u64) {
         self.rotation.sent(packets);
+        if packets > 0 && self.link() == 0 {
+            let each = self.schedule.gap_ns() * self.rotation.links() as f64;
+            self.gaps.went(each * packets as f64);
+        }
         self.rotation.turn();
         if self.schedule.went(packets) {
             self.meter.late(packets);
-        }
-    }
-}
-
-/// How one thread keeps to its schedule: it writes, the coordinator reads. Two cache lines to itself, as
-/// [`Meter`](crate::engine::Meter).
-#[derive(Debug, Default)]
-#[repr(align(128))]
-pub struct PaceMeter {
-    late: AtomicU64,
-    /// How many were late when the window opened, and when it closed.
-    at_edges: [AtomicU64; 2],
-}
-
-impl PaceMeter {
-    fn late(&self, packets: u64) {
-        let late = self.late.load(Ordering::Relaxed);
-        self.late.store(late + packets, Ordering::Relaxed);
-    }
-
-    /// The window begins.
-    pub fn open_window(&self) {
-        self.look(0);
-    }
-
-    /// The window ends.
-    pub fn close_window(&self) {
-        self.look(1);
-    }
-
-    fn look(&self, edge: usize) {
-        let late = self.late.load(Ordering::Relaxed);
-        self.at_edges[edge].store(late, Ordering::Relaxed);
-    }
-
-    /// What was counted in the window.
-    pub fn pacing(&self) -> Pacing {
-        let [opening, closing] = &self.at_edges;
-        let late = closing.load(Ordering::Relaxed);
-        Pacing {
-            late: late.saturating_sub(opening.load(Ordering::Relaxed)),
         }
     }
 }
@@ -124,7 +101,7 @@ mod tests {
 
     fn flood(gap_ns: f64) -> PacedFlood {
         let schedule = Schedule::new(gap_ns, Arrivals::Even);
-        let mut flood = PacedFlood::new(0, Rotation::of(1, Vec::new()), schedule);
+        let mut flood = PacedFlood::new(0, Rotation::of(1, Vec::new()), schedule, None);
         flood.begin();
         flood
     }
@@ -156,16 +133,5 @@ mod tests {
         assert_eq!(flood.schedule.due_ns(), due);
         flood.not_sent(&io::Error::from_raw_os_error(libc::ENOBUFS), 4);
         assert_eq!(flood.schedule.due_ns(), due + 4_000_000);
-    }
-
-    #[test]
-    fn late_is_counted_between_the_edges() {
-        let meter = PaceMeter::default();
-        meter.late(3);
-        meter.open_window();
-        meter.late(4);
-        meter.close_window();
-        meter.late(5);
-        assert_eq!(meter.pacing(), Pacing { late: 4 });
     }
 }

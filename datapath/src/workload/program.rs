@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::paced_flood::PaceMeter;
+use super::pace_meter::PaceMeter;
 use super::requests::Role;
 use super::round_trips::RoundTripMeter;
 use crate::data::{Connection, Side};

@@ -8,8 +8,9 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use super::client::Client;
+use super::pace_meter::PaceMeter;
 use super::paced::{Collector, Pacer};
-use super::paced_flood::{PaceMeter, PacedFlood};
+use super::paced_flood::PacedFlood;
 use super::round_trips::RoundTripMeter;
 use super::server::Server;
 use crate::data::{Connection, Side};

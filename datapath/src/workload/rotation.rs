@@ -23,6 +23,11 @@ impl Rotation {
         }
     }
 
+    /// How many there are.
+    pub(super) fn links(&self) -> usize {
+        self.links
+    }
+
     /// Whose turn it is.
     #[inline]
     pub(super) fn link(&self) -> usize {

@@ -41,6 +41,7 @@ impl Expected<'_> {
         self.wrong_lanes(sample)
             .or_else(|| wrong_sums(sample))
             .or_else(|| self.wrong_round_trips(sample))
+            .or_else(|| self.wrong_pacing(sample))
             .or_else(|| self.wrong_flows(sample))
             .or_else(|| self.wrong_bytes(sample))
             .or_else(|| self.wrong_times(sample))
@@ -177,6 +178,27 @@ impl Expected<'_> {
             sides.extend(vec![Side::Worker; workers.count()]);
         }
         sides
+    }
+
+    fn wrong_pacing(&self, sample: &Sample) -> Option<String> {
+        let found = match (&sample.pacing, self.case.is_paced()) {
+            (None, false) => return None,
+            (Some(found), true) => found,
+            (Some(_), false) => {
+                return Some("what went late, although nothing had a time".to_owned());
+            }
+            (None, true) => return Some("a flood at a rate without what went late".to_owned()),
+        };
+        if !found.left.is_valid() || !found.returned.is_valid() {
+            return Some("buckets of gaps that cannot be".to_owned());
+        }
+        // All that was ever sent, as the counts are not read in one instant.
+        let sent = sample.books.at_end.sent;
+        let most = found
+            .late
+            .max(found.left.count())
+            .max(found.returned.count());
+        (most > sent).then(|| format!("{most} datagrams late or in gaps, but {sent} sent"))
     }
 
     fn wrong_round_trips(&self, sample: &Sample) -> Option<String> {

@@ -100,6 +100,11 @@ pub struct Row {
     pub settles_ms: Option<f64>,
     pub sent_pps: Option<f64>,
     pub late_packets: Option<u64>,
+    pub gap_p50_us: Option<f64>,
+    pub gap_p99_us: Option<f64>,
+    pub gap_max_us: Option<f64>,
+    #[serde(default)]
+    pub gap_source: String,
     pub rtt_p50_us: Option<f64>,
     pub rtt_p50_us_low: Option<f64>,
     pub rtt_p50_us_high: Option<f64>,

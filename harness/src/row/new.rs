@@ -3,10 +3,11 @@
 use super::contamination::Windows;
 use super::fairness::Fairness;
 use super::numbers::{self, Speeds, cpu_ns_per_packet, high, low, middle, received_pps};
+use super::pacing::{self, Gaps};
 use super::round_trips::{self, Latencies};
 use super::rounding::{decimals, milliseconds};
 use super::{
-    Environment, Row, RowInput, Status, climate, doubts, drop_reasons, lost, own, pacing, verdict,
+    Environment, Row, RowInput, Status, climate, doubts, drop_reasons, lost, own, verdict,
 };
 use crate::data::{Outstanding, Sharing};
 
@@ -38,6 +39,7 @@ impl Row {
         let trend = round_trips::trend(samples).filter(|_| speaks && !is_overloaded);
         let taken_pct = |what| lost::taken_pct(samples, what).map(decimals::<2>);
         let fairness = Fairness::of(samples);
+        let gaps = Gaps::of(samples);
         let books = (!samples.is_empty()).then(|| numbers::total_books(samples));
         let places = books.filter(|_| case.direction.is_some());
         let places = places.map(|books| books.places);
@@ -95,6 +97,10 @@ impl Row {
             settles_ms: input.settles_after.map(milliseconds),
             sent_pps: middle::<0>(speeds.sent_pps),
             late_packets: pacing::late(samples),
+            gap_p50_us: gaps.as_ref().and_then(|gaps| gaps.quantile_us(0.5)),
+            gap_p99_us: gaps.as_ref().and_then(|gaps| gaps.quantile_us(0.99)),
+            gap_max_us: gaps.as_ref().and_then(Gaps::longest_us),
+            gap_source: gaps.as_ref().map_or("", Gaps::source).to_owned(),
             rtt_p50_us: middle::<3>(p50),
             rtt_p50_us_low: low::<3>(p50),
             rtt_p50_us_high: high::<3>(p50),

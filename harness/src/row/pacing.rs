@@ -1,12 +1,52 @@
 //! How floods at a rate kept to it.
 
 use super::numbers;
-use crate::data::{Arrivals, Case, Group, MOST_IN_A_PIECE, Sample, Traits};
+use super::rounding::decimals;
+use crate::data::{Arrivals, Case, Group, Histogram, MOST_IN_A_PIECE, Sample, Traits};
 
 /// Datagrams that went late, in all windows. `None`: none had a time to go at.
 pub(super) fn late(samples: &[Sample]) -> Option<u64> {
     let late = samples.iter().filter_map(|sample| sample.pacing.as_ref());
     late.map(|pacing| pacing.late).reduce(|all, one| all + one)
+}
+
+/// Times from one datagram to the next one, in all windows.
+pub(super) struct Gaps {
+    times: Histogram,
+    source: &'static str,
+}
+
+impl Gaps {
+    /// By the kernel's stamps, if it made some in each window; else by the calls. `None`: there are none.
+    pub(super) fn of(samples: &[Sample]) -> Option<Self> {
+        let pacings = || samples.iter().filter_map(|sample| sample.pacing.as_ref());
+        let are_stamped = pacings().all(|pacing| pacing.left.count() > 0);
+        let mut times = Histogram::default();
+        for pacing in pacings() {
+            times.add(if are_stamped {
+                &pacing.left
+            } else {
+                &pacing.returned
+            });
+        }
+        let source = if are_stamped { "kernel" } else { "calls" };
+        (times.count() > 0).then_some(Self { times, source })
+    }
+
+    /// A share of them were no longer. `None`: they are too few to say so.
+    pub(super) fn quantile_us(&self, share: f64) -> Option<f64> {
+        let are_enough = self.times.count() as f64 * (1.0 - share).min(share) >= 1.0;
+        let ns = self.times.quantile(share).filter(|_| are_enough)?;
+        Some(decimals::<3>(ns / 1e3))
+    }
+
+    pub(super) fn longest_us(&self) -> Option<f64> {
+        Some(decimals::<3>(self.times.quantile(1.0)? / 1e3))
+    }
+
+    pub(super) fn source(&self) -> &'static str {
+        self.source
+    }
 }
 
 /// Where fewer datagrams were sent than were to be: how many.
@@ -42,7 +82,7 @@ pub(super) fn shortfall(case: &Case, sender: &Traits, samples: &[Sample]) -> Opt
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::Pacing;
+    use crate::data::{Pacing, bucket_of};
     use crate::row::tests::six;
 
     /// What is said of windows of 100 ms in which so many datagrams of 10,000 per second were sent.
@@ -84,8 +124,40 @@ mod tests {
         let mut samples = six();
         assert_eq!(late(&samples), None);
         for sample in &mut samples {
-            sample.pacing = Some(Pacing { late: 7 });
+            sample.pacing = Some(Pacing {
+                late: 7,
+                ..Pacing::default()
+            });
         }
         assert_eq!(late(&samples), Some(42));
+    }
+
+    #[test]
+    fn gaps_are_those_of_the_stamps_if_each_window_has_some() {
+        let of_ns = |ns: u64| {
+            let bucket = bucket_of(ns);
+            Histogram::of_counts((0..=bucket).map(|it| if it == bucket { 50 } else { 0 }))
+        };
+        let mut samples = six();
+        assert!(Gaps::of(&samples).is_none());
+        for sample in &mut samples {
+            sample.pacing = Some(Pacing {
+                late: 0,
+                left: of_ns(100_000),
+                returned: of_ns(200_000),
+            });
+        }
+        let gaps = Gaps::of(&samples).expect("there are some");
+        assert_eq!(gaps.source(), "kernel");
+        let median = gaps.quantile_us(0.5).expect("300 are enough");
+        assert!((median / 100.0 - 1.0).abs() < 0.004, "{median}");
+        assert!(gaps.quantile_us(0.99).is_some() && gaps.quantile_us(0.999).is_none());
+        if let Some(pacing) = &mut samples[3].pacing {
+            pacing.left = Histogram::default();
+        }
+        let gaps = Gaps::of(&samples).expect("there are some");
+        assert_eq!(gaps.source(), "calls");
+        let longest = gaps.longest_us().expect("there is one");
+        assert!((longest / 200.0 - 1.0).abs() < 0.004, "{longest}");
     }
 }

@@ -7,7 +7,7 @@ use super::numbers::Speeds;
 use super::{
     Environment, Outcome, RowInput, Status, climate, doubts, milliseconds, numbers, pacing,
 };
-use crate::data::{LaneSample, Sample, Sharing, Side};
+use crate::data::{Case, LaneSample, Sample, Sharing, Side};
 use crate::stats;
 
 /// A fault of the run outranks how it ended.
@@ -42,7 +42,7 @@ pub(super) fn status(input: &RowInput) -> (Status, String) {
         );
         return (Status::Failed, reason);
     }
-    if let Some(reason) = dead(input.samples) {
+    if let Some(reason) = dead(input.case, input.samples) {
         return (Status::Failed, reason);
     }
     // What rounds there are say what they say; of too few, it has no interval.
@@ -55,7 +55,7 @@ pub(super) fn status(input: &RowInput) -> (Status, String) {
 
 /// Why a case is dead, if it is: its books close, but no window moved a datagram. One that arrives too late for
 /// its window, as on a busy machine, is in the books all the same.
-fn dead(samples: &[Sample]) -> Option<String> {
+fn dead(case: &Case, samples: &[Sample]) -> Option<String> {
     let books = numbers::total_books(samples);
     if samples.is_empty() || books.received > 0 {
         return None;
@@ -65,6 +65,9 @@ fn dead(samples: &[Sample]) -> Option<String> {
         calls => format!(": {calls} system calls failed"),
     };
     let what = match books.sent {
+        0 if case.is_paced() => {
+            "nothing was sent: no burst was due in a window; use a longer --duration or a higher --rate"
+        }
         0 => "nothing was sent",
         // What came was the warm-up's; so it is in logs of format 2, whose books do not tell the two apart.
         _ if samples.iter().any(|sample| numbers::received(sample) > 0) => {

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use super::{ProgramBuilder, number_of};
 use crate::engine::null_link::{NullLink, NullQueue};
 use crate::engine::verify::SequenceWriter;
-use crate::engine::{Direction, Link};
+use crate::engine::{Direction, Link, PortOptions};
+use crate::sys::transmit::TransmitStamps;
 use crate::workload::{Incoming, Outgoing, PacedFlood, Program, Role, Rotation};
 
 impl ProgramBuilder<'_> {
@@ -104,10 +105,19 @@ impl ProgramBuilder<'_> {
             None => Program::Flood(out),
             Some(schedule) => {
                 let rotation = Rotation::of(out.options.links.len(), out.writers);
-                let flood = PacedFlood::new(n, rotation, schedule);
+                let stamps = self.stamps(&out.options);
+                let flood = PacedFlood::new(n, rotation, schedule, stamps);
                 Program::Roles(out.options, vec![Role::Flood(flood)])
             }
         }
+    }
+
+    /// When what goes over the first link leaves, if the kernel may be asked. Not of a socket over which another thread
+    /// receives: what comes into its queue of stamps wakes that one, too.
+    fn stamps(&self, options: &PortOptions) -> Option<TransmitStamps> {
+        let is_for_one = self.case.transport.is_none() && !self.case.is_full_duplex();
+        let first = options.links.first().filter(|_| is_for_one)?;
+        TransmitStamps::of(&first.socket)
     }
 
     /// The first number of what goes back: after those of the flows.

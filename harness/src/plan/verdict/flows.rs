@@ -93,5 +93,11 @@ fn files(case: &Case) -> usize {
     let receiver = 2 + usize::from(is_duplex || case.server_model.is_some());
     let sockets = case.flow_count() * sender + case.receiver_sockets() * receiver;
     let threads = case.threads.senders() + case.threads.receivers();
-    sockets + FILES_BESIDES + FILES_OF_LOOP * threads
+    // Of a flood at a rate, the kernel's stamps.
+    let stamps = if case.is_paced() {
+        case.threads.senders()
+    } else {
+        0
+    };
+    sockets + stamps + FILES_BESIDES + FILES_OF_LOOP * threads
 }

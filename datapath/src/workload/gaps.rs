@@ -1,0 +1,158 @@
+//! How long after one datagram the next one left: of the first flow of a sender, by the kernel's stamps of some bursts,
+//! and by when the calls returned.
+
+use std::sync::Arc;
+
+use super::pace_meter::PaceMeter;
+use crate::sys::clock;
+use crate::sys::transmit::{TransmitStamp, TransmitStamps};
+
+/// Pairs of bursts that are stamped per second, about. Below so many bursts per second, all are. Stamps take the kernel
+/// memory and the sender a call each, which would be in the CPU time of each datagram.
+const PAIRS_PER_SECOND: f64 = 1000.0;
+
+/// Watches when the bursts of one link leave.
+#[derive(Debug)]
+pub(super) struct GapWatch {
+    /// `None`: the kernel is not asked.
+    stamps: Option<TransmitStamps>,
+    stage: Stage,
+    last: Option<TransmitStamp>,
+    returned_ns: Option<u64>,
+    meter: Arc<PaceMeter>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// So many bursts go by before the next pair.
+    Skips(u64),
+    /// The burst before which nothing is counted.
+    First,
+    /// The gaps that end with its datagrams are counted.
+    Second,
+}
+
+impl GapWatch {
+    /// With the stamps of that link, counted in `meter`.
+    pub(super) fn new(stamps: Option<TransmitStamps>, meter: Arc<PaceMeter>) -> Self {
+        Self {
+            stamps,
+            stage: Stage::Skips(0),
+            last: None,
+            returned_ns: None,
+            meter,
+        }
+    }
+
+    /// A burst is about to go.
+    pub(super) fn prepare(&mut self) {
+        let Some(stamps) = self
+            .stamps
+            .as_mut()
+            .filter(|_| self.stage == Stage::Skips(0))
+        else {
+            return;
+        };
+        // Those of bursts that left late.
+        stamps.by_ref().for_each(drop);
+        stamps.begin();
+        (self.stage, self.last) = (Stage::First, None);
+    }
+
+    /// It has gone. The mean time between two of them, in nanoseconds.
+    pub(super) fn went(&mut self, gap_ns: f64) {
+        let now = clock::monotonic_ns();
+        if let Some(before) = self.returned_ns.replace(now) {
+            self.meter.returned.count(now.saturating_sub(before));
+        }
+        self.stage = match self.stage {
+            Stage::Skips(bursts) => Stage::Skips(bursts.saturating_sub(1)),
+            Stage::First => {
+                self.take(false);
+                Stage::Second
+            }
+            Stage::Second => {
+                self.take(true);
+                self.after_a_pair(gap_ns)
+            }
+        };
+    }
+
+    fn take(&mut self, counts: bool) {
+        let Some(stamps) = &mut self.stamps else {
+            return;
+        };
+        for stamp in stamps {
+            let next = self.last.map(|last| (last, last.number.wrapping_add(1)));
+            // One that is lost leaves no gap, and the computer's clock may be set.
+            if let Some((last, _)) = next.filter(|(_, next)| counts && stamp.number == *next) {
+                if let Some(gap_ns) = stamp.ns.checked_sub(last.ns) {
+                    self.meter.left.count(gap_ns);
+                }
+            }
+            self.last = Some(stamp);
+        }
+    }
+
+    fn after_a_pair(&mut self, gap_ns: f64) -> Stage {
+        let bursts_per_pair = 1e9 / gap_ns / PAIRS_PER_SECOND;
+        if bursts_per_pair < 2.0 {
+            return Stage::Second;
+        }
+        if let Some(stamps) = &self.stamps {
+            stamps.end();
+        }
+        // At random, so that no rhythm of the sender shows as the whole.
+        let most = 2.0 * (bursts_per_pair - 2.0);
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "saturates"
+        )]
+        Stage::Skips((fastrand::f64() * (most + 1.0)) as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::UdpSocket;
+
+    use super::*;
+
+    /// What is counted of 100 bursts of 3 datagrams over loopback: by stamps, and by calls.
+    fn counts(gap_ns: f64) -> (u64, u64) {
+        let receiver = UdpSocket::bind("127.0.0.1:0").expect("loopback works");
+        let sender = UdpSocket::bind("127.0.0.1:0").expect("loopback works");
+        let to = receiver.local_addr().expect("it is bound");
+        sender.connect(to).expect("loopback works");
+        let meter = Arc::<PaceMeter>::default();
+        let mut watch = GapWatch::new(TransmitStamps::of(&sender), Arc::clone(&meter));
+        meter.open_window();
+        for _ in 0..100 {
+            watch.prepare();
+            for _ in 0..3 {
+                sender.send(&[0]).expect("loopback works");
+            }
+            watch.went(gap_ns);
+        }
+        meter.close_window();
+        watch.went(gap_ns);
+        let found = meter.pacing();
+        (found.left.count(), found.returned.count())
+    }
+
+    #[test]
+    fn at_a_low_rate_every_gap_is_counted_and_at_a_high_one_some_are() {
+        let (left, returned) = counts(1e6);
+        assert_eq!(returned, 99, "between the calls");
+        if left == 0 {
+            eprintln!("this kernel does not stamp what leaves");
+            return;
+        }
+        assert_eq!(left, 99 * 3, "all but those within the first burst");
+        let (left, returned) = counts(1e5);
+        assert_eq!(returned, 99);
+        // Pairs of bursts, ten bursts from one to the next in the mean: each with two gaps within, and one between.
+        assert!(left % 3 == 0 && (3..50 * 3).contains(&left), "{left}");
+    }
+}
