@@ -79,6 +79,9 @@ fn every_engine_that_floods_keeps_to_a_rate() {
             "{case}"
         );
         assert!(row.gap_p99_us <= row.gap_max_us, "{case}");
+        assert!(row.jitter_us >= Some(0.0), "{case}: {:?}", row.jitter_us);
+        let is_reordered = row.reordered_packets > Some(0);
+        assert_eq!(is_reordered, row.reordering_extent > Some(0), "{case}");
         sent.insert(row.sender.as_str());
     }
     for engine in [

@@ -127,5 +127,5 @@ fn check_case(case: &Case, sites: &mut Sites) {
     check(case, &sample);
     let verified = sample.verified.expect("somebody looked");
     assert_eq!(verified.packets, sample.books.at_end.received);
-    assert_eq!(verified.fault(), None, "{key}: {verified:?}");
+    assert_eq!(verified.fault(None), None, "{key}: {verified:?}");
 }

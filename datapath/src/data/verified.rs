@@ -4,11 +4,14 @@ use std::ops::AddAssign;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Payload, Traits};
+use super::{Direction, Payload, Traits};
 
 /// What a datagram must hold at least to be told from others: 2 B of lane, 6 B of number, 4 B that follow
 /// from them.
 pub const LEAST_BYTES: usize = 12;
+
+/// What one must hold at least to say when it was sent, too: 8 B more.
+pub const TIMED_BYTES: usize = LEAST_BYTES + 8;
 
 /// Why datagrams of that payload from such a sender cannot be verified, if they cannot.
 pub fn refusal(payload: Payload, sender: &Traits) -> Option<String> {
@@ -29,6 +32,14 @@ pub struct Verified {
     pub duplicated: u64,
     /// Came after one that was sent later by the same lane.
     pub reordered: u64,
+    /// Of those, how many others of its lane came at most since the first one that was sent later: the reordering extent
+    /// of RFC 4737. 0: none was reordered, as in logs that do not say.
+    #[serde(default)]
+    pub reordering_extent: u64,
+    /// The interarrival jitter of RFC 3550 at the end, in nanoseconds, of the lane with the most. `None`: too few came, or
+    /// they had no room for a time, as in logs that do not say.
+    #[serde(default)]
+    pub jitter_ns: Option<u64>,
     /// Shorter than it was sent, and right as far as it goes.
     pub truncated: u64,
     /// Anything else than what was sent, and what was said to come from somebody else.
@@ -36,19 +47,44 @@ pub struct Verified {
 }
 
 impl Verified {
-    /// What the engines are to blame for, if anything. To reorder is UDP's own right.
-    pub fn fault(&self) -> Option<String> {
+    /// What the engines are to blame for, if anything. To reorder is UDP's own right, and on the way between two hosts, to
+    /// duplicate, too.
+    pub fn fault(&self, direction: Option<Direction>) -> Option<String> {
         let Self {
             packets,
-            duplicated,
             truncated,
             corrupted,
             ..
         } = self;
+        let duplicated = if direction.is_none() {
+            self.duplicated
+        } else {
+            0
+        };
         (duplicated + truncated + corrupted > 0).then(|| {
+            let twice = match direction {
+                None => format!("{duplicated} duplicated, "),
+                Some(_) => String::new(),
+            };
             format!(
-                "of {packets} datagrams verified, {duplicated} duplicated, {truncated} truncated, \
-                 {corrupted} corrupted"
+                "of {packets} datagrams verified, {twice}{truncated} truncated, {corrupted} corrupted"
+            )
+        })
+    }
+
+    /// What the way between two hosts did to them, if anything.
+    pub fn done_on_the_way(&self) -> Option<String> {
+        let Self {
+            packets,
+            duplicated,
+            reordered,
+            reordering_extent,
+            ..
+        } = self;
+        (duplicated + reordered > 0).then(|| {
+            format!(
+                "of {packets} datagrams verified, {duplicated} came twice and {reordered} out of order, by \
+                 {reordering_extent} at most: the path does so"
             )
         })
     }
@@ -59,6 +95,8 @@ impl AddAssign for Verified {
         self.packets += other.packets;
         self.duplicated += other.duplicated;
         self.reordered += other.reordered;
+        self.reordering_extent = self.reordering_extent.max(other.reordering_extent);
+        self.jitter_ns = self.jitter_ns.max(other.jitter_ns);
         self.truncated += other.truncated;
         self.corrupted += other.corrupted;
     }

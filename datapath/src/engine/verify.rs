@@ -1,15 +1,19 @@
 //! `--verify`: whether what an engine delivers is what was sent.
 //!
-//! Each datagram carries the number of its lane, its own number, and bytes that follow from the two. So
-//! each can be told from every other one, and a single wrong bit shows. This is for windows of its own:
-//! measured ones know nothing of it.
+//! Each datagram carries the number of its lane, its own number, where there is room the time when it was sent, and
+//! bytes that follow from these. So each can be told from every other one, and a single wrong bit shows. This is for
+//! windows of its own: measured ones know nothing of it.
 
-use std::collections::{HashMap, HashSet};
+mod flow;
+
+use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::data::{LEAST_BYTES, LEAST_REQUEST_BYTES, Verified};
+use self::flow::{Arrival, FlowOrder, Jitter};
+use crate::data::{LEAST_BYTES, LEAST_REQUEST_BYTES, TIMED_BYTES, Verified};
 use crate::engine::payload::{Check, Fill, Origin};
+use crate::sys::clock;
 
 /// Stamps the datagrams of one lane.
 #[derive(Clone, Debug)]
@@ -34,7 +38,7 @@ impl Fill for SequenceWriter {
     fn fill(&self, memory: &mut [u8]) {
         let datagrams = memory.chunks_exact_mut(self.payload_bytes);
         for (number, datagram) in (self.next..).zip(datagrams) {
-            write(datagram, self.lane, number);
+            write(datagram, self.lane, number, clock::monotonic_ns());
         }
     }
 
@@ -60,8 +64,8 @@ struct Seen {
 struct Lane {
     /// Where it sends from, where that is known.
     source: Option<SocketAddr>,
-    numbers: HashSet<u64>,
-    newest: u64,
+    order: FlowOrder,
+    jitter: Jitter,
 }
 
 impl SequenceTracker {
@@ -80,7 +84,12 @@ impl SequenceTracker {
 
     /// What was found so far.
     pub fn verified(&self) -> Verified {
-        self.seen().verified
+        let seen = self.seen();
+        let jitters = seen.lanes.values().filter_map(|lane| lane.jitter.ns());
+        Verified {
+            jitter_ns: jitters.max(),
+            ..seen.verified
+        }
     }
 
     fn seen(&self) -> MutexGuard<'_, Seen> {
@@ -88,10 +97,11 @@ impl SequenceTracker {
     }
 
     pub(crate) fn enter(&self, datagram: &[u8], origin: Origin) {
+        let came_ns = clock::monotonic_ns();
         let mut seen = self.seen();
         let Seen { verified, lanes } = &mut *seen;
         verified.packets += 1;
-        let Some((lane, number)) = read(datagram, self.payload_bytes) else {
+        let Some((lane, number, sent_ns)) = read(datagram, self.payload_bytes) else {
             verified.corrupted += 1;
             return;
         };
@@ -101,12 +111,18 @@ impl SequenceTracker {
             verified.corrupted += 1;
             return;
         }
-        if !lane.numbers.insert(number) {
-            verified.duplicated += 1;
-        } else if number < lane.newest {
-            verified.reordered += 1;
+        let arrival = lane.order.enter(number);
+        match arrival {
+            Arrival::InOrder => {}
+            Arrival::Duplicate => verified.duplicated += 1,
+            Arrival::Reordered(extent) => {
+                verified.reordered += 1;
+                verified.reordering_extent = verified.reordering_extent.max(extent);
+            }
         }
-        lane.newest = lane.newest.max(number);
+        if let Some(sent_ns) = sent_ns.filter(|_| arrival != Arrival::Duplicate) {
+            lane.jitter.enter(sent_ns, came_ns);
+        }
         if datagram.len() < self.payload_bytes {
             verified.truncated += 1;
         }
@@ -130,11 +146,23 @@ const LANE_BYTES: usize = 2;
 /// What a datagram begins with: the number of its lane, and its own, both little-endian.
 pub(crate) const HEAD_BYTES: usize = LEAST_REQUEST_BYTES;
 
-/// Writes all of a datagram.
-pub(crate) fn write(datagram: &mut [u8], lane: u16, number: u64) {
+/// What stands before the bytes that follow from it: the head, and the time after it, in datagrams of that size.
+fn stamped_bytes(payload_bytes: usize) -> usize {
+    if payload_bytes < TIMED_BYTES {
+        HEAD_BYTES
+    } else {
+        HEAD_BYTES + size_of::<u64>()
+    }
+}
+
+/// Writes all of a datagram, which is sent at that time.
+pub(crate) fn write(datagram: &mut [u8], lane: u16, number: u64, sent_ns: u64) {
     write_head(datagram, lane, number);
-    let (head, rest) = datagram.split_at_mut(HEAD_BYTES);
-    pattern(head).fill(rest);
+    let (stamped, rest) = datagram.split_at_mut(stamped_bytes(datagram.len()));
+    if let Some(time) = stamped[HEAD_BYTES..].first_chunk_mut() {
+        *time = sent_ns.to_le_bytes();
+    }
+    pattern(stamped).fill(rest);
 }
 
 /// Writes what it begins with.
@@ -154,25 +182,32 @@ pub(crate) fn read_head(datagram: &[u8]) -> Option<(u16, u64)> {
     Some((lane, head >> (8 * LANE_BYTES)))
 }
 
-/// The lane and the number of a datagram, if it holds what it was sent with, as far as it goes.
-fn read(datagram: &[u8], payload_bytes: usize) -> Option<(u16, u64)> {
-    if !(LEAST_BYTES..=payload_bytes).contains(&datagram.len()) {
+/// The lane and the number of a datagram, and when it was sent if it says so, if it holds what it was sent with, as far
+/// as it goes.
+fn read(datagram: &[u8], payload_bytes: usize) -> Option<(u16, u64, Option<u64>)> {
+    let stamped_bytes = stamped_bytes(payload_bytes);
+    let least = LEAST_BYTES - HEAD_BYTES + stamped_bytes;
+    if !(least..=payload_bytes).contains(&datagram.len()) {
         return None;
     }
-    let (head, rest) = datagram.split_at(HEAD_BYTES);
+    let (stamped, rest) = datagram.split_at(stamped_bytes);
     let mut wanted = vec![0; rest.len()];
-    pattern(head).fill(&mut wanted);
+    pattern(stamped).fill(&mut wanted);
     if wanted != rest {
         return None;
     }
-    read_head(datagram)
+    let (lane, number) = read_head(datagram)?;
+    let time = stamped[HEAD_BYTES..].first_chunk();
+    Some((lane, number, time.map(|time| u64::from_le_bytes(*time))))
 }
 
-/// The bytes that follow from a head.
-fn pattern(head: &[u8]) -> fastrand::Rng {
-    let mut seed = [0; HEAD_BYTES];
-    seed.copy_from_slice(head);
-    fastrand::Rng::with_seed(u64::from_le_bytes(seed))
+/// The bytes that follow from a head and the time after it, if there is one.
+fn pattern(stamped: &[u8]) -> fastrand::Rng {
+    let words = stamped.chunks_exact(size_of::<u64>());
+    let words = words.filter_map(|word| Some(u64::from_le_bytes(*word.first_chunk()?)));
+    // Turned, so that a bit that is wrong in both does not cancel out.
+    let seed = words.fold(0, |seed: u64, word| seed.rotate_left(17) ^ word);
+    fastrand::Rng::with_seed(seed)
 }
 
 #[cfg(test)]

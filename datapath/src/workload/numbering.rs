@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::engine::payload::{Check, Origin};
 use crate::engine::verify::{self, SequenceCheck, SequenceTracker};
 use crate::engine::{FlowCounts, FlowMeter};
+use crate::sys::clock;
 
 /// Writes the numbers of a client's requests, and reads them in the answers.
 #[derive(Clone, Debug)]
@@ -44,7 +45,7 @@ impl Numbering {
     pub(super) fn write(&self, memory: &mut [u8], link: usize, number: u64) {
         let lane = self.lane_of(link);
         if self.answers.is_some() {
-            verify::write(memory, lane, number);
+            verify::write(memory, lane, number, clock::monotonic_ns());
         } else {
             verify::write_head(memory, lane, number);
         }

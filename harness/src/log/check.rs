@@ -87,7 +87,9 @@ impl Expected<'_> {
 
     fn wrong_bytes(&self, sample: &Sample) -> Option<String> {
         // Other programs may have sent to our port: as many as the kernel lost would go unnoticed.
-        let is_faulty = sample.verified.is_some_and(|found| found.fault().is_some());
+        let is_faulty = sample
+            .verified
+            .is_some_and(|found| found.fault(None).is_some());
         let account = sample.account();
         let is_whole = (account.dropped_kernel, account.places.surplus) == (0, 0);
         let is_sound = sample.is_sound() && is_whole;
@@ -289,6 +291,18 @@ fn wrong_verification(sample: &Sample) -> Option<String> {
         ));
     }
     let faulty = found.duplicated + found.reordered + found.corrupted;
-    (faulty > found.packets || found.truncated > found.packets)
-        .then(|| "more faulty datagrams than verified ones".to_owned())
+    if faulty > found.packets || found.truncated > found.packets {
+        return Some("more faulty datagrams than verified ones".to_owned());
+    }
+    let most = if found.reordered > 0 {
+        found.packets
+    } else {
+        0
+    };
+    (found.reordering_extent > most).then(|| {
+        format!(
+            "{} of {most} datagrams came before one that was sent before them",
+            found.reordering_extent
+        )
+    })
 }

@@ -95,15 +95,25 @@ fn of_lane(lane: &LaneSample) -> [u64; 13] {
     ]
 }
 
-fn of_datagrams(found: Verified) -> [u64; 5] {
+fn of_datagrams(found: Verified) -> [u64; 7] {
     let Verified {
         packets,
         duplicated,
         reordered,
+        reordering_extent,
+        jitter_ns,
         truncated,
         corrupted,
     } = found;
-    [packets, duplicated, reordered, truncated, corrupted]
+    [
+        packets,
+        duplicated,
+        reordered,
+        reordering_extent,
+        jitter_ns.unwrap_or(0),
+        truncated,
+        corrupted,
+    ]
 }
 
 fn follows(before: Counts, after: Counts) -> bool {

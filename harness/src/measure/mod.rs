@@ -95,6 +95,15 @@ pub struct Trial<'a> {
     pub between: Option<Between>,
 }
 
+/// How long the datagrams of a case are verified at first: enough for jitter to settle, where they go at a rate.
+fn verifying(case: &Case) -> Duration {
+    const DATAGRAMS: f64 = 100.0;
+    let gap_ns = case.gap_ns().unwrap_or_default() * case.flows_each() as f64;
+    let most_s = VERIFYING_LONGEST.as_secs_f64();
+    let settled = Duration::from_secs_f64((DATAGRAMS * gap_ns / 1e9).min(most_s));
+    VERIFYING.max(settled)
+}
+
 /// What the site of a part is told of the other one.
 fn across(between: Between, part: Part, token: Token) -> Across {
     let (own, other) = match part {
@@ -173,7 +182,7 @@ impl Trial<'_> {
     pub fn verify(&self, sites: &mut Sites, interrupt: &Interrupt) -> Result<Sample, NoSample> {
         let mut settings = Settings {
             warmup: Duration::ZERO,
-            window: VERIFYING,
+            window: verifying(self.case),
             ..self.settings.clone()
         };
         loop {

@@ -233,7 +233,8 @@ impl Replay {
             return Err(format!("{}: what was verified is missing", sample.case));
         }
         measured.verified = sample.verified;
-        measured.failure = sample.verified.and_then(|found| found.fault());
+        let direction = Case::of_key(&sample.case).and_then(|case| case.direction);
+        measured.failure = sample.verified.and_then(|found| found.fault(direction));
         Ok(())
     }
 

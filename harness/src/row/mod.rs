@@ -147,6 +147,8 @@ pub struct Row {
     pub verified_packets: Option<u64>,
     pub duplicated_packets: Option<u64>,
     pub reordered_packets: Option<u64>,
+    pub reordering_extent: Option<u64>,
+    pub jitter_us: Option<f64>,
     pub truncated_packets: Option<u64>,
     pub corrupted_packets: Option<u64>,
     pub failed_calls: Option<u64>,

@@ -146,6 +146,10 @@ impl Row {
             verified_packets: verified.map(|found| found.packets),
             duplicated_packets: verified.map(|found| found.duplicated),
             reordered_packets: verified.map(|found| found.reordered),
+            reordering_extent: verified.map(|found| found.reordering_extent),
+            jitter_us: verified
+                .and_then(|found| found.jitter_ns)
+                .map(|ns| decimals::<3>(ns as f64 / 1e3)),
             truncated_packets: verified.map(|found| found.truncated),
             corrupted_packets: verified.map(|found| found.corrupted),
             failed_calls: books.map(|_| numbers::failed_calls(samples)),

@@ -136,6 +136,8 @@ pub(super) fn warnings(
     }
     warnings.extend(unlike_a_longer_run(input));
     warnings.extend(doubts::overload(input.case, samples));
+    let on_the_way = input.verified.filter(|_| input.case.direction.is_some());
+    warnings.extend(on_the_way.and_then(|found| found.done_on_the_way()));
     warnings.extend(pacing::shortfall(input.case, input.engines.sender, samples));
     warnings.extend(doubts::drift(samples));
     warnings.extend(idle_lanes(input));

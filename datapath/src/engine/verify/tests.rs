@@ -1,23 +1,33 @@
 use super::*;
+use crate::data::Direction;
 
 const BYTES: usize = 300;
 
 fn stream(count: u64) -> Vec<Vec<u8>> {
     let datagram = |number| {
         let mut datagram = vec![0; BYTES];
-        write(&mut datagram, 7, number);
+        write(&mut datagram, 7, number, 1000 * number);
         datagram
     };
     (0..count).map(datagram).collect()
 }
 
+/// What was found, but for the jitter, which is this machine's.
 fn verified(stream: &[Vec<u8>]) -> Verified {
     let tracker = Arc::new(SequenceTracker::new(BYTES));
     let mut sequence_check = SequenceCheck(Arc::clone(&tracker));
     for datagram in stream {
         sequence_check.check(datagram, Origin::PEER);
     }
-    tracker.verified()
+    let found = tracker.verified();
+    assert_eq!(
+        found.jitter_ns.is_some(),
+        found.packets > found.corrupted + 1
+    );
+    Verified {
+        jitter_ns: None,
+        ..found
+    }
 }
 
 #[test]
@@ -30,7 +40,7 @@ fn a_stream_as_it_was_sent_has_no_faults() {
             ..Verified::default()
         }
     );
-    assert_eq!(found.fault(), None);
+    assert_eq!(found.fault(None), None);
 }
 
 #[test]
@@ -67,11 +77,22 @@ fn one_of_each_fault_is_counted_as_what_it_is() {
     let found = verified(&stream);
     assert_eq!((found.duplicated, found.reordered), (1, 1));
     assert_eq!((found.truncated, found.corrupted), (1, 2));
-    let fault = found.fault().expect("there are faults");
+    assert_eq!(found.reordering_extent, 1);
+    let fault = found.fault(None).expect("there are faults");
     assert_eq!(
         fault,
         "of 100 datagrams verified, 1 duplicated, 1 truncated, 2 corrupted"
     );
+    // The path may do so, and the other faults it has no way to do.
+    let across = found.fault(Some(Direction::Up));
+    let expected = "of 100 datagrams verified, 1 truncated, 2 corrupted";
+    assert_eq!(across.as_deref(), Some(expected));
+    let twice = Verified {
+        duplicated: 7,
+        packets: 100,
+        ..Verified::default()
+    };
+    assert_eq!(twice.fault(Some(Direction::Up)), None);
 }
 
 #[test]
@@ -97,4 +118,26 @@ fn a_datagram_that_is_said_to_be_somebody_elses_is_a_fault() {
     }
     let found = tracker.verified();
     assert_eq!((found.packets, found.corrupted), (3, 1));
+}
+
+#[test]
+fn small_datagrams_have_no_time_and_no_jitter() {
+    for (bytes, has_time) in [
+        (LEAST_BYTES, false),
+        (TIMED_BYTES - 1, false),
+        (TIMED_BYTES, true),
+    ] {
+        let tracker = Arc::new(SequenceTracker::new(bytes));
+        let mut sequence_check = SequenceCheck(Arc::clone(&tracker));
+        let mut writer = SequenceWriter::new(0, bytes);
+        for _ in 0..3 {
+            let mut memory = vec![0; bytes];
+            writer.fill(&mut memory);
+            writer.sent(1);
+            sequence_check.check(&memory, Origin::PEER);
+        }
+        let found = tracker.verified();
+        assert_eq!((found.packets, found.fault(None)), (3, None), "{bytes} B");
+        assert_eq!(found.jitter_ns.is_some(), has_time, "{bytes} B");
+    }
 }

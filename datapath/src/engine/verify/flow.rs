@@ -1,0 +1,155 @@
+//! What the order and the times of one flow's datagrams say: duplicates, reordering (RFC 4737) and jitter (RFC 3550).
+
+use std::collections::HashSet;
+
+/// What has come of one flow.
+#[derive(Debug, Default)]
+pub(super) struct FlowOrder {
+    numbers: HashSet<u64>,
+    /// Datagrams so far, without those that had come before.
+    arrived: u64,
+    /// Each datagram with a higher number than any before: its number, and as which it came.
+    highest: Vec<(u64, u64)>,
+}
+
+/// As what a datagram came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Arrival {
+    /// After all that were sent before it, but for those that are missing.
+    InOrder,
+    /// It had come before.
+    Duplicate,
+    /// After one that was sent later: Type-P-Reordered of RFC 4737, section 3.3. The number is the reordering extent,
+    /// section 4.2.1: so many datagrams before it, the first one came that was sent later.
+    Reordered(u64),
+}
+
+impl FlowOrder {
+    /// The datagram of that number has come.
+    pub(super) fn enter(&mut self, number: u64) -> Arrival {
+        if !self.numbers.insert(number) {
+            return Arrival::Duplicate;
+        }
+        self.arrived += 1;
+        if self.highest.last().is_none_or(|(last, _)| number > *last) {
+            self.highest.push((number, self.arrived));
+            return Arrival::InOrder;
+        }
+        let first_later = self.highest.partition_point(|(other, _)| *other < number);
+        let (_, came_as) = self.highest[first_later];
+        Arrival::Reordered(self.arrived - came_as)
+    }
+}
+
+/// The interarrival jitter of RFC 3550, section 6.4.1: how far the distances of datagrams as they come differ from those
+/// as they were sent, smoothed. The clocks at the two ends need not agree, as only differences of each count.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Jitter {
+    /// When the last one was sent and when it came, in nanoseconds, each by the clock there.
+    last: Option<(u64, u64)>,
+    ns: f64,
+    differences: u64,
+}
+
+impl Jitter {
+    /// One that was sent and came then.
+    pub(super) fn enter(&mut self, sent_ns: u64, came_ns: u64) {
+        /// "The gain parameter 1/16 gives a good noise reduction ratio while maintaining a reasonable rate of
+        /// convergence."
+        const GAIN: f64 = 1.0 / 16.0;
+        if let Some((sent_before, came_before)) = self.last.replace((sent_ns, came_ns)) {
+            let difference = |after: u64, before: u64| i128::from(after) - i128::from(before);
+            let apart = difference(came_ns, came_before) - difference(sent_ns, sent_before);
+            self.ns += ((apart as f64).abs() - self.ns) * GAIN;
+            self.differences += 1;
+        }
+    }
+
+    /// In nanoseconds. `None`: fewer than two have come.
+    pub(super) fn ns(&self) -> Option<u64> {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a mean of times, which are no less than 0 and within a run"
+        )]
+        let ns = self.ns.round() as u64;
+        (self.differences > 0).then_some(ns)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Arrival::{Duplicate, InOrder, Reordered};
+    use super::*;
+
+    /// Those that came out of order, with their extents.
+    fn reordered(numbers: &[u64]) -> Vec<(u64, u64)> {
+        let mut flow = FlowOrder::default();
+        let arrivals = numbers.iter().map(|&number| (number, flow.enter(number)));
+        let extents = arrivals.filter_map(|(number, arrival)| match arrival {
+            Reordered(extent) => Some((number, extent)),
+            _ => None,
+        });
+        extents.collect()
+    }
+
+    #[test]
+    fn the_examples_of_rfc_4737_come_out_as_there() {
+        // Section 7.1: packet 4. 7.2: packets 5 and 6. 7.3: packets 4, 5 and 6.
+        assert_eq!(reordered(&[1, 2, 3, 5, 6, 7, 8, 4, 9, 10]), [(4, 4)]);
+        assert_eq!(
+            reordered(&[1, 2, 3, 4, 7, 5, 6, 8, 9, 10]),
+            [(5, 1), (6, 2)]
+        );
+        assert_eq!(
+            reordered(&[1, 2, 3, 7, 8, 9, 10, 4, 5, 6, 11]),
+            [(4, 4), (5, 5), (6, 6)]
+        );
+    }
+
+    #[test]
+    fn what_is_missing_is_no_reordering_and_what_comes_twice_is_counted_once() {
+        assert_eq!(reordered(&[1, 5, 9, 10]), []);
+        let mut flow = FlowOrder::default();
+        let found = [1, 3, 3, 2, 2, 1, 4].map(|number| flow.enter(number));
+        // The second 3 does not put 2 off any further.
+        let expected = [
+            InOrder,
+            InOrder,
+            Duplicate,
+            Reordered(1),
+            Duplicate,
+            Duplicate,
+            InOrder,
+        ];
+        assert_eq!(found, expected);
+    }
+
+    fn jitter(datagrams: &[(u64, u64)]) -> Option<u64> {
+        let mut jitter = Jitter::default();
+        for &(sent, came) in datagrams {
+            jitter.enter(sent, came);
+        }
+        jitter.ns()
+    }
+
+    #[test]
+    fn jitter_is_that_of_the_formula_of_rfc_3550() {
+        assert_eq!(jitter(&[(0, 5)]), None);
+        // However far the clocks are apart, and whichever is ahead.
+        let steady = |ahead: u64| [0, 1000, 2000].map(|sent| (sent, sent + ahead));
+        assert_eq!(jitter(&steady(1 << 60)), Some(0));
+        // D is 1600, then -1600: J is 100, then 100 + (1600 - 100) / 16 = 193.75.
+        let late = [(0, 0), (1000, 2600)];
+        assert_eq!(jitter(&late), Some(100));
+        assert_eq!(jitter(&[late[0], late[1], (2000, 2000)]), Some(194));
+        // One that came out of order counts as it came.
+        assert_eq!(
+            jitter(&[(1000, 1000), (0, 1016)]),
+            Some((1000 + 16) / 16 + 1)
+        );
+        // It goes to what the differences are.
+        let alternating = (0..1000).map(|n| (n * 1000, n * 1000 + n % 2 * 300));
+        assert_eq!(jitter(&alternating.collect::<Vec<_>>()), Some(300));
+    }
+}
