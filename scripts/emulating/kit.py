@@ -1,8 +1,10 @@
-"""What an emulated board is made of: Debian's arm64 kernel and busybox, and device trees."""
+"""What an emulated board is made of: Debian's kernel for its architecture, busybox, and device trees."""
 
 import shutil
 import subprocess
+import sys
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
 
@@ -10,9 +12,29 @@ class Unavailable(Exception):
     """Something that an emulated board needs cannot be had here; the message says what."""
 
 
-# Modules that a board needs beyond the kernel itself: to switch itself off, to show heat and clocks.
-MODULES = ["bcm2835_wdt", "bcm2835_thermal", "cpufreq-dt", "raspberrypi-cpufreq"]
-DEVICE_TREES = ["bcm2837-rpi-3-b.dtb", "bcm2711-rpi-4-b.dtb"]
+@dataclass(frozen=True)
+class Architecture:
+    """What Debian and QEMU call the boards' CPUs, and what such boards need of a kernel."""
+
+    debian: str
+    qemu: str
+    kernel: str
+    # Beyond the kernel itself, loaded in the order of their names.
+    modules: tuple
+    device_trees: tuple = ()
+
+
+# An interface of QEMU's virt.
+NETWORK = ("failover", "net_failover", "virtio_mmio", "virtio_net")
+ARM64 = Architecture(
+    debian="arm64",
+    qemu="qemu-system-aarch64",
+    kernel="linux-image-arm64",
+    # To switch itself off, to show heat and clocks.
+    modules=("bcm2835_wdt", "bcm2835_thermal", "cpufreq-dt", "raspberrypi-cpufreq", *NETWORK),
+    device_trees=("bcm2837-rpi-3-b.dtb", "bcm2711-rpi-4-b.dtb"),
+)
+ARMHF = Architecture(debian="armhf", qemu="qemu-system-arm", kernel="linux-image-armmp", modules=NETWORK)
 
 
 def require(command, package):
@@ -30,10 +52,11 @@ def run(*words, **options):
 
 
 class Kit:
-    """Kernel, modules, device trees and busybox in one directory, which is filled once."""
+    """Kernel, modules, device trees and busybox of one architecture in a directory, which is filled once."""
 
-    def __init__(self, directory):
-        self.directory = Path(directory)
+    def __init__(self, directory, architecture=ARM64):
+        self.architecture = architecture
+        self.directory = Path(directory) / architecture.debian
         if not (self.directory / "complete").exists():
             self._fill()
 
@@ -49,16 +72,17 @@ class Kit:
             made = Path(scratch) / "kit"
             made.mkdir()
             try:
-                collect(made, *download(Path(scratch)))
+                collect(made, self.architecture, *download(Path(scratch), self.architecture))
             except (OSError, StopIteration) as reason:
-                raise Unavailable(f"Debian's arm64 packages are not what they were: {reason!r}") from reason
+                name = self.architecture.debian
+                raise Unavailable(f"Debian's {name} packages are not what they were: {reason!r}") from reason
             if self.directory.exists() and not (self.directory / "complete").exists():
                 shutil.rmtree(self.directory)
             if not self.directory.exists():
                 made.rename(self.directory)
 
 
-def collect(made, kernel, busybox):
+def collect(made, architecture, kernel, busybox):
     """Takes out of the two packages what a board needs."""
     files = made.parent / "files"
     run("dpkg-deb", "-x", kernel, files)
@@ -67,11 +91,11 @@ def collect(made, kernel, busybox):
     shutil.copy(next(files.glob("**/bin/busybox")), made / "busybox")
     shutil.copy(next(boot.glob("vmlinuz-*")), made / "Image")
     shutil.copy(next(boot.glob("config-*")), made / "config")
-    for name in DEVICE_TREES:
+    for name in architecture.device_trees:
         shutil.copy(next(files.glob(f"usr/lib/linux-image-*/broadcom/{name}")), made / name)
     (made / "release").write_text(next(boot.glob("vmlinuz-*")).name.removeprefix("vmlinuz-"))
     (made / "modules").mkdir()
-    for name in MODULES:
+    for name in architecture.modules:
         module = next(files.glob(f"**/{name}.ko*"))
         shutil.copy(module, made / "modules")
         if module.suffix == ".xz":
@@ -79,23 +103,32 @@ def collect(made, kernel, busybox):
     (made / "complete").touch()
 
 
-def download(scratch):
-    """Downloads the two packages for arm64 without making arm64 an architecture of this system."""
+def download(scratch, architecture):
+    """Downloads the two packages without making their architecture one of this system."""
     state = scratch / "apt"
     (state / "lists/partial").mkdir(parents=True)
     (state / "cache/archives/partial").mkdir(parents=True)
     (state / "status").touch()
     settings = {
-        "APT::Architecture": "arm64",
-        "APT::Architectures": "arm64",
+        "APT::Architecture": architecture.debian,
+        "APT::Architectures": architecture.debian,
         "APT::Sandbox::User": "root",
         "Dir::State": state,
         "Dir::State::status": state / "status",
         "Dir::Cache": state / "cache",
     }
     options = [word for name, value in settings.items() for word in ("-o", f"{name}={value}")]
-    run("apt-get", *options, "update")
-    depends = run("apt-cache", *options, "depends", "linux-image-arm64")
+    update(options)
+    depends = run("apt-cache", *options, "depends", architecture.kernel)
     kernel = next(line.split()[1] for line in depends.splitlines() if "Depends: linux-image-" in line)
     run("apt-get", *options, "download", kernel, "busybox-static", cwd=state)
     return next(state.glob("linux-image-*.deb")), next(state.glob("busybox-static_*.deb"))
+
+
+def update(options):
+    """Fetches the lists of packages. One that cannot be had, as of a mirror that is being changed, is no reason to
+    go without the others: if the packages are in none of them, that is seen soon enough."""
+    try:
+        run("apt-get", *options, "update")
+    except Unavailable as reason:
+        print(f"warning: {reason}", file=sys.stderr)

@@ -1,14 +1,14 @@
 """The emulated boards: what QEMU is told, and the device tree that makes it call itself a board."""
 
 import shutil
+import socket
 import subprocess
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from emulating.kit import Unavailable, require, run
+from emulating.kit import ARM64, ARMHF, Architecture, Unavailable, require, run
 
-QEMU = "qemu-system-aarch64"
 RASPI_TREES = {"raspi3b": "bcm2837-rpi-3-b.dtb", "raspi4b": "bcm2711-rpi-4-b.dtb"}
 
 
@@ -27,21 +27,24 @@ class Machine:
     root: dict = field(default_factory=dict)
     # capacity-dmips-mhz by CPU.
     capacities: list = field(default_factory=list)
+    architecture: Architecture = ARM64
+    # All CPUs in one thread of this host: the parked cores of QEMU's Raspberry Pis spin.
+    threads: str = "single"
 
     def words(self, kit, scratch):
         """QEMU's command line, without kernel and initial file system."""
         if self.qemu == "virt":
             return self._virt(scratch)
-        if f"{self.qemu} " not in run(QEMU, "-M", "help"):
+        if f"{self.qemu} " not in run(self.architecture.qemu, "-M", "help"):
             raise Unavailable(f"this QEMU has no machine {self.qemu} (raspi4b came with QEMU 9)")
         return ["-M", self.qemu, "-dtb", str(self._raspi_tree(kit, scratch))]
 
     def _virt(self, scratch):
-        words = ["-cpu", self.cpu, "-smp", str(self.cpus), "-m", "1G", "-nic", "none"]
+        words = ["-cpu", self.cpu, "-smp", str(self.cpus), "-m", "1G"]
         if not self.root:
             return ["-M", "virt", *words]
         tree = scratch / "board.dtb"
-        run(QEMU, "-M", f"virt,dumpdtb={tree}", *words, "-display", "none")
+        run(self.architecture.qemu, "-M", f"virt,dumpdtb={tree}", *words, "-nic", "none", "-display", "none")
         self._edit(tree)
         for cpu, capacity in enumerate(self.capacities):
             run("fdtput", "-t", "i", tree, f"/cpus/cpu@{cpu}", "capacity-dmips-mhz", str(capacity))
@@ -120,6 +123,17 @@ MACHINES = [
 ]
 
 
+# Two to join by a cable, one of 64 bits, one of 32. Debian's armv7 kernel hangs while it boots if its CPUs share one
+# thread.
+PAIR = [
+    Machine("aarch64", "QEMU's virt with a Cortex-A53", "generic", cpu="cortex-a53", cpus=2, threads="multi"),
+    Machine(
+        "armv7l", "QEMU's virt with a Cortex-A15", "generic", cpu="cortex-a15", cpus=2, threads="multi",
+        architecture=ARMHF,
+    ),
+]  # fmt: skip
+
+
 def find(name):
     """The machine of that name, or None."""
     return next((machine for machine in MACHINES if machine.name == name), None)
@@ -146,20 +160,35 @@ poweroff -f
 APPLETS = "sh mount insmod ip stty echo cat gzip base64 poweroff ls uname sleep grep".split()
 
 
+@dataclass(frozen=True)
+class Plug:
+    """An end of a cable between two boards: one of a pair of connected sockets, and the address of the interface."""
+
+    socket: socket.socket
+    mac: str
+
+    def words(self):
+        cable = f"socket,id=cable,fd={self.socket.fileno()}"
+        return ["-netdev", cable, "-device", f"virtio-net-device,netdev=cable,mac={self.mac}"]
+
+
 class Boot:
     """One boot of a machine, which runs one command and goes off."""
 
-    def __init__(self, machine, kit, files, command, fetch=()):
-        """`files` maps places in the guest to files here; `command` is a line for its shell."""
-        for tool, package in [(QEMU, "qemu-system-arm"), ("fdtput", "device-tree-compiler"), ("cpio", "cpio")]:
+    def __init__(self, machine, kit, files, command, fetch=(), plug=None):
+        """`files` maps places in the guest to files here; `command` is a line for its shell. Without a plug, there is
+        no network but lo."""
+        qemu, self._plug = machine.architecture.qemu, plug
+        for tool, package in [(qemu, "qemu-system-arm"), ("fdtput", "device-tree-compiler"), ("cpio", "cpio")]:
             require(tool, package)
         self._scratch = tempfile.TemporaryDirectory(prefix="emulated-board.")
         scratch = Path(self._scratch.name)
         initrd = self._initrd(scratch, kit, files, command, fetch)
         console = "console=ttyAMA0,115200 quiet loglevel=0 panic=-1"
-        # One host thread for all CPUs: the parked cores of QEMU's Raspberry Pis spin.
+        network = plug.words() if plug else ["-nic", "none"]
         self.words = [
-            QEMU, *machine.words(kit, scratch), "-accel", "tcg,thread=single",
+            qemu, *machine.words(kit, scratch), *network,
+            "-accel", f"tcg,thread={machine.threads}",
             "-kernel", str(kit.path("Image")), "-initrd", str(initrd), "-append", console,
             "-display", "none", "-serial", "stdio", "-monitor", "none", "-no-reboot",
         ]  # fmt: skip
@@ -174,7 +203,8 @@ class Boot:
         """Runs it. What the guest says, line by line, its own marks included."""
         null = subprocess.DEVNULL
         words = ["timeout", str(seconds), *self.words]
-        process = subprocess.Popen(words, stdin=null, stdout=subprocess.PIPE, stderr=null)
+        passed = [self._plug.socket.fileno()] if self._plug else []
+        process = subprocess.Popen(words, stdin=null, stdout=subprocess.PIPE, stderr=null, pass_fds=passed)
         try:
             for line in process.stdout:
                 yield line.decode(errors="replace").rstrip("\r\n")

@@ -20,11 +20,11 @@ class Session:
     files: dict = field(default_factory=dict)
 
 
-def run(machine, kit, files, command, fetch=(), seconds=600, show=None):
+def run(machine, kit, files, command, fetch=(), seconds=600, show=None, plug=None):
     """Boots `machine`, runs `command`, fetches files. `show` gets every line as it comes."""
     session = Session()
     begun, blanks, place, packed = False, 0, None, []
-    with Boot(machine, kit, files, command, fetch) as boot:
+    with Boot(machine, kit, files, command, fetch, plug) as boot:
         for line in boot.lines(seconds):
             if line == "@@BEGIN":
                 begun = True
