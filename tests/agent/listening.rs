@@ -42,6 +42,9 @@ impl Listening {
         let address = address.and_then(|rest| rest.split_once(": one session, with "));
         let (address, _) = address.unwrap_or_else(|| panic!("{line}"));
         let address = address.parse().expect("an address");
+        line.clear();
+        said.read_line(&mut line).expect("another one");
+        assert!(line.starts_with("it sends "), "{line}");
         Self {
             child,
             address,
