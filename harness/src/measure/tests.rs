@@ -1,10 +1,11 @@
-//! A run whose threads do not do what they should.
+//! A run whose threads do not do what they should, and what two hosts say to each other.
 
 use std::net::Ipv4Addr;
 
+use super::message::{self, Answer};
 use super::site::{Flow, Part};
 use super::*;
-use crate::data::Connection;
+use crate::data::{Connection, Counts};
 use crate::row::tests::case;
 use crate::sys::files::Root;
 
@@ -40,4 +41,23 @@ fn a_thread_that_dies_ends_the_run_at_once() {
         error.starts_with("the sender failed: Invalid argument"),
         "{error}"
     );
+}
+
+/// One may have 32 bits and the other 64: the bytes hang on neither.
+#[test]
+fn counts_beyond_32_bits_are_the_same_bytes_on_every_host() {
+    let counts = Counts {
+        sent: u64::MAX,
+        received: u64::from(u32::MAX) + 1,
+        dropped_socket: 1 << 53,
+    };
+    let mut pipe = Vec::new();
+    message::write(&mut pipe, &Answer::Done(counts)).expect("into memory");
+    let body = r#"{"done":{"sent":18446744073709551615,"received":4294967296,"dropped_socket":9007199254740992}}"#;
+    assert_eq!(pipe, [b"\0\0\0\x5e", body.as_bytes()].concat());
+    let answer = message::read::<Answer<Counts>>(&mut &pipe[..]).expect("a frame");
+    let Some(Answer::Done(read)) = answer else {
+        panic!("{answer:?}");
+    };
+    assert_eq!(read, counts);
 }
