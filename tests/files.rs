@@ -92,6 +92,23 @@ fn the_longest_time_has_the_cool_downs_and_all_of_max_time() {
 }
 
 #[test]
+fn a_sweep_between_two_hosts_takes_its_time_for_each_direction() {
+    let words = "wire --agent-at 192.0.2.7:7007 --key k --quick --board generic --engine std --address 192.0.2.7";
+    assert_eq!(
+        files(&format!("{words} -o a.csv")),
+        json!({"sweep": true, "output": "a.csv", "samples": null, "resume": null})
+    );
+    let expected = |more: &str| {
+        let answer = answer(&format!("{words} --duration 100s {more}"));
+        answer["expected_s"].as_u64().expect("seconds")
+    };
+    let one = expected("--direction up");
+    assert!(one >= 100, "{one}");
+    assert!((2 * one..=2 * one + 1).contains(&expected("")));
+    assert_eq!(answer("wire board latency")["sweep"], false);
+}
+
+#[test]
 fn what_only_prints_is_no_sweep() {
     for words in [
         "check",

@@ -13,9 +13,9 @@ use clap::error::ErrorKind;
 use serde::Serialize;
 
 use super::baselines;
-use crate::cli::{self, Cli, Command, FilesArgs, RunArgs};
-use crate::options::Request;
+use crate::cli::{self, Cli, Command, FilesArgs, RunArgs, WireArgs};
 use crate::options::suite::requests;
+use crate::options::{self, Request};
 use crate::plan::{Plan, Schedule};
 use crate::suite;
 
@@ -42,11 +42,15 @@ pub fn run(args: &FilesArgs) -> anyhow::Result<ExitCode> {
     let words =
         iter::once(OsStr::new("udpbench")).chain(args.words.iter().map(OsString::as_os_str));
     let line = match Cli::try_parse_from(cli::spread(words)) {
-        Ok(Cli { command: None, run }) => line_of(&run)?,
+        Ok(Cli { command: None, run }) => line_of(&run, 1)?,
         Ok(Cli {
             command: Some(Command::Run(run)),
             ..
-        }) => line_of(&run)?,
+        }) => line_of(&run, 1)?,
+        Ok(Cli {
+            command: Some(Command::Wire(wire)),
+            ..
+        }) if wire.what.is_none() => line_of_wire(&wire)?,
         Ok(_) => serde_json::to_string(&Files::default())?,
         Err(error)
             if matches!(
@@ -62,15 +66,26 @@ pub fn run(args: &FilesArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn line_of(args: &RunArgs) -> anyhow::Result<String> {
+/// The other host is not asked: without it, the sweep is as long as one of this host for each direction.
+fn line_of_wire(wire: &WireArgs) -> anyhow::Result<String> {
+    let mut args = wire.run.clone();
+    options::wire::complete(&mut args.parameters);
+    let directions = args.parameters.direction.take().unwrap_or_default();
+    // Those of the other host.
+    args.parameters.address = None;
+    line_of(&args, directions.len().try_into()?)
+}
+
+/// `times`: how often its cases are measured.
+fn line_of(args: &RunArgs, times: u32) -> anyhow::Result<String> {
     let requests = match &args.suite {
         Some(name) => requests(&suite::find("--suite", name)?, args)?,
         None if args.output.resume.is_some() => Vec::new(),
         None => vec![Request::new(args)?],
     };
     let seconds = |time: fn(&Schedule, &Plan) -> Duration| {
-        let times = requests.iter().map(|it| time(&it.schedule, &it.plan));
-        (!requests.is_empty()).then(|| times.sum::<Duration>().as_secs().max(1))
+        let each = requests.iter().map(|it| time(&it.schedule, &it.plan));
+        (!requests.is_empty()).then(|| (each.sum::<Duration>() * times).as_secs().max(1))
     };
     let (expected_s, longest_s) = (
         seconds(Schedule::expected_time),
