@@ -113,6 +113,11 @@ impl Far {
 
 impl Drop for Far {
     fn drop(&mut self) {
+        let is_lost = self.is_lost();
+        // ssh would wait for a host that is not there any more.
+        if let Some(carrier) = self.carrier.as_mut().filter(|_| is_lost) {
+            let _ = carrier.kill();
+        }
         // The end of its input.
         self.remote = None;
         drop(Carrier(self.carrier.take()));
