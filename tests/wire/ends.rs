@@ -52,6 +52,14 @@ impl<'a> Sweep<'a> {
         }
     }
 
+    /// One that has measured something, at no moment in particular.
+    fn in_the_middle(lab: &'a Lab) -> Self {
+        let mut sweep = Self::start(lab);
+        sweep.wait_for_a_window();
+        a_while();
+        sweep
+    }
+
     fn log(&self) -> PathBuf {
         self.place.path("out.jsonl")
     }
@@ -170,9 +178,7 @@ fn a_controller_that_is_killed_leaves_nothing() {
         return;
     };
     for _ in 0..times() {
-        let mut sweep = Sweep::start(&lab);
-        sweep.wait_for_a_window();
-        a_while();
+        let mut sweep = Sweep::in_the_middle(&lab);
         sweep.controller.kill().expect("it runs");
         let (place, _) = sweep.end();
         go_on(&lab, &place);
@@ -185,9 +191,7 @@ fn an_agent_that_is_killed_ends_the_sweep() {
         return;
     };
     for _ in 0..times() {
-        let mut sweep = Sweep::start(&lab);
-        sweep.wait_for_a_window();
-        a_while();
+        let sweep = Sweep::in_the_middle(&lab);
         // The one that ssh has started, which has others run the trials.
         let agents = sweep.with(End::Far, "agent --stdio");
         kill_all(&agents[..1]);
@@ -206,9 +210,7 @@ fn ssh_that_is_killed_ends_the_sweep() {
         return;
     };
     for _ in 0..times() {
-        let mut sweep = Sweep::start(&lab);
-        sweep.wait_for_a_window();
-        a_while();
+        let sweep = Sweep::in_the_middle(&lab);
         let ssh = sweep.with(End::Near, "ssh -F").into_iter();
         // The controller has that among its own words.
         let ssh: Vec<i32> = ssh
@@ -232,9 +234,7 @@ fn a_cable_that_is_pulled_ends_both() {
         assert!(status.expect("iproute2").success());
     };
     for _ in 0..times() {
-        let mut sweep = Sweep::start(&lab);
-        sweep.wait_for_a_window();
-        a_while();
+        let sweep = Sweep::in_the_middle(&lab);
         set("down");
         let (place, said) = sweep.end();
         assert!(said.contains("resume with: udpbench wire board"), "{said}");

@@ -12,8 +12,8 @@ use super::relay;
 use super::site::Site;
 use crate::sys::files::Root;
 
-/// Does what the messages on `input` say until that ends, within `caps` if they come from another host. Then all threads have ended, too, whatever they
-/// were doing: no verb waits for longer than a moment.
+/// Does what the messages on `input` say until that ends, within `caps` if they come from another host. Then all threads
+/// have ended, too, whatever they were doing: no verb waits for longer than a moment.
 ///
 /// # Errors
 /// When the other side is no udpbench of this version, or sends what is no message.

@@ -61,6 +61,8 @@ pub(super) struct CapWatch {
     bytes_before: u64,
     /// Of each datagram of the trial. `None`: no threads run.
     bytes_each: Option<u64>,
+    /// By this one, as far as it was looked at.
+    bytes: u64,
     looked_at: Instant,
     /// Since when the rate is reckoned, and what had been sent then in this trial.
     last: (Instant, u64),
@@ -74,6 +76,7 @@ impl CapWatch {
             began: now,
             bytes_before: 0,
             bytes_each: None,
+            bytes: 0,
             looked_at: now,
             last: (now, 0),
         }
@@ -102,34 +105,53 @@ impl CapWatch {
 
     /// They have ended.
     pub(super) fn ended(&mut self) {
-        if self.bytes_each.take().is_some() {
-            self.bytes_before += self.last.1;
-        }
+        self.bytes_each = None;
+        self.bytes_before += std::mem::take(&mut self.bytes);
     }
 
-    /// What they have sent so far, and which limit that is beyond, if any.
-    pub(super) fn counted(&mut self, counts: Counts) -> Option<String> {
-        self.looked_at = Instant::now();
-        let bytes = counts.sent * self.bytes_each?;
-        let (since, before) = self.last;
-        let elapsed = since.elapsed();
-        if elapsed < INTERVAL && self.bytes_before + bytes <= self.caps.bytes.unwrap_or(u64::MAX) {
-            return None;
-        }
-        self.last = (Instant::now(), bytes);
-        let bits_per_second = 8.0 * bytes.saturating_sub(before) as f64 / elapsed.as_secs_f64();
-        if let Some(most) = self.caps.bits_per_second {
-            if bits_per_second > most as f64 {
-                return Some(format!(
-                    "the agent sends at most {most} bit/s (--max-rate there), and this was {bits_per_second:.0}"
-                ));
-            }
-        }
+    /// Why nothing more is sent, if all that may be was.
+    pub(super) fn spent(&self) -> Option<String> {
         let most = self.caps.bytes?;
-        (self.bytes_before + bytes > most).then(|| {
+        (self.bytes_before + self.bytes > most).then(|| {
             format!("the agent sends at most {most} bytes in one session (--max-bytes there)")
         })
     }
+
+    /// What they have sent so far, and which limit that is beyond, if any. At the end of a trial, however short it was, its
+    /// rate is reckoned, too.
+    pub(super) fn counted(&mut self, counts: Counts, when: When) -> Option<String> {
+        self.looked_at = Instant::now();
+        self.bytes = counts.sent * self.bytes_each?;
+        let elapsed = self.last.0.elapsed();
+        let too_fast = if elapsed >= INTERVAL || when == When::AtTheEnd {
+            self.too_fast(elapsed.max(INTERVAL))
+        } else {
+            None
+        };
+        // One that only receives goes on.
+        too_fast.or_else(|| self.spent().filter(|_| self.bytes > 0))
+    }
+
+    fn too_fast(&mut self, elapsed: Duration) -> Option<String> {
+        let (_, before) = std::mem::replace(&mut self.last, (Instant::now(), self.bytes));
+        let bytes = self.bytes.saturating_sub(before);
+        let bits_per_second = 8.0 * bytes as f64 / elapsed.as_secs_f64();
+        let most = self.caps.bits_per_second?;
+        (bits_per_second > most as f64).then(|| {
+            format!(
+                "the agent sends at most {most} bit/s (--max-rate there), and this was {bits_per_second:.0}"
+            )
+        })
+    }
+}
+
+/// When it is counted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum When {
+    /// While the threads run.
+    Meanwhile,
+    /// When they are about to end.
+    AtTheEnd,
 }
 
 #[cfg(test)]
@@ -160,11 +182,11 @@ mod tests {
     fn bytes_are_those_of_all_trials() {
         let mut watch = watch(None, Some(1000));
         thread::sleep(INTERVAL);
-        assert_eq!(watch.counted(sent(6)), None);
+        assert_eq!(watch.counted(sent(6), When::Meanwhile), None);
         watch.ended();
         watch.started(&Case::of_key("std:std/2t/72B/connected/v4").expect("a case"));
-        assert_eq!(watch.counted(sent(4)), None);
-        let excess = watch.counted(sent(5)).expect("1100 bytes");
+        assert_eq!(watch.counted(sent(4), When::Meanwhile), None);
+        let excess = watch.counted(sent(5), When::Meanwhile).expect("1100 bytes");
         assert!(excess.contains("at most 1000 bytes"), "{excess}");
     }
 
@@ -173,10 +195,27 @@ mod tests {
         let mut watch = watch(Some(1_000_000), None);
         thread::sleep(INTERVAL);
         // 800 bits in 50 ms or more.
-        assert_eq!(watch.counted(sent(1)), None);
+        assert_eq!(watch.counted(sent(1), When::Meanwhile), None);
         thread::sleep(INTERVAL);
         // However late the look is, by less than a second.
-        let excess = watch.counted(sent(1 + 1250)).expect("1,000,000 bits more");
+        let excess = watch
+            .counted(sent(1 + 1250), When::Meanwhile)
+            .expect("1,000,000 bits more");
         assert!(excess.contains("at most 1000000 bit/s"), "{excess}");
+    }
+
+    #[test]
+    fn short_trials_add_up_and_have_a_rate() {
+        let mut watch = watch(None, Some(1000));
+        for _ in 0..3 {
+            assert_eq!(watch.spent(), None);
+            watch.started(&Case::of_key("std:std/2t/72B/connected/v4").expect("a case"));
+            let _ = watch.counted(sent(4), When::AtTheEnd);
+            watch.ended();
+        }
+        assert!(watch.spent().is_some(), "1200 bytes");
+        let mut watch = super::tests::watch(Some(1_000_000), None);
+        let excess = watch.counted(sent(1250), When::AtTheEnd);
+        assert!(excess.is_some(), "1,000,000 bits in less than 50 ms");
     }
 }

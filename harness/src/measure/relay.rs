@@ -8,7 +8,7 @@ use std::thread;
 
 use anyhow::{Context, bail, ensure};
 
-use super::caps::{CapWatch, Caps};
+use super::caps::{CapWatch, Caps, When};
 use super::facts::Facts;
 use super::message::{self, Answer, Hello, Request};
 use super::pulse::{Heard, Output, Pulse};
@@ -82,19 +82,23 @@ impl Relay<'_> {
         match message::decode::<Request>(body)? {
             Request::Facts => return output.write(&Answer::Done(Facts::read(self.root))),
             Request::Renew => {
+                self.settle();
                 self.end();
                 return output.write(&Answer::Done(()));
             }
             Request::Open(brief) => {
-                self.caps.ended();
-                (self.excess, self.case) = (None, Some(brief.case));
+                self.settle();
+                // One that only receives goes on.
+                let sends = brief.part.sends() || brief.case.receives_at_both_ends();
+                self.excess = self.caps.spent().filter(|_| sends);
+                self.case = Some(brief.case);
             }
             Request::Start => {
                 if let Some(case) = &self.case {
                     self.caps.started(case);
                 }
             }
-            Request::Finish | Request::Abandon => self.caps.ended(),
+            Request::Finish | Request::Abandon => self.settle(),
             _ => {}
         }
         match self.answer(body) {
@@ -119,17 +123,25 @@ impl Relay<'_> {
 
     /// Ends a trial that sends more than it may.
     fn look(&mut self) {
-        let Some(worker) = self.worker.as_mut().filter(|_| {
-            let next_look = self.caps.next_look();
-            next_look.is_some_and(|left| left.is_zero())
-        }) else {
-            return;
-        };
-        // A worker that is gone sends nothing.
-        if let Ok(counts) = worker.counts() {
-            self.excess = self.caps.counted(counts);
+        let next_look = self.caps.next_look();
+        if next_look.is_some_and(|left| left.is_zero()) {
+            self.count(When::Meanwhile);
         }
-        if self.excess.is_some() {
+    }
+
+    /// A trial ends: what it has sent counts, however short it was.
+    fn settle(&mut self) {
+        if self.caps.next_look().is_some() {
+            self.count(When::AtTheEnd);
+        }
+        self.caps.ended();
+    }
+
+    fn count(&mut self, when: When) {
+        // A worker that is gone sends nothing.
+        let counts = self.worker.as_mut().and_then(|it| it.counts().ok());
+        if let Some(excess) = counts.and_then(|counts| self.caps.counted(counts, when)) {
+            self.excess = Some(excess);
             self.end();
         }
     }

@@ -99,6 +99,7 @@ impl Sweep<'_> {
     ) -> Result<T, NoSample> {
         let sites = self.process.sites(case).map_err(NoSample::from);
         let done = sites.and_then(|mut sites| what(&mut sites, self.interrupt));
+        self.process.is_unreachable = false;
         if let Err(NoSample::Failed(error)) = &done {
             self.process.end();
             self.process.is_unreachable = error.is::<Unreachable>();

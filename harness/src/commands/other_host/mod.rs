@@ -23,7 +23,7 @@ pub(super) struct OtherHost {
 }
 
 impl OtherHost {
-    /// Has ssh start an agent there.
+    /// Has ssh start an agent there, or connects to one that listens, and tries what gets there whole.
     ///
     /// # Errors
     /// When that cannot be had, and what to do.
@@ -47,20 +47,19 @@ impl OtherHost {
                 (to, far)
             }
         };
-        let far = far.with_context(|| format!("cannot measure with {to}"))?;
+        let mut far = far.with_context(|| format!("cannot measure with {to}"))?;
         let reached = link.agent_at.map(|address| address.ip());
-        let mut far = far;
         let mut peer = Peer::new(&to, far.facts().clone(), reached, given)?;
         for link in &mut peer.wire.links {
             try_path(link, &mut far, interrupt)?;
         }
         let machine = peer.detected.machine(&peer.wire.host);
         let because = &peer.detected.because;
-        if is_quiet {
-            return Ok(Self { far, peer });
-        }
         if link.drop_reasons {
             say_who_does_not_tell(&to, &peer);
+        }
+        if is_quiet {
+            return Ok(Self { far, peer });
         }
         say(&format!("{to} is {machine} ({because})"));
         for link in &peer.wire.links {
@@ -84,7 +83,7 @@ fn say_who_does_not_tell(to: &str, peer: &Peer) {
     let here = DropReasons::open().err();
     for (host, why) in [("this host", &here), (to, &peer.no_drop_reasons)] {
         if let Some(why) = why {
-            say(&format!("no --drop-reasons of {host}: {why}"));
+            say(&format!("no drop reasons from {host}: {why}"));
         }
     }
 }
@@ -105,6 +104,7 @@ fn try_path(link: &mut WireLink, far: &mut Far, interrupt: &Interrupt) -> anyhow
     Ok(())
 }
 
+/// What starts an agent there, which is copied there first if that was asked for.
 fn agent_by_ssh(link: &LinkArgs, to: &str) -> anyhow::Result<Command> {
     let agent = if link.deploy {
         deploy::deploy(link, to)?
