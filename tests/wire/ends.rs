@@ -256,3 +256,23 @@ fn ctrl_c_keeps_what_was_measured() {
     assert!(said.contains("interrupted: "), "{said}");
     go_on(&lab, &place);
 }
+
+#[test]
+fn ctrl_c_before_the_first_window_is_no_failure() {
+    // The longest datagram that gets through is looked for by halves, in seconds.
+    let Some(lab) = Lab::builder().test_wire("a>b drop size 100-").start() else {
+        return;
+    };
+    let mut sweep = Sweep::start(&lab);
+    while sweep.with(End::Far, "agent --stdio").is_empty() {
+        thread::sleep(Duration::from_millis(10));
+    }
+    a_while();
+    let pid = i32::try_from(sweep.controller.id()).expect("a pid");
+    kill(Pid::from_raw(pid), Signal::SIGINT).expect("it runs");
+    let code = sweep.controller.wait().expect("it is a child").code();
+    let (place, said) = sweep.end();
+    assert_eq!(code, Some(130), "{said}");
+    assert!(said.contains("nothing is measured yet"), "{said}");
+    assert!(!place.path("out.csv").exists(), "{said}");
+}

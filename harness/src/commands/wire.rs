@@ -25,7 +25,14 @@ pub fn run(args: &WireArgs) -> anyhow::Result<ExitCode> {
     let interrupt = run::interrupt_on_signals()?;
     let mut given = given.clone();
     wire::complete(&mut given.parameters);
-    let mut other = OtherHost::connect(args, &given.parameters, given.output.quiet, &interrupt)?;
+    let other = OtherHost::connect(args, &given.parameters, given.output.quiet, &interrupt);
+    let mut other = match other {
+        // Whatever it was that the signal broke off: it went to ssh, too.
+        Err(_) if interrupt.signal().is_some() => {
+            return Ok(run::before_anything(&interrupt).into());
+        }
+        other => other?,
+    };
     if let Some(WireCommand::Latency(_)) = &args.what {
         return latency::with(&given, &interrupt, Some(&mut other));
     }

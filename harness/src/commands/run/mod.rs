@@ -105,8 +105,7 @@ pub(super) fn sweep_of(
         Some(raw) => resume::resume(args, raw, other.as_ref().map(|other| &other.peer))?,
         None => match request(other.as_deref_mut()) {
             Err(error) if error.is::<Interrupted>() => {
-                say("interrupted: nothing is measured yet");
-                return Ok(interrupted(interrupt));
+                return Ok(before_anything(interrupt));
             }
             request => begin(args, request?, other.as_ref().map(|other| &other.peer))?,
         },
@@ -165,6 +164,12 @@ pub(super) fn sweep_of(
             compared
         }
     }
+}
+
+/// By the signal that came, before the first window.
+pub(super) fn before_anything(interrupt: &Interrupt) -> Outcome {
+    say("interrupted: nothing is measured yet");
+    interrupted(interrupt)
 }
 
 /// By the signal that came.
