@@ -190,7 +190,8 @@ fn what_the_path_takes_whole_is_found_where_it_is_less_than_the_interfaces_do() 
         return;
     };
     let place = Place::new();
-    let words = "--direction up --threads 2 --payload 1300,1301 --engine gso-gro";
+    // At a rate: a device that is full for seconds has no room for what ssh says, either.
+    let words = "--direction up --threads 2 --payload 1300,1301 --engine gso-gro --rate 2k";
     let output = sweep(&lab, &place, &format!("{SHORT} {words}"));
     let said = stderr(&output);
     assert!(

@@ -142,6 +142,12 @@ fn command_line(pid: i32) -> String {
     String::from_utf8_lossy(&words).replace('\0', " ")
 }
 
+fn parent(pid: i32) -> Option<i32> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let parent = status.lines().find_map(|line| line.strip_prefix("PPid:"))?;
+    parent.trim().parse().ok()
+}
+
 fn kill_all(pids: &[i32]) {
     assert!(!pids.is_empty(), "nothing to kill");
     for pid in pids {
@@ -192,9 +198,14 @@ fn an_agent_that_is_killed_ends_the_sweep() {
     };
     for _ in 0..times() {
         let sweep = Sweep::in_the_middle(&lab);
-        // The one that ssh has started, which has others run the trials.
-        let agents = sweep.with(End::Far, "agent --stdio");
-        kill_all(&agents[..1]);
+        let agents = sweep.with(End::Far, "agent --stdio").into_iter();
+        // The one that ssh has started has others run the trials.
+        let first: Vec<i32> = agents
+            .filter(|pid| {
+                !parent(*pid).is_some_and(|it| command_line(it).contains("agent --stdio"))
+            })
+            .collect();
+        kill_all(&first);
         let (place, said) = sweep.end();
         assert!(
             said.contains("resume with: udpbench wire board --resume out.jsonl"),
