@@ -20,15 +20,28 @@ pub(super) fn elsewhere(base: &Row, new: &Row) -> Option<String> {
 }
 
 fn other_machine(base: &Row, new: &Row) -> Option<String> {
-    let facts = [
-        ("board", &base.board, &new.board),
-        ("model", &base.model, &new.model),
-        ("CPU model", &base.cpu_model, &new.cpu_model),
-        ("architecture", &base.arch, &new.arch),
-    ];
-    let differing = facts.into_iter().find(|(_, base, new)| differ(base, new));
-    differing.map(|(name, base, new)| format!("other {name}: {base}, now {new}"))
+    MACHINE.iter().find_map(|(name, fact)| {
+        let (base, new) = (fact(base), fact(new));
+        differ(&base, &new).then(|| format!("other {name}: {base}, now {new}"))
+    })
 }
+
+type Fact = fn(&Row) -> String;
+
+const MACHINE: &[(&str, Fact)] = &[
+    ("board", |row| row.board.clone()),
+    ("model", |row| row.model.clone()),
+    ("CPU model", |row| row.cpu_model.clone()),
+    ("architecture", |row| row.arch.clone()),
+    ("board of the other host", |row| row.there_board.clone()),
+    ("model of the other host", |row| row.there_model.clone()),
+    ("CPU model of the other host", |row| {
+        row.there_cpu_model.clone()
+    }),
+    ("architecture of the other host", |row| {
+        row.there_machine.clone()
+    }),
+];
 
 /// What is not known differs from nothing.
 fn differ(base: &str, new: &str) -> bool {
@@ -78,8 +91,6 @@ pub(super) fn remarks(pairs: &[(&Row, &Row)]) -> Vec<String> {
     facts.chain(other_windows(pairs)).collect()
 }
 
-type Fact = fn(&Row) -> String;
-
 const FACTS: &[(&str, Fact)] = &[
     ("udpbench", |row| row.version.clone()),
     ("kernel", |row| row.kernel.clone()),
@@ -87,6 +98,11 @@ const FACTS: &[(&str, Fact)] = &[
     ("governor", |row| row.governor.clone()),
     ("softirq time in CPU times (irq_time_accounting)", |row| {
         row.irq_time_accounting.clone()
+    }),
+    ("name of the other host", |row| row.there.clone()),
+    ("kernel of the other host", |row| row.there_kernel.clone()),
+    ("governor of the other host", |row| {
+        row.there_governor.clone()
     }),
     ("target", |row| row.target.clone()),
     ("CPUs", |row| row.pin.clone()),
@@ -130,6 +146,7 @@ const SAME_WINDOW: f64 = 1.5;
 mod tests {
     use super::*;
     use crate::compare::tests::row;
+    use crate::row::tests::row_of_a_wire;
 
     #[test]
     fn what_forbids_a_comparison_is_named() {
@@ -165,6 +182,45 @@ mod tests {
         );
         // What is not known is no difference.
         assert_eq!(changed(|new| new.model = String::new()), "");
+    }
+
+    #[test]
+    fn wires_to_other_machines_are_not_compared() {
+        let base = row_of_a_wire();
+        let changed = |change: fn(&mut Row)| {
+            let mut new = base.clone();
+            change(&mut new);
+            elsewhere(&base, &new).unwrap_or_default()
+        };
+        assert_eq!(
+            changed(|new| new.there_board = "rpi-5".to_owned()),
+            "other board of the other host: rpi-4b, now rpi-5"
+        );
+        assert_eq!(
+            changed(|new| new.there_model = "Raspberry Pi 400".to_owned()),
+            "other model of the other host: Raspberry Pi 4 Model B, now Raspberry Pi 400"
+        );
+        assert_eq!(
+            changed(|new| new.there_cpu_model = "Cortex-A76".to_owned()),
+            "other CPU model of the other host: Cortex-A72, now Cortex-A76"
+        );
+        assert_eq!(
+            changed(|new| new.there_machine = "armv7l".to_owned()),
+            "other architecture of the other host: aarch64, now armv7l"
+        );
+        let again = Row {
+            there: "192.168.7.2".to_owned(),
+            there_kernel: "6.13.0".to_owned(),
+            ..base.clone()
+        };
+        assert_eq!(elsewhere(&base, &again), None);
+        assert_eq!(
+            remarks(&[(&base, &again)]),
+            [
+                "other name of the other host in 1 case: pi@board, now 192.168.7.2",
+                "other kernel of the other host in 1 case: 6.12.0, now 6.13.0",
+            ]
+        );
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::row::Row;
 /// A name, and the column that has it.
 type Fact = (&'static str, fn(&Row) -> &str);
 
-const FACTS: [Fact; 7] = [
+const FACTS: [Fact; 12] = [
     ("udpbench", |row| &row.version),
     ("board", |row| &row.board),
     ("model", |row| &row.model),
@@ -14,6 +14,11 @@ const FACTS: [Fact; 7] = [
     ("virtualised by", |row| &row.virtualization),
     ("kernel", |row| &row.kernel),
     ("governor", |row| &row.governor),
+    ("other host's board", |row| &row.there_board),
+    ("other host's model", |row| &row.there_model),
+    ("other host's CPU", |row| &row.there_cpu_model),
+    ("other host's kernel", |row| &row.there_kernel),
+    ("other host's governor", |row| &row.there_governor),
 ];
 
 /// By name, what is known; where rows differ, each of their values.

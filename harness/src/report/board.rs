@@ -99,6 +99,12 @@ fn machine(rows: &[Row]) -> Vec<(&'static str, String)> {
             texts(&|row| spaced(&[&row.governor, &row.cpufreq_driver])),
         ),
         ("Clock", texts(&clock)),
+        ("Other host", texts(&other_host)),
+        (
+            "Its kernel",
+            texts(&|row| spaced(&[&row.there_kernel, &row.there_machine])),
+        ),
+        ("Its governor", texts(&|row| row.there_governor.clone())),
         ("Slowest CPU", slowest(rows)),
         ("Temperature", temperature(rows)),
         ("Throttled", texts(&|row| row.throttled.clone())),
@@ -148,6 +154,10 @@ fn kernel(row: &Row) -> String {
     let preemption = Some(&row.preemption).filter(|preemption| !preemption.is_empty());
     let preemption = preemption.map_or_else(String::new, |flavour| format!("preemption {flavour}"));
     spaced(&[&row.kernel, &row.machine, &preemption])
+}
+
+fn other_host(row: &Row) -> String {
+    spaced(&[&row.there_board, &row.there_model, &row.there_cpu_model])
 }
 
 fn clock(row: &Row) -> String {

@@ -9,6 +9,7 @@ use super::{
 };
 use crate::VERSION;
 use crate::results::Results;
+use crate::row::Row;
 use crate::suite::Suite;
 
 /// How a report begins: what does not begin so is not ours to overwrite.
@@ -63,7 +64,10 @@ fn page_of(files: &[Results], suite: Option<&Suite>) -> String {
                     (rest(files, suite))
                 }
                 footer {
-                    p { "Made by udpbench " (VERSION) ". UDP over loopback, not over a network." }
+                    p {
+                        "Made by udpbench " (VERSION) "."
+                        @if !rows(files).any(is_of_a_wire) { " UDP over loopback, not over a network." }
+                    }
                 }
                 (tables::data(files))
                 script { (PreEscaped(include_str!("page.js"))) }
@@ -224,22 +228,42 @@ fn each(files: &[Results], part: impl Fn(&Results) -> Markup) -> Markup {
 /// Every machine once. One that is not real says so at once: its numbers are not those of the board.
 fn title(files: &[Results]) -> String {
     let mut machines: Vec<String> = Vec::new();
-    for row in files.iter().flat_map(|file| &file.rows) {
-        let names = [&row.model, &row.cpu_model, &row.board];
-        let Some(name) = names.into_iter().find(|name| !name.is_empty()) else {
-            continue;
-        };
-        let machine = match row.virtualization.as_str() {
-            "" => name.clone(),
-            by => format!("{name} (emulated or virtualised: {by})"),
-        };
+    for machine in rows(files).filter_map(machine) {
         if !machines.contains(&machine) {
             machines.push(machine);
         }
     }
+    let preposition = if rows(files).all(is_of_a_wire) {
+        "from"
+    } else {
+        "on"
+    };
     match machines.len() {
         0 => "UDP, measured".to_owned(),
-        1..=3 => format!("UDP on {}", machines.join(" and ")),
+        1..=3 => format!("UDP {preposition} {}", machines.join(" and ")),
         many => format!("UDP on {many} machines"),
     }
+}
+
+/// Both, across a wire: `a laptop to Raspberry Pi 4 Model B`.
+fn machine(row: &Row) -> Option<String> {
+    let known = |names: [&String; 3]| names.into_iter().find(|name| !name.is_empty()).cloned();
+    let here = known([&row.model, &row.cpu_model, &row.board])?;
+    let here = match row.virtualization.as_str() {
+        "" => here,
+        by => format!("{here} (emulated or virtualised: {by})"),
+    };
+    let there = known([&row.there_model, &row.there_cpu_model, &row.there_board]);
+    Some(match there {
+        None => here,
+        Some(there) => format!("{here} to {there}"),
+    })
+}
+
+fn is_of_a_wire(row: &Row) -> bool {
+    row.direction.is_some()
+}
+
+fn rows(files: &[Results]) -> impl Iterator<Item = &Row> {
+    files.iter().flat_map(|file| &file.rows)
 }

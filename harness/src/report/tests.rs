@@ -4,7 +4,7 @@ use super::page;
 use crate::data::Sample;
 use crate::data::{Connection, Ip};
 use crate::results::Results;
-use crate::row::tests::ordinary_row;
+use crate::row::tests::{ordinary_row, row_of_a_wire};
 use crate::row::{Row, Status};
 
 pub(super) fn results(rows: Vec<Row>) -> Results {
@@ -237,6 +237,22 @@ fn a_board_that_is_emulated_is_not_taken_for_a_real_one() {
     assert!(page_of(vec![real.clone(), real.clone()]).contains("<h1>UDP on Raspberry Pi 4</h1>"));
     let title = "<h1>UDP on Raspberry Pi 4 and Raspberry Pi 4 (emulated or virtualised: qemu)</h1>";
     assert!(page_of(vec![real, emulated]).contains(title));
+}
+
+#[test]
+fn a_page_about_a_wire_names_both_ends() {
+    let wire = row_of_a_wire();
+    let page = page_of(vec![wire.clone()]);
+    assert!(page.contains("<h1>UDP from a laptop to Raspberry Pi 4 Model B</h1>"));
+    assert!(section(&page, "host").contains("rpi-4b, Raspberry Pi 4 Model B, Cortex-A72"));
+    assert!(!page.contains("over loopback"));
+    let loopback = Row {
+        model: "a laptop".to_owned(),
+        ..ordinary_row()
+    };
+    let page = page_of(vec![loopback, wire]);
+    let title = "<h1>UDP on a laptop and a laptop to Raspberry Pi 4 Model B</h1>";
+    assert!(page.contains(title));
 }
 
 #[test]

@@ -7,6 +7,8 @@ use crate::sys::idle::{IdleState, IdleTimes};
 use crate::sys::run_queue::CpuTaken;
 use crate::sys::sensors::SensorReadings;
 
+pub(crate) use self::wire::row_of_a_wire;
+
 pub(crate) fn case() -> Case {
     Case::of_key("std:std/2t/300B/connected/v4").expect("a case")
 }
@@ -294,3 +296,4 @@ mod contamination;
 mod dead;
 mod requests;
 mod warnings;
+mod wire;

@@ -1,6 +1,8 @@
 //! Which rows are held against each other, and which must not be.
 
 use super::*;
+use crate::data::Direction;
+use crate::row::tests::row_of_a_wire;
 
 #[test]
 fn what_worked_and_fails_now_is_broken() {
@@ -59,6 +61,47 @@ fn other_buffers_and_other_boards_are_not_comparable() {
         found.obstacle().as_deref(),
         Some("other board: generic, now rpi-4b")
     );
+}
+
+#[test]
+fn wires_to_different_boards_are_not_comparable() {
+    let base = row_of_a_wire();
+    let new = Row {
+        there_board: "rpi-5".to_owned(),
+        ..base.clone()
+    };
+    let found = against(&results("a", vec![base]), results("b", vec![new]));
+    assert_eq!(
+        found.obstacle().as_deref(),
+        Some("other board of the other host: rpi-4b, now rpi-5")
+    );
+}
+
+#[test]
+fn the_directions_of_a_wire_and_loopback_have_no_partner_in_each_other() {
+    let up = row_of_a_wire();
+    let down = Row {
+        case: up.case.replace("/up", "/down"),
+        direction: Some(Direction::Down),
+        ..up.clone()
+    };
+    let loopback = Row {
+        case: up.case.replace("/up", ""),
+        direction: None,
+        ..up.clone()
+    };
+    for (base, new) in [(&up, &down), (&up, &loopback)] {
+        let found = against(
+            &results("a", vec![base.clone()]),
+            results("b", vec![new.clone()]),
+        );
+        assert!(found.cases.is_empty());
+        assert_eq!(
+            found.remarks[..2],
+            ["1 case only in BASE", "1 case only in NEW"]
+        );
+        assert_ne!(base.block(), new.block());
+    }
 }
 
 #[test]

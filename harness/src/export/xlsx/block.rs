@@ -175,19 +175,30 @@ const MOST_SERIES: usize = 255;
 
 /// Short enough for what describes a chart, which spreadsheets end after 255 characters.
 fn title(row: &Row) -> String {
+    let boards = match row.there_board.as_str() {
+        "" => row.board.clone(),
+        there => format!("{} to {there}", row.board),
+    };
     format!(
-        "{}, {}{}, {:.60}",
+        "{}, {}{}, {boards:.60}",
         table::threads_in_words(row),
         row.ip,
         table::unusual_in_words(row),
-        row.board
     )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::row::tests::ordinary_row;
+    use crate::row::tests::{ordinary_row, row_of_a_wire};
+
+    #[test]
+    fn a_chart_of_a_wire_names_both_boards() {
+        assert_eq!(
+            title(&row_of_a_wire()),
+            "2 threads, v4, direction up, generic to rpi-4b"
+        );
+    }
 
     #[test]
     fn a_line_is_an_engine_and_no_row_is_lost() {

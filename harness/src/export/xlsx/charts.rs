@@ -11,7 +11,7 @@ use rust_xlsxwriter::{Worksheet, XlsxError};
 use super::block::{Block, Drawing, Quantity};
 use super::{index, page};
 use crate::data::{BlockKey, Payload};
-use crate::row::Row;
+use crate::row::{Machine, Row};
 
 pub(super) const SHEET: &str = "charts";
 
@@ -19,7 +19,7 @@ pub(super) const SHEET: &str = "charts";
 pub(super) const ROW_PX: u32 = 20;
 
 /// What is in one chart: cases that differ in engine, connection and payload alone.
-type Group<'a> = (&'a str, BlockKey);
+type Group = (Machine, BlockKey);
 
 /// What is in each chart, from the row `top` of the sheet on.
 pub(super) fn blocks(rows: &[Row], mut top: usize) -> Vec<Block<'_>> {
@@ -29,7 +29,7 @@ pub(super) fn blocks(rows: &[Row], mut top: usize) -> Vec<Block<'_>> {
             payload: Payload::MIN,
             ..row.block()
         };
-        let group = (row.board.as_str(), all_payloads);
+        let group = (Machine::of(row), all_payloads);
         groups.entry(group).or_default().push(row);
     }
     let blocks = groups.values().map(|rows| {
@@ -82,3 +82,19 @@ const LARGEST_SCALE: u32 = 70;
 const SMALLEST_SCALE: u32 = 40;
 /// That a page of either has at the largest.
 const ROWS_PER_PAGE: u32 = 62;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::row::tests::row_of_a_wire;
+
+    #[test]
+    fn wires_to_different_boards_are_in_different_charts() {
+        let wire = row_of_a_wire();
+        let other = Row {
+            there_board: "rpi-5".to_owned(),
+            ..wire.clone()
+        };
+        assert_eq!(blocks(&[wire.clone(), other, wire], 0).len(), 2);
+    }
+}

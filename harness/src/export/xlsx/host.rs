@@ -25,6 +25,13 @@ pub(super) fn fill(
     let facts = shared.map(|name| (name, distinct(&all, name)));
     // What is no column.
     let facts = facts.filter(|(name, _)| all.iter().any(|row| row.contains_key(*name)));
+    // The columns of the other host, where there is one.
+    let names = all.first().into_iter().flat_map(Map::keys);
+    let there = names
+        .map(String::as_str)
+        .filter(|name| name.starts_with("there"));
+    let there = there.map(|name| (name, distinct(&all, name)));
+    let facts = facts.chain(there.filter(|(_, values)| !values.is_empty()));
     // Each row has its own.
     let started = (
         "started_at",

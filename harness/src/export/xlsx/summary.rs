@@ -9,7 +9,7 @@ use super::charts::ROW_PX;
 use super::{Formats, cut, index, page, write};
 use crate::data::BlockKey;
 use crate::export::circumstances::circumstances;
-use crate::row::{Row, Status};
+use crate::row::{Machine, Row, Status};
 
 pub(super) const SHEET: &str = "Summary";
 
@@ -31,9 +31,9 @@ pub(super) struct Fastest<'a> {
 impl<'a> Fastest<'a> {
     /// Of the block with the most cases; of several the one with the largest payload, and the first of those.
     pub(super) fn of(rows: &'a [Row]) -> Option<Self> {
-        let mut blocks: BTreeMap<(&str, BlockKey), Vec<&Row>> = BTreeMap::new();
+        let mut blocks: BTreeMap<(Machine, BlockKey), Vec<&Row>> = BTreeMap::new();
         for row in rows.iter().filter(|row| row.received_mbps.is_some()) {
-            let block = (row.board.as_str(), row.block());
+            let block = (Machine::of(row), row.block());
             blocks.entry(block).or_default().push(row);
         }
         // Of equals, max_by_key takes the last.

@@ -1,6 +1,7 @@
 //! Rows of several machines, files and versions.
 
 use super::*;
+use crate::data::Direction;
 
 #[test]
 fn each_machine_is_ranked_by_itself() {
@@ -26,6 +27,34 @@ fn each_machine_is_ranked_by_itself() {
     });
     let best: Vec<_> = best.collect();
     assert_eq!(best, [("another", "std"), ("made-up", "mmsg")]);
+}
+
+#[test]
+fn each_wire_is_ranked_by_itself_and_each_direction_of_it() {
+    let here = [row("std", 2, 1.0, 1.0), row("mmsg", 2, 2.0, 0.5)];
+    let wire = |there: &'static str, direction: Direction| {
+        here.clone().map(|row| Row {
+            case: format!("{}/{direction}", row.case),
+            direction: Some(direction),
+            there_board: there.to_owned(),
+            started_at: String::new(),
+            ..row
+        })
+    };
+    let files = [
+        file(&here),
+        file(&wire("rpi-4b", Direction::Up)),
+        file(&wire("rpi-4b", Direction::Down)),
+        file(&wire("rpi-5", Direction::Up)),
+    ];
+    let ranking = rank(&files);
+    let settings = |board: &BoardRanking| (board.machine.there.is_some(), board.settings.len());
+    let settings: Vec<_> = ranking.boards.iter().map(settings).collect();
+    assert_eq!(settings, [(false, 1), (true, 2), (true, 1)]);
+    let text = table::draw(&ranking, BOTH, 100);
+    for heading in ["== made-up", "to rpi-4b: 4 rows", "to rpi-5: 2 rows"] {
+        assert!(text.contains(heading), "{text}");
+    }
 }
 
 #[test]
