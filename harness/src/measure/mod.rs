@@ -18,6 +18,7 @@ mod local;
 pub mod message;
 pub mod path_mtu;
 mod path_watch;
+pub mod process;
 mod programs;
 mod pulse;
 pub mod readings;

@@ -7,10 +7,9 @@ use crate::data::{self, Case, Sample, Traits};
 use crate::log::{Event, Expected};
 use crate::measure::site::Sites;
 use crate::measure::sound::possible;
-use crate::measure::{NoSample, Trial, Unreachable};
+use crate::measure::{NoSample, Trial};
 use crate::plan::Between;
 use crate::platform::placement::Placement;
-use crate::sys::interrupt::Interrupt;
 
 /// A signal to all processes of a terminal has come to all of them by then.
 const LATE_SIGNAL: Duration = Duration::from_millis(100);
@@ -82,29 +81,16 @@ impl Sweep<'_> {
             placement,
             window: settings.window,
         };
-        let measured = self.at_site(case, |sites, interrupt| trial.window(sites, interrupt));
+        let interrupt = self.interrupt;
+        let measured = self
+            .process
+            .at_site(case, |sites| trial.window(sites, interrupt));
         possible(measured, expected)
     }
 
     /// The addresses of its halves, if they are on two hosts.
     pub(super) fn between(&self, case: &Case) -> Option<Between> {
         self.header.wire.as_ref()?.between(case)
-    }
-
-    /// Does something where windows of a case are measured. Whatever was wrong with a process goes with it.
-    pub(super) fn at_site<T>(
-        &mut self,
-        case: &Case,
-        what: impl FnOnce(&mut Sites, &Interrupt) -> Result<T, NoSample>,
-    ) -> Result<T, NoSample> {
-        let sites = self.process.sites(case).map_err(NoSample::from);
-        let done = sites.and_then(|mut sites| what(&mut sites, self.interrupt));
-        self.process.is_unreachable = false;
-        if let Err(NoSample::Failed(error)) = &done {
-            self.process.end();
-            self.process.is_unreachable = error.is::<Unreachable>();
-        }
-        done
     }
 
     /// The case has no more windows.
@@ -154,10 +140,11 @@ impl Sweep<'_> {
                 settings,
                 between: self.between(case),
             };
-            let mut verified =
-                self.at_site(case, |sites, interrupt| trial.verify(sites, interrupt));
+            let interrupt = self.interrupt;
+            let verify = |sites: &mut Sites| trial.verify(sites, interrupt);
+            let mut verified = self.process.at_site(case, verify);
             if matches!(verified, Err(NoSample::Failed(_))) {
-                verified = self.at_site(case, |sites, interrupt| trial.verify(sites, interrupt));
+                verified = self.process.at_site(case, verify);
             }
             match possible(verified, expected) {
                 Ok(sample) => {

@@ -5,7 +5,6 @@
 //! differ by is what ratios of another sweep would differ by.
 
 mod case;
-mod process;
 mod settling;
 mod thermal_settle;
 
@@ -13,10 +12,10 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::time::Instant;
 
-use self::process::Process;
 use crate::data::Case;
 use crate::log::{Event, Header};
 use crate::measure::far::Far;
+use crate::measure::process::Process;
 use crate::plan::{Block, Until};
 use crate::platform::placement::Placement;
 use crate::replay::Replay;

@@ -40,7 +40,11 @@ impl Sweep<'_> {
             settings: &settings,
             between: self.between(case),
         };
-        match self.at_site(case, |sites, interrupt| trial.window(sites, interrupt)) {
+        let interrupt = self.interrupt;
+        match self
+            .process
+            .at_site(case, |sites| trial.window(sites, interrupt))
+        {
             Err(NoSample::Interrupted) => Err(End::Interrupted),
             Ok(_) | Err(NoSample::Failed(_)) => Ok(()),
         }
@@ -55,9 +59,10 @@ impl Sweep<'_> {
         };
         let mut courses = Vec::new();
         for _ in 0..count {
-            let course = self.at_site(case, |sites, interrupt| {
-                trial.course(SLICES, SLICE, sites, interrupt)
-            });
+            let interrupt = self.interrupt;
+            let course = self
+                .process
+                .at_site(case, |sites| trial.course(SLICES, SLICE, sites, interrupt));
             match course {
                 Ok(course) => courses.push(course),
                 Err(NoSample::Interrupted) => return Err(End::Interrupted),

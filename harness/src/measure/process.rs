@@ -6,15 +6,16 @@
 
 use std::path::{Path, PathBuf};
 
+use super::far::Far;
+use super::local::Local;
+use super::site::{Site, Sites};
+use super::spawned::Spawned;
+use super::{NoSample, Unreachable};
 use crate::data::Case;
-use crate::measure::Local;
-use crate::measure::far::Far;
-use crate::measure::site::{Site, Sites};
-use crate::measure::spawned::Spawned;
 use crate::sys::files::Root;
 
 /// What windows are measured in.
-pub(super) struct Process<'a> {
+pub struct Process<'a> {
     /// What children run. `None`: none are started.
     program: Option<PathBuf>,
     root: &'a Root,
@@ -25,13 +26,14 @@ pub(super) struct Process<'a> {
     /// The other host, across a wire.
     far: Option<&'a mut Far>,
     /// Whether no datagram came through to it the last time.
-    pub(super) is_unreachable: bool,
+    is_unreachable: bool,
     /// Why there is none.
     refusal: Option<String>,
 }
 
 impl<'a> Process<'a> {
-    pub(super) fn new(program: Option<&Path>, root: &'a Root, far: Option<&'a mut Far>) -> Self {
+    /// Runs `program`, or nothing else. Across a wire, `far` is the other host.
+    pub fn new(program: Option<&Path>, root: &'a Root, far: Option<&'a mut Far>) -> Self {
         Self {
             program: program.map(Path::to_owned),
             root,
@@ -44,7 +46,7 @@ impl<'a> Process<'a> {
     }
 
     /// Ends the child: the next window is measured in another one.
-    pub(super) fn end(&mut self) {
+    pub fn end(&mut self) {
         (self.child, self.refusal) = (None, None);
         if let Some(far) = &mut self.far {
             // Whether it is gone is seen when it is needed.
@@ -53,12 +55,12 @@ impl<'a> Process<'a> {
     }
 
     /// Whether nothing can be measured any more.
-    pub(super) fn has_lost_the_other_host(&self) -> bool {
+    pub fn has_lost_the_other_host(&self) -> bool {
         self.is_unreachable || self.far.as_ref().is_some_and(|far| far.is_lost())
     }
 
     /// What may mislead about where the next window is measured.
-    pub(super) fn warning(&mut self) -> Option<String> {
+    pub fn warning(&mut self) -> Option<String> {
         self.start();
         let why = self.refusal.as_ref()?;
         Some(format!(
@@ -66,11 +68,26 @@ impl<'a> Process<'a> {
         ))
     }
 
-    /// Where the next window, one of this case, is measured.
+    /// Does something where windows of a case are measured. Whatever was wrong with a process goes with it.
     ///
     /// # Errors
-    /// When a process is ending.
-    pub(super) fn sites(&mut self, case: &Case) -> anyhow::Result<Sites<'_>> {
+    /// Those of `what`, and when a process is ending.
+    pub fn at_site<T>(
+        &mut self,
+        case: &Case,
+        what: impl FnOnce(&mut Sites) -> Result<T, NoSample>,
+    ) -> Result<T, NoSample> {
+        let sites = self.sites(case).map_err(NoSample::from);
+        let done = sites.and_then(|mut sites| what(&mut sites));
+        self.is_unreachable = false;
+        if let Err(NoSample::Failed(error)) = &done {
+            self.end();
+            self.is_unreachable = error.is::<Unreachable>();
+        }
+        done
+    }
+
+    fn sites(&mut self, case: &Case) -> anyhow::Result<Sites<'_>> {
         self.start();
         let here: &mut dyn Site = match &mut self.child {
             Some(child) => child.site()?,
