@@ -1,25 +1,21 @@
 //! `udpbench ab`: did this change help.
 
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::SystemTime;
 
-use anstream::AutoStream;
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget};
 
-use super::{bar, say, width};
+use super::{bar, log_file, say, width};
 use crate::ab::log::Event;
 use crate::ab::{self, Ending, Journal, Question, Record, Side, judge, log, rows, table};
 use crate::cli::{AbArgs, ComparisonFormat};
 use crate::compare::table::Detail;
 use crate::error::UsageError;
 use crate::export::output_file::OutputFile;
-use crate::export::{cannot_create, to_stdout, written_to_stdout};
+use crate::export::to_stdout;
 use crate::measure::spawned::Spawned;
 use crate::options;
-use crate::sys::files::{self, Kind};
 use crate::sys::interrupt::Interrupt;
 
 /// Something is slower, dearer or broken.
@@ -56,7 +52,9 @@ pub fn run(args: &AbArgs) -> anyhow::Result<ExitCode> {
         Detail::Changes
     };
     match args.asked.format {
-        ComparisonFormat::Table => show(&table::draw(&record, &judgement, detail, width()))?,
+        ComparisonFormat::Table => {
+            log_file::show(&table::draw(&record, &judgement, detail, width()))?;
+        }
         ComparisonFormat::Csv => to_stdout(rows::csv(&judgement)?.as_bytes())?,
         ComparisonFormat::Json => to_stdout(rows::json(&judgement)?.as_bytes())?,
     }
@@ -74,7 +72,7 @@ pub fn run(args: &AbArgs) -> anyhow::Result<ExitCode> {
 }
 
 fn begin(args: &AbArgs) -> anyhow::Result<(Record, OutputFile, PathBuf)> {
-    let started_at = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
+    let started_at = log_file::now();
     let mut header = options::ab::header(args, &started_at)?;
     // Whether they can be started, and what they are, before there is a file.
     for side in Side::BOTH {
@@ -87,14 +85,9 @@ fn begin(args: &AbArgs) -> anyhow::Result<(Record, OutputFile, PathBuf)> {
     }
     let path = match &args.output.output {
         Some(path) => path.clone(),
-        None => default_path(&header.environment.board, &started_at)?,
+        None => log_file::default_path(&header.environment.board, &started_at, "ab")?,
     };
-    let mut log = OutputFile::create("--output", &path)?;
-    let first = line(&Event::Ab(Box::new(header.clone())))?;
-    if let Err(error) = log.append(&first) {
-        log.remove();
-        return Err(error);
-    }
+    let log = log_file::create(&path, &Event::Ab(Box::new(header.clone())))?;
     let record = Record::new(header).map_err(anyhow::Error::msg)?;
     Ok((record, log, path))
 }
@@ -111,41 +104,22 @@ fn version(side: Side, header: &ab::log::Header) -> anyhow::Result<String> {
 
 /// Nothing is written to a log that is complete.
 fn resume(path: &Path, question: Question) -> anyhow::Result<(Record, OutputFile, PathBuf)> {
-    let refused = |problem: String| UsageError::flag("--resume", &path.display(), problem);
-    let bytes = files::read_whole(path, Kind::File)
-        .map_err(|error| refused(format!("cannot read it: {error}")))?;
-    let log = log::parse(&path.display().to_string(), &bytes)?;
+    let log = log_file::read(path, log::parse)?;
     let mut record =
         Record::new(log.header).map_err(|problem| UsageError::file(&log.name, 1, &problem))?;
     for (number, event) in (2..).zip(&log.lines) {
         let taken = record.take(event);
         taken.map_err(|problem| UsageError::file(&log.name, number, &problem))?;
     }
-    let mut file = OutputFile::resume(path, log.bytes, log.whole_bytes)
-        .map_err(|error| refused(format!("cannot go on with it: {error}")))?;
+    let mut file = log_file::go_on(path, log.bytes, log.whole_bytes)?;
     if !ab::is_complete(&record, question) {
         let resumed = Event::Resumed {
-            at: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
+            at: log_file::now(),
         };
-        file.append(&line(&resumed)?)?;
+        log_file::append(&mut file, &resumed)?;
         record.take(&resumed).map_err(anyhow::Error::msg)?;
     }
     Ok((record, file, path.to_owned()))
-}
-
-/// `results/<UTC time>-<board>-ab.jsonl`.
-fn default_path(board: &str, started_at: &str) -> Result<PathBuf, UsageError> {
-    let directory = Path::new("results");
-    std::fs::create_dir_all(directory)
-        .map_err(|error| cannot_create("--output", directory, &error))?;
-    let time = started_at.replace(':', "");
-    Ok(directory.join(format!("{time}-{board}-ab.jsonl")))
-}
-
-fn line(event: &Event) -> anyhow::Result<Vec<u8>> {
-    let mut bytes = serde_json::to_vec(event)?;
-    bytes.push(b'\n');
-    Ok(bytes)
 }
 
 /// Where the news arrive.
@@ -173,7 +147,7 @@ impl Journal for Progress {
     }
 
     fn event(&mut self, event: &Event) -> anyhow::Result<()> {
-        self.log.append(&line(event)?)?;
+        log_file::append(&mut self.log, event)?;
         if let Event::Window { .. } = event {
             self.bar.inc(1);
         }
@@ -182,14 +156,5 @@ impl Journal for Progress {
 
     fn windows_in_all(&mut self, windows: u64) {
         self.bar.set_length(windows);
-    }
-}
-
-/// Like [`super::show`], in colours.
-fn show(text: &str) -> anyhow::Result<()> {
-    let mut out = AutoStream::auto(io::stdout());
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        shown => written_to_stdout(shown),
     }
 }

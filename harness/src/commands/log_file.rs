@@ -1,0 +1,98 @@
+//! The log of what is no sweep: made, read, and gone on with.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use anstream::AutoStream;
+use serde::Serialize;
+
+use crate::error::UsageError;
+use crate::export::output_file::OutputFile;
+use crate::export::{cannot_create, written_to_stdout};
+use crate::sys::files::{self, Kind};
+
+/// UTC.
+pub(super) fn now() -> String {
+    humantime::format_rfc3339_seconds(SystemTime::now()).to_string()
+}
+
+/// `results/<UTC time>-<board>-<command>.jsonl`.
+///
+/// # Errors
+/// When there can be no such directory.
+pub(super) fn default_path(
+    board: &str,
+    started_at: &str,
+    command: &str,
+) -> Result<PathBuf, UsageError> {
+    let directory = Path::new("results");
+    fs::create_dir_all(directory).map_err(|error| cannot_create("--output", directory, &error))?;
+    let time = started_at.replace(':', "");
+    Ok(directory.join(format!("{time}-{board}-{command}.jsonl")))
+}
+
+/// With its first line. Nothing is left of one that cannot have it.
+///
+/// # Errors
+/// When it is there already, or cannot be written.
+pub(super) fn create(path: &Path, first: &impl Serialize) -> anyhow::Result<OutputFile> {
+    let mut file = OutputFile::create("--output", path)?;
+    if let Err(error) = append(&mut file, first) {
+        file.remove();
+        return Err(error);
+    }
+    Ok(file)
+}
+
+/// Adds a line.
+///
+/// # Errors
+/// When it cannot be written.
+pub(super) fn append(file: &mut OutputFile, event: &impl Serialize) -> anyhow::Result<()> {
+    let mut bytes = serde_json::to_vec(event)?;
+    bytes.push(b'\n');
+    file.append(&bytes)
+}
+
+/// Reads that of `--resume`.
+///
+/// # Errors
+/// When it cannot be read, or is none.
+pub(super) fn read<L>(
+    path: &Path,
+    parse: fn(&str, &[u8]) -> Result<L, UsageError>,
+) -> Result<L, UsageError> {
+    let bytes = files::read_whole(path, Kind::File).map_err(|error| {
+        UsageError::flag(
+            "--resume",
+            &path.display(),
+            format!("cannot read it: {error}"),
+        )
+    })?;
+    parse(&path.display().to_string(), &bytes)
+}
+
+/// Goes on with a file of so many bytes, so many of them whole lines.
+///
+/// # Errors
+/// When it cannot be written.
+pub(super) fn go_on(path: &Path, bytes: u64, whole_bytes: u64) -> Result<OutputFile, UsageError> {
+    OutputFile::resume(path, bytes, whole_bytes).map_err(|error| {
+        let problem = format!("cannot go on with it: {error}");
+        UsageError::flag("--resume", &path.display(), problem)
+    })
+}
+
+/// Like [`super::show`], in colours.
+///
+/// # Errors
+/// When standard output cannot be written.
+pub(super) fn show(text: &str) -> anyhow::Result<()> {
+    let mut out = AutoStream::auto(io::stdout());
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        shown => written_to_stdout(shown),
+    }
+}
