@@ -99,6 +99,25 @@ fn both_directions_at_once_and_requests_close_their_books() {
     }
 }
 
+/// A full queue here is 50 ms long, and most messages would be lost in it.
+#[test]
+fn what_fills_the_queue_that_ssh_needs_does_not_end_the_sweep() {
+    let lab = Lab::builder().tbf(End::Near, "2736kbit burst 10kb limit 17100");
+    let Some(lab) = lab.start() else {
+        return;
+    };
+    let place = Place::new();
+    let words = "--no-reference --soak 0s --pin 0:1 --direction up --threads 2 --payload 300 --engine std,mmsg \
+                 --rounds 5 --duration 2500ms -q -o out.csv";
+    let output = sweep(&lab, &place, words);
+    assert!(output.status.success(), "{}", stderr(&output));
+    for row in rows(&place.path("out.csv")) {
+        assert_eq!(row.status, Status::Ok, "{row:?}");
+        assert_eq!(row.unaccounted_packets, Some(0), "{row:?}");
+        assert!(row.dropped_qdisc_packets > Some(0), "{row:?}");
+    }
+}
+
 #[test]
 fn what_a_queueing_discipline_has_no_room_for_is_what_it_counts() {
     let engines = "--direction up --threads 2 --payload 300 --engine std,mmsg,uring,mio-exhaustive,tokio,message-io";

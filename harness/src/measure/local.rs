@@ -13,7 +13,7 @@ use super::programs::{ProgramBuilder, Trackers};
 use super::readings::{Finished, Idle, Reading};
 use super::reason_watch::ReasonWatch;
 use super::running::{Running, Start};
-use super::site::{Edge, Flow, Part, Site, SiteBrief};
+use super::site::{Edge, Edges, Flow, Part, Site, SiteBrief};
 use super::sockets::Sockets;
 use super::threads::LaneThreads;
 use crate::data::Counts;
@@ -143,6 +143,14 @@ impl Site for Local<'_> {
         };
         self.stage = Stage::Assembled(Box::new(opened.assemble(flows)?));
         Ok(())
+    }
+
+    fn keep_time(&mut self, _: Edges) -> anyhow::Result<()> {
+        Ok(())
+    }
+
+    fn keeps_time(&self) -> bool {
+        false
     }
 
     fn start(&mut self) -> anyhow::Result<()> {

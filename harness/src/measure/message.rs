@@ -7,17 +7,18 @@
 use std::fmt::Display;
 use std::io::{self, BufRead, Read, Write};
 use std::net::SocketAddr;
+use std::sync::mpsc::Sender;
 
 use anyhow::{Context, bail, ensure};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::site::{Edge, Flow, SiteBrief};
+use super::site::{Edge, Edges, Flow, SiteBrief};
 use crate::VERSION;
 use crate::sys::host_id::HostId;
 
 /// Counts up with each change of the messages.
-pub const PROTOCOL: u32 = 8;
+pub const PROTOCOL: u32 = 9;
 
 /// No shell and no program for people prints a zero byte.
 pub const MAGIC: [u8; 9] = *b"\0udpbench";
@@ -59,6 +60,7 @@ pub enum Request {
     IsProven(SocketAddr),
     Pair(Vec<Flow>),
     Assemble(Vec<Flow>),
+    KeepTime(Edges),
     Start,
     WakeStalled,
     Look,
@@ -189,6 +191,21 @@ pub fn read<T: DeserializeOwned>(input: &mut impl Read) -> anyhow::Result<Option
         .transpose()
 }
 
+/// Hands on all that comes, up to the end. Each sign that somebody is there is told to `heard`.
+pub(super) fn hand_on(
+    mut input: impl Read,
+    heard: impl Fn(),
+    to: &Sender<anyhow::Result<Option<Vec<u8>>>>,
+) {
+    loop {
+        let message = read_body(&mut input, &heard);
+        let is_last = !matches!(message, Ok(Some(_)));
+        if to.send(message).is_err() || is_last {
+            return;
+        }
+    }
+}
+
 /// Receives one message as it came. Each sign that somebody is there is told to `heard`.
 pub(super) fn read_body(
     input: &mut impl Read,
@@ -302,7 +319,8 @@ mod tests {
             ..newer
         };
         let said = error(other.check());
-        assert!(said.starts_with("it is udpbench 9.9.9 (protocol 9), this is udpbench "));
+        let who = format!("it is udpbench 9.9.9 (protocol {}), this is", PROTOCOL + 1);
+        assert!(said.starts_with(&who), "{said}");
         assert!(said.contains(VERSION) && said.contains("install the same version"));
     }
 

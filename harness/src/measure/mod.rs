@@ -34,6 +34,7 @@ pub(crate) mod sound;
 pub mod spawned;
 mod taps;
 mod threads;
+mod timetable;
 mod token;
 mod wait;
 mod workers;
@@ -45,7 +46,7 @@ use anyhow::{Context, ensure};
 pub use self::flows::Unreachable;
 pub use self::local::Local;
 use self::sample::Half;
-use self::site::{Across, Edge, Part, SiteBrief, Sites};
+use self::site::{Across, Edge, Edges, Part, SiteBrief, Sites};
 use self::token::Token;
 use self::wait::{drain, pass};
 use crate::data::{Case, Sample};
@@ -153,6 +154,7 @@ impl Trial<'_> {
     ) -> Result<Vec<f64>, NoSample> {
         guarded(sites, interrupt, |sites| {
             self.begin(Payload::Any, sites, interrupt)?;
+            sites.start()?;
             let look = |sites: &mut Sites| -> anyhow::Result<(Instant, u64)> {
                 let counts = sites.each(|site| site.counts())?;
                 let received = counts.iter().map(|counts| counts.received).sum();
@@ -170,7 +172,7 @@ impl Trial<'_> {
                 rates.push(received.saturating_sub(before) as f64 / seconds);
                 (since, before) = (now, received);
             }
-            sites.each(|site| site.stop())?;
+            sites.stop()?;
             sites.each(|site| site.finish())?;
             Ok(rates)
         })
@@ -210,14 +212,23 @@ impl Trial<'_> {
         interrupt: &Interrupt,
     ) -> Result<Sample, NoSample> {
         let (case, settings) = (self.case, self.settings);
+        let edges = Edges {
+            warmup: settings.warmup,
+            window: settings.window,
+        };
         let (sender, receiver) = self.begin(payload, sites, interrupt)?;
-        pass(settings.warmup, case, sites, interrupt)?;
+        sites.each(|site| site.keep_time(edges))?;
+        let started = sites.start()?;
+        let warmup = settings.warmup.saturating_sub(started.elapsed());
+        pass(warmup, case, sites, interrupt)?;
         let opened_at = SystemTime::now();
-        let opening = sites.each(|site| site.snapshot(Edge::Opening))?;
+        let opening = sites.read(Edge::Opening)?;
         pass(settings.window, case, sites, interrupt)?;
-        let closing = sites.each(|site| site.snapshot(Edge::Closing))?;
+        let closing = sites.read(Edge::Closing)?;
 
-        sites.each(|site| site.stop())?;
+        sites.stop()?;
+        let opening = sites.read_on(Edge::Opening, opening)?;
+        let closing = sites.read_on(Edge::Closing, closing)?;
         drain(case, receiver, sites, interrupt)?;
         let finished = sites.each(|site| site.finish())?;
 
@@ -234,7 +245,7 @@ impl Trial<'_> {
         Ok(sample::of(case, (sender, receiver), opened_at, &halves))
     }
 
-    /// Up to the start of the threads.
+    /// Up to the start of the threads, which wait for it.
     fn begin(
         &self,
         payload: Payload,
@@ -264,8 +275,6 @@ impl Trial<'_> {
         let flows = flows::make(case, sites, interrupt)?;
         interrupt.sleep(Duration::ZERO)?;
         sites.each(|site| site.assemble(&flows))?;
-
-        sites.each(|site| site.start())?;
         Ok((sender, receiver))
     }
 }
@@ -278,7 +287,7 @@ fn guarded<T>(
 ) -> Result<T, NoSample> {
     let done = what(sites);
     if done.is_err() {
-        sites.parts().for_each(|(_, site)| site.abandon());
+        sites.abandon();
         // What was called off is no failure of the case.
         interrupt.sleep(Duration::ZERO)?;
     }

@@ -11,11 +11,15 @@ use anyhow::Context;
 use serde::Serialize;
 
 use super::message;
+use super::site::Edges;
 
 /// How often each end says that it is there.
 const BEAT: Duration = Duration::from_millis(500);
 /// An end that was silent for so long is gone: its host, the cable, or what carries the stream.
 const SILENCE: Duration = Duration::from_millis(2500);
+/// Nothing is said while datagrams flow that would wait behind them, but no longer than this: somebody has to notice that
+/// nobody is there any more.
+const LONGEST: Duration = Duration::from_secs(5);
 
 /// Where messages go, from several threads.
 #[derive(Clone)]
@@ -51,7 +55,7 @@ impl Output {
     }
 }
 
-/// When something was heard last.
+/// When something was heard last, or until when nothing will be.
 #[derive(Clone)]
 pub(super) struct Heard {
     since: Instant,
@@ -68,13 +72,31 @@ impl Heard {
 
     /// Something was.
     pub(super) fn note(&self) {
-        let ms = u64::try_from(self.since.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.at_ms.store(ms, Ordering::Relaxed);
+        self.note_at(self.since.elapsed());
+    }
+
+    fn note_at(&self, at: Duration) {
+        let ms = u64::try_from(at.as_millis()).unwrap_or(u64::MAX);
+        // What was under way does not end a silence that is expected.
+        self.at_ms.fetch_max(ms, Ordering::Relaxed);
+    }
+
+    /// Until the end of a window, nothing will be, and nothing is to be said.
+    pub(super) fn expect_silence(&self, edges: Edges) {
+        let silence = edges.warmup.saturating_add(edges.window).min(LONGEST);
+        self.note_at(self.since.elapsed() + silence);
+    }
+
+    fn at(&self) -> Duration {
+        Duration::from_millis(self.at_ms.load(Ordering::Relaxed))
+    }
+
+    fn expects_silence(&self) -> bool {
+        self.at() > self.since.elapsed()
     }
 
     fn is_silent(&self) -> bool {
-        let at = Duration::from_millis(self.at_ms.load(Ordering::Relaxed));
-        self.since.elapsed().saturating_sub(at) > SILENCE
+        self.since.elapsed().saturating_sub(self.at()) > SILENCE
     }
 }
 
@@ -101,8 +123,10 @@ impl Pulse {
                     lost();
                     return;
                 }
-                // Whoever reads notices that it is broken.
-                let _ = output.beat();
+                if !heard.expects_silence() {
+                    // Whoever reads notices that it is broken.
+                    let _ = output.beat();
+                }
             }
         };
         thread::Builder::new()

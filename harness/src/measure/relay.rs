@@ -3,7 +3,7 @@
 use std::io::{BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
-use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 
 use anyhow::{Context, bail, ensure};
@@ -12,6 +12,7 @@ use super::caps::{CapWatch, Caps, When};
 use super::facts::Facts;
 use super::message::{self, Answer, Hello, Request};
 use super::pulse::{Heard, Output, Pulse};
+use super::site::Edges;
 use super::spawned::{self, THIS_PROGRAM};
 use crate::data::{Case, Counts};
 use crate::sys::files::Root;
@@ -31,19 +32,21 @@ pub(super) fn serve(
     let (send, requests) = mpsc::channel();
     let reader = {
         let heard = heard.clone();
-        move || hand_on(input, &heard, &send)
+        move || message::hand_on(input, || heard.note(), &send)
     };
     thread::Builder::new()
         .name("requests".to_owned())
         .spawn(reader)
         .context("cannot start a thread")?;
-    let _pulse = Pulse::start(output.clone(), heard, end_process)?;
+    let _pulse = Pulse::start(output.clone(), heard.clone(), end_process)?;
     let mut relay = Relay {
         root,
         caps: CapWatch::new(caps),
         worker: None,
         excess: None,
         case: None,
+        heard,
+        silence: None,
     };
     loop {
         let left = relay.caps.time_left();
@@ -75,6 +78,9 @@ struct Relay<'a> {
     excess: Option<String>,
     /// What the trial is of.
     case: Option<Case>,
+    heard: Heard,
+    /// How long nothing will be said once it starts.
+    silence: Option<Edges>,
 }
 
 impl Relay<'_> {
@@ -91,11 +97,15 @@ impl Relay<'_> {
                 // One that only receives goes on.
                 let sends = brief.part.sends() || brief.case.receives_at_both_ends();
                 self.excess = self.caps.spent().filter(|_| sends);
-                self.case = Some(brief.case);
+                (self.case, self.silence) = (Some(brief.case), None);
             }
+            Request::KeepTime(edges) => self.silence = Some(edges),
             Request::Start => {
                 if let Some(case) = &self.case {
                     self.caps.started(case);
+                }
+                if let Some(edges) = self.silence.take() {
+                    self.heard.expect_silence(edges);
                 }
             }
             Request::Finish | Request::Abandon => self.settle(),
@@ -149,21 +159,6 @@ impl Relay<'_> {
     fn end(&mut self) {
         self.worker = None;
         self.caps.ended();
-    }
-}
-
-/// All that comes, up to the end.
-fn hand_on(
-    mut input: BufReader<impl Read>,
-    heard: &Heard,
-    to: &Sender<anyhow::Result<Option<Vec<u8>>>>,
-) {
-    loop {
-        let request = message::read_body(&mut input, || heard.note());
-        let is_last = !matches!(request, Ok(Some(_)));
-        if to.send(request).is_err() || is_last {
-            return;
-        }
     }
 }
 

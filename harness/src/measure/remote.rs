@@ -9,6 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail, ensure};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use serde::de::DeserializeOwned;
 
@@ -16,7 +17,7 @@ use super::facts::Facts;
 use super::message::{self, Answer, Hello, Request};
 use super::pulse::{Heard, Output, Pulse};
 use super::readings::{Finished, Idle, Reading};
-use super::site::{Edge, Flow, Site, SiteBrief};
+use super::site::{Edge, Edges, Flow, Site, SiteBrief};
 use crate::VERSION;
 use crate::data::Counts;
 use crate::sys::host_id::HostId;
@@ -44,6 +45,8 @@ pub struct Remote {
     /// Of an agent on another host.
     pulse: Option<Pulse>,
     heard: Heard,
+    /// Of a trial whose window it opens and closes by its own clock.
+    edges: Option<Edges>,
 }
 
 impl Remote {
@@ -123,6 +126,7 @@ impl Remote {
             ended,
             pulse: None,
             heard,
+            edges: None,
         };
         let hello = remote
             .meet(hello)
@@ -165,6 +169,11 @@ impl Remote {
         hello.check()?;
         greeted?;
         Ok(hello)
+    }
+
+    fn has_ended(&self) -> bool {
+        let mut ended = [PollFd::new(self.ended.as_fd(), PollFlags::POLLIN)];
+        poll(&mut ended, PollTimeout::ZERO) != Ok(0)
     }
 
     fn receive<T: DeserializeOwned>(&mut self) -> anyhow::Result<T> {
@@ -241,6 +250,7 @@ impl Site for Remote {
     }
 
     fn open(&mut self, brief: &SiteBrief) -> anyhow::Result<()> {
+        self.edges = None;
         self.call(&Request::Open(Box::new(brief.clone())))
     }
 
@@ -276,15 +286,39 @@ impl Site for Remote {
         self.call(&Request::Assemble(flows.to_vec()))
     }
 
+    fn keep_time(&mut self, edges: Edges) -> anyhow::Result<()> {
+        // Messages within a host are not held up by datagrams.
+        if self.pulse.is_some() {
+            self.call::<()>(&Request::KeepTime(edges))?;
+            self.edges = Some(edges);
+        }
+        Ok(())
+    }
+
+    fn keeps_time(&self) -> bool {
+        self.edges.is_some()
+    }
+
     fn start(&mut self) -> anyhow::Result<()> {
-        self.call(&Request::Start)
+        self.call::<()>(&Request::Start)?;
+        if let Some(edges) = self.edges {
+            self.heard.expect_silence(edges);
+        }
+        Ok(())
     }
 
     fn wake_stalled(&mut self) -> anyhow::Result<()> {
+        if self.edges.is_some() {
+            return Ok(());
+        }
         self.call(&Request::WakeStalled)
     }
 
     fn look(&mut self) -> anyhow::Result<()> {
+        // But for why it ended.
+        if self.edges.is_some() && !self.has_ended() {
+            return Ok(());
+        }
         self.call(&Request::Look)
     }
 

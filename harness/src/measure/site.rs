@@ -6,12 +6,14 @@
 
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::BorrowedFd;
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
 use super::readings::{Finished, Idle, Reading};
 use super::token::Token;
 use crate::data::{Case, Counts};
+use crate::duration::ns;
 use crate::platform::placement::Placement;
 use crate::sys::host_id::HostId;
 #[cfg(feature = "calibration")]
@@ -60,6 +62,13 @@ pub trait Site {
     /// Starts the threads and waits until all of them are at the start barrier. Senders are those of `flows`,
     /// in that order.
     fn assemble(&mut self, flows: &[Flow]) -> anyhow::Result<()>;
+
+    /// Where messages would have to find their way beside the datagrams: has it read everything at the edges of the window
+    /// by its own clock, from [`Site::start`] on, and then stop its senders. [`Site::snapshot`] has what it read afterwards.
+    fn keep_time(&mut self, edges: Edges) -> anyhow::Result<()>;
+
+    /// Whether it does.
+    fn keeps_time(&self) -> bool;
 
     /// Lets the threads go.
     fn start(&mut self) -> anyhow::Result<()>;
@@ -114,6 +123,61 @@ impl Sites<'_> {
         match self {
             Self::One(site) => *site,
             Self::Two { senders, .. } => *senders,
+        }
+    }
+
+    /// Lets the threads go. Since when those run whose site does not keep time: the receivers' edges come first, wherever
+    /// they are.
+    pub(super) fn start(&mut self) -> anyhow::Result<Instant> {
+        let mut started = Instant::now();
+        for (_, site) in self.parts() {
+            site.start()?;
+            if !site.keeps_time() {
+                started = Instant::now();
+            }
+        }
+        Ok(started)
+    }
+
+    /// Reads everything at an edge. `None`: of a site that keeps time.
+    pub(super) fn read(&mut self, edge: Edge) -> anyhow::Result<Vec<Option<Reading>>> {
+        self.each(|site| {
+            (!site.keeps_time())
+                .then(|| site.snapshot(edge))
+                .transpose()
+        })
+    }
+
+    /// What had been read, and what those sites have read that keep time.
+    pub(super) fn read_on(
+        &mut self,
+        edge: Edge,
+        read: Vec<Option<Reading>>,
+    ) -> anyhow::Result<Vec<Reading>> {
+        let parts = self.parts().zip(read);
+        let readings = parts.map(|((_, site), read)| read.map_or_else(|| site.snapshot(edge), Ok));
+        readings.collect()
+    }
+
+    /// Has each site end what it does. Senders first: what they send may hold up messages to the receivers.
+    pub(super) fn abandon(&mut self) {
+        match self {
+            Self::One(site) => site.abandon(),
+            Self::Two { receivers, senders } => {
+                senders.abandon();
+                receivers.abandon();
+            }
+        }
+    }
+
+    /// Stops the senders.
+    pub(super) fn stop(&mut self) -> anyhow::Result<()> {
+        match self {
+            Self::One(site) => site.stop(),
+            Self::Two { receivers, senders } => {
+                senders.stop()?;
+                receivers.stop()
+            }
         }
     }
 
@@ -232,6 +296,17 @@ pub struct Flow {
     pub peer: SocketAddr,
     /// The receiving socket that gets them, from 0.
     pub receiver: usize,
+}
+
+/// When a window opens after the threads have started, and how long it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Edges {
+    /// Before it opens.
+    #[serde(rename = "warmup_ns", with = "ns")]
+    pub warmup: Duration,
+    /// How long it is.
+    #[serde(rename = "window_ns", with = "ns")]
+    pub window: Duration,
 }
 
 /// Which end of the window.

@@ -11,7 +11,7 @@ use crate::engines::Entry;
 use crate::sys::interrupt::Interrupt;
 
 /// How often sensors and drops are looked at.
-const LOOK: Duration = Duration::from_secs(1);
+pub(super) const LOOK: Duration = Duration::from_secs(1);
 /// Queues that have not moved for so long, with no sender left and receivers that had their chance, will
 /// not move any more.
 const QUIET: Duration = Duration::from_millis(500);
@@ -35,11 +35,10 @@ pub(super) fn pass(
     sites: &mut Sites,
     interrupt: &Interrupt,
 ) -> Result<(), NoSample> {
-    let may_stall = case.threads.is_alone() || case.asks();
-    let stalled = if case.asks() { OVERDUE } else { STALLED };
+    let stalled = stalled(case);
     let now = Instant::now();
     let (end, mut look_at) = (now + duration, now + LOOK);
-    let most = if may_stall { stalled } else { LOOK };
+    let most = stalled.unwrap_or(LOOK);
     loop {
         let left = end.saturating_duration_since(Instant::now());
         if interrupt.sleep_unless(left.min(most), &sites.ended())? {
@@ -49,7 +48,7 @@ pub(super) fn pass(
         if left <= most {
             return Ok(());
         }
-        if may_stall {
+        if stalled.is_some() {
             sites.each(|site| site.wake_stalled())?;
         }
         let now = Instant::now();
@@ -57,6 +56,15 @@ pub(super) fn pass(
             look_at = now + LOOK;
             sites.each(|site| site.look())?;
         }
+    }
+}
+
+/// After how long threads are woken that may wait for a lost datagram, if any may.
+pub(super) fn stalled(case: &Case) -> Option<Duration> {
+    match () {
+        () if case.asks() => Some(OVERDUE),
+        () if case.threads.is_alone() => Some(STALLED),
+        () => None,
     }
 }
 

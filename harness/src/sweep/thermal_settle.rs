@@ -12,8 +12,8 @@ use crate::platform::placement::Placement;
 use crate::sys::sensors;
 
 impl Sweep<'_> {
-    /// Traffic that is not counted: clocks come up, the board leaves its idle state. A soak that is long enough is cut
-    /// into courses, which show how long traffic takes to settle. If the case breaks, its block will say so.
+    /// Traffic that is not counted: clocks come up, the board leaves its idle state. A soak that is long enough, on one
+    /// host, is cut into courses, which show how long traffic takes to settle. If the case breaks, its block will say so.
     pub(super) fn soak(&mut self) -> Result<(), End> {
         let schedule = &self.header.schedule;
         // The same case whatever the seed: the reference, mostly.
@@ -26,7 +26,8 @@ impl Sweep<'_> {
         self.journal.doing(&format!("soaking for {soak}"));
         let courses = u32::try_from(schedule.soak.as_nanos() / COURSE.as_nanos());
         let courses = courses.unwrap_or(u32::MAX);
-        if courses >= LEAST_COURSES {
+        // Between two hosts, nothing can be asked meanwhile.
+        if courses >= LEAST_COURSES && self.header.wire.is_none() {
             return self.courses(case, placement, courses);
         }
         let settings = Settings {
