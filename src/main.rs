@@ -45,6 +45,7 @@ fn run() -> ExitCode {
         None => measure(&cli.run),
         Some(Command::Run(args)) => measure(args),
         Some(Command::Latency(args)) => commands::latency::run(args),
+        Some(Command::Find(args)) => commands::find::run(args),
         Some(Command::Wire(args)) => commands::wire::run(args),
         Some(Command::Watch(args)) => commands::watch::run(args),
         Some(Command::Plan(args)) => commands::plan::run(args),

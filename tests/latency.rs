@@ -67,3 +67,46 @@ fn what_latency_finds_out_cannot_be_chosen() {
     }
     assert_eq!(place.files(), Vec::<String>::new());
 }
+
+#[test]
+fn loads_are_parts_of_the_rate_without_loss_that_a_search_has_found() {
+    let place = Place::new();
+    let ask = "--workload ask --engine std --threads 2 --payload 26 --ip v4 --connection connected";
+    let search = "--trial 100ms --sum 200ms --width 20% --exceed 80% --warmup 5ms -q -o found.jsonl --format json";
+    let output = place.run(&format!("find lossless {ask} {search}"));
+    assert!(output.status.success(), "{}", stderr(&output));
+    let found: serde_json::Value = serde_json::from_str(&stdout(&output)).expect("JSON");
+    let borne = found[0]["lossless_pps"].as_u64().expect("a rate");
+
+    let words = "latency --rounds 5 --duration 500ms --warmup 5ms --soak 0s --load found.jsonl";
+    let output = place.run(&format!("{words} --engine std -o out.csv"));
+    assert!(output.status.success(), "{}", stderr(&output));
+    let rows = rows(&place.path("out.csv"));
+    let rates = rows.iter().filter_map(|row| row.rate_asked_rps);
+    let mut rates: Vec<u32> = rates.map(u32::from).collect();
+    rates.sort_unstable();
+    let parts = [10, 50, 90].map(|pct| u32::try_from((borne * pct + 50) / 100).expect("a rate"));
+    assert!(
+        rates.len() == 3
+            && rates
+                .iter()
+                .zip(parts)
+                .all(|(rate, part)| rate.abs_diff(part) <= 1),
+        "{borne}: {rates:?}"
+    );
+
+    for (words, said) in [
+        (
+            "--engine spin --load found.jsonl",
+            "it has no rate of spin:spin",
+        ),
+        ("--load none.jsonl", "none.jsonl: cannot read it"),
+        ("--load out.jsonl", "not a log of udpbench find"),
+    ] {
+        let output = place.run(&format!("latency {words} -o other.csv"));
+        let errors = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{words}: {errors}");
+        assert!(errors.contains(said), "{words}: {errors}");
+    }
+    assert!(!place.files().iter().any(|file| file.starts_with("other")));
+}

@@ -24,6 +24,13 @@ pub fn parse(text: &str) -> Result<Duration, String> {
     }
 }
 
+/// As people write it.
+pub fn text(duration: Duration) -> String {
+    humantime::format_duration(duration)
+        .to_string()
+        .replace(' ', "")
+}
+
 /// A duration as whole nanoseconds, in files.
 pub(crate) mod ns {
     use std::time::Duration;

@@ -14,6 +14,29 @@ pub fn parse(text: &str) -> Result<f64, String> {
     }
 }
 
+/// Reads a percentage from 0 to below 100.
+///
+/// # Errors
+/// What is wrong with it, and the fix.
+pub fn parse_from_zero(text: &str) -> Result<f64, String> {
+    let zero = text.strip_suffix('%').map(|number| number.trim().parse());
+    match zero {
+        Some(Ok(0.0)) => Ok(0.0),
+        _ => parse_within(text),
+    }
+}
+
+/// Reads a percentage above 0 and below 100.
+///
+/// # Errors
+/// What is wrong with it, and the fix.
+pub fn parse_within(text: &str) -> Result<f64, String> {
+    match parse(text)? {
+        percent if percent < 100.0 => Ok(percent),
+        _ => Err(format!("{text:?} is not below 100%: write 2%")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -25,6 +48,12 @@ mod tests {
         assert_eq!(parse("2"), Err("\"2\" has no unit: write 2%".to_owned()));
         for wrong in ["0%", "-1%", "101%", "NaN%", "inf%", "%"] {
             assert!(parse(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(parse_from_zero("0%"), Ok(0.0));
+        assert_eq!(parse_from_zero("0.1%"), Ok(0.1));
+        for wrong in ["0", "-1%", "100%"] {
+            assert!(parse_from_zero(wrong).is_err(), "{wrong}");
+            assert!(parse_within(wrong).is_err(), "{wrong}");
         }
     }
 }

@@ -8,6 +8,7 @@
 mod ab;
 mod agent;
 mod engine;
+mod find;
 mod name;
 mod number;
 mod parameters;
@@ -31,12 +32,16 @@ use self::name::Name;
 pub use self::ab::{AbArgs, AbUntil};
 pub use self::agent::AgentArgs;
 pub use self::engine::EngineArg;
+pub use self::find::{
+    CliffArgs, CliffSearchArgs, FindArgs, FindCommand, FindOutputArgs, LosslessArgs,
+    LosslessSearchArgs,
+};
 pub use self::parameters::ParameterArgs;
 pub use self::ranges::spread;
 pub use self::results::{
     AskedArgs, CompareArgs, ComparisonFormat, FailOn, RankArgs, ReportArgs, Shape, SummarizeArgs,
 };
-pub use self::run::{MeasuringArgs, OutputArgs, PlacementArgs, PlanArgs, RunArgs};
+pub use self::run::{LatencyArgs, MeasuringArgs, OutputArgs, PlacementArgs, PlanArgs, RunArgs};
 pub use self::watch::WatchArgs;
 pub use self::wire::{LinkArgs, WireArgs, WireCommand};
 
@@ -90,7 +95,9 @@ pub enum Command {
     /// The sweep (the same as no subcommand)
     Run(Box<RunArgs>),
     /// How soon an answer comes: of a client that waits for each, then at 10, 50 and 90 % of what that reaches
-    Latency(Box<RunArgs>),
+    Latency(Box<LatencyArgs>),
+    /// Where something begins: the highest rate without loss, the byte that costs more
+    Find(Box<FindArgs>),
     /// The sweep between this host and another one, over the network
     Wire(Box<WireArgs>),
     /// One case again and again, a line per second, while something is changed elsewhere; keeps no files

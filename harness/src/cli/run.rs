@@ -54,6 +54,22 @@ pub struct RunArgs {
     pub root: PathBuf,
 }
 
+/// The options of `latency`.
+#[derive(Args, Clone, Debug)]
+pub struct LatencyArgs {
+    /// Asks parts of the rates without loss instead: a log of udpbench find lossless --workload ask
+    #[arg(
+        long,
+        value_name = "FILE",
+        help_heading = "Parameters",
+        conflicts_with = "resume"
+    )]
+    pub load: Option<PathBuf>,
+    /// Those of a sweep.
+    #[command(flatten)]
+    pub run: RunArgs,
+}
+
 /// How each case is measured.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Measuring")]

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::run::RunArgs;
+use super::find::FindArgs;
+use super::run::{LatencyArgs, RunArgs};
 
 /// The options of `wire`.
 #[derive(Args, Debug)]
@@ -75,7 +76,9 @@ pub struct LinkArgs {
 #[derive(Debug, Subcommand)]
 pub enum WireCommand {
     /// How soon an answer comes, as udpbench latency
-    Latency(Box<RunArgs>),
+    Latency(Box<LatencyArgs>),
+    /// Where something begins, as udpbench find
+    Find(Box<FindArgs>),
 }
 
 const WIRE_AFTER_HELP: &str = "\
@@ -86,6 +89,7 @@ Examples:
   udpbench wire pi@board --ssh 'ssh -p 2222'       ssh's own options
   udpbench wire pi@board --deploy                  copies udpbench there first
   udpbench wire pi@board latency                   round trips
+  udpbench wire pi@board find lossless             the highest rate without loss
   udpbench wire --agent-at 192.168.7.2:7007 --key bench.key    where there is no ssh
 
 The same version of udpbench has to be on both hosts (--deploy); nothing is left running there. Datagrams go between ports

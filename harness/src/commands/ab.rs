@@ -104,7 +104,7 @@ fn version(side: Side, header: &ab::log::Header) -> anyhow::Result<String> {
 
 /// Nothing is written to a log that is complete.
 fn resume(path: &Path, question: Question) -> anyhow::Result<(Record, OutputFile, PathBuf)> {
-    let log = log_file::read(path, log::parse)?;
+    let log = log_file::read("--resume", path, log::parse)?;
     let mut record =
         Record::new(log.header).map_err(|problem| UsageError::file(&log.name, 1, &problem))?;
     for (number, event) in (2..).zip(&log.lines) {

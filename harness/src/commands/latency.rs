@@ -1,14 +1,16 @@
 //! `udpbench latency`: how soon an answer comes, of a client that waits, and under load.
 
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use super::other_host::OtherHost;
-use super::run;
-use crate::cli::RunArgs;
+use super::{log_file, run};
+use crate::cli::LatencyArgs;
 use crate::data::{Arrivals, Case};
 use crate::error::UsageError;
 use crate::export::latency::draw;
+use crate::find::{self, Record};
 use crate::measure::far::Far;
 use crate::measure::site::Sites;
 use crate::measure::{Local, NoSample, Trial};
@@ -20,11 +22,12 @@ use crate::sys::interrupt::{Interrupt, Interrupted};
 /// How long it is tried what clients reach, and how often: the best counts, as a busy machine only takes away.
 const TRIED: (Duration, usize) = (Duration::from_millis(100), 3);
 
-/// Finds out what clients that wait for each answer reach, adds parts of it as loads, and measures all.
+/// Finds out what clients that wait for each answer reach, or reads what they bear, adds parts of it as loads, and measures
+/// all.
 ///
 /// # Errors
 /// As for [`run::run`].
-pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
+pub fn run(args: &LatencyArgs) -> anyhow::Result<ExitCode> {
     with(args, &run::interrupt_on_signals()?, None)
 }
 
@@ -33,15 +36,18 @@ pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
 /// # Errors
 /// As for [`run()`].
 pub(super) fn with(
-    args: &RunArgs,
+    args: &LatencyArgs,
     interrupt: &Interrupt,
     other: Option<&mut OtherHost>,
 ) -> anyhow::Result<ExitCode> {
-    if let Some(suite) = &args.suite {
+    if let Some(suite) = &args.run.suite {
         let fix = "a suite says itself what it measures: leave out latency";
         return Err(UsageError::flag("--suite", suite, fix).into());
     }
-    let mut args = args.clone();
+    let load = args.load.as_deref();
+    let load = load.map(|path| Ok::<_, anyhow::Error>((borne(path)?, path)));
+    let load = load.transpose()?;
+    let mut args = args.run.clone();
     let arrivals = if args.output.resume.is_some() {
         None
     } else {
@@ -54,11 +60,20 @@ pub(super) fn with(
             None => (None, None),
         };
         let mut request = Request::between(&args, peer)?;
-        let reached = reached(&request, far, interrupt)?;
+        let reached = match &load {
+            Some((record, path)) => latency::borne(&request, record, path)?,
+            None => reached(&request, far, interrupt)?,
+        };
         request.add_loads(&args, peer, &reached, &arrivals);
         Ok(request)
     };
     Ok(run::sweep_of(&args, interrupt, other, request, draw)?.into())
+}
+
+/// What a search has found, by its log.
+fn borne(path: &Path) -> Result<Record, UsageError> {
+    let log = log_file::read("--load", path, find::log::parse)?;
+    Record::of(log)
 }
 
 /// The cases that run, each with what its clients reach: answers per second. What fails has no loads, and a row that

@@ -56,20 +56,17 @@ pub(super) fn append(file: &mut OutputFile, event: &impl Serialize) -> anyhow::R
     file.append(&bytes)
 }
 
-/// Reads that of `--resume`.
+/// Reads that of a flag.
 ///
 /// # Errors
 /// When it cannot be read, or is none.
 pub(super) fn read<L>(
+    flag: &'static str,
     path: &Path,
     parse: fn(&str, &[u8]) -> Result<L, UsageError>,
 ) -> Result<L, UsageError> {
     let bytes = files::read_whole(path, Kind::File).map_err(|error| {
-        UsageError::flag(
-            "--resume",
-            &path.display(),
-            format!("cannot read it: {error}"),
-        )
+        UsageError::flag(flag, &path.display(), format!("cannot read it: {error}"))
     })?;
     parse(&path.display().to_string(), &bytes)
 }

@@ -11,6 +11,7 @@ pub mod compare;
 pub mod completions;
 pub mod engines;
 pub mod files;
+pub mod find;
 pub mod latency;
 mod log_file;
 #[cfg(feature = "manual")]

@@ -3,19 +3,21 @@
 use std::process::ExitCode;
 
 use super::other_host::OtherHost;
-use super::{latency, run};
-use crate::cli::{WireArgs, WireCommand};
+use super::{find, latency, run};
+use crate::cli::{FindArgs, LatencyArgs, ParameterArgs, WireArgs, WireCommand};
 use crate::error::UsageError;
 use crate::export::table;
 use crate::options::{Request, wire};
+use crate::sys::interrupt::Interrupt;
 
-/// Reaches the other host, and runs the sweep between the two.
+/// Reaches the other host, and runs the sweep between the two, or searches there.
 ///
 /// # Errors
 /// As for [`run::run`], and when the other host cannot be had.
 pub fn run(args: &WireArgs) -> anyhow::Result<ExitCode> {
     let given = match &args.what {
-        Some(WireCommand::Latency(given)) => given,
+        Some(WireCommand::Find(asked)) => return search(args, asked),
+        Some(WireCommand::Latency(asked)) => &asked.run,
         None => &args.run,
     };
     if let Some(suite) = &given.suite {
@@ -24,17 +26,16 @@ pub fn run(args: &WireArgs) -> anyhow::Result<ExitCode> {
     }
     let interrupt = run::interrupt_on_signals()?;
     let mut given = given.clone();
-    wire::complete(&mut given.parameters);
-    let other = OtherHost::connect(args, &given.parameters, given.output.quiet, &interrupt);
-    let mut other = match other {
-        // Whatever it was that the signal broke off: it went to ssh, too.
-        Err(_) if interrupt.signal().is_some() => {
-            return Ok(run::before_anything(&interrupt).into());
-        }
-        other => other?,
+    let Some(mut other) = connect(args, &mut given.parameters, given.output.quiet, &interrupt)?
+    else {
+        return Ok(run::before_anything(&interrupt).into());
     };
-    if let Some(WireCommand::Latency(_)) = &args.what {
-        return latency::with(&given, &interrupt, Some(&mut other));
+    if let Some(WireCommand::Latency(asked)) = &args.what {
+        let asked = LatencyArgs {
+            load: asked.load.clone(),
+            run: given,
+        };
+        return latency::with(&asked, &interrupt, Some(&mut other));
     }
     let request = |other: Option<&mut OtherHost>| {
         let peer = other.map(|other| &other.peer);
@@ -44,4 +45,28 @@ pub fn run(args: &WireArgs) -> anyhow::Result<ExitCode> {
     };
     let outcome = run::sweep_of(&given, &interrupt, Some(&mut other), request, table::draw);
     Ok(outcome?.into())
+}
+
+fn search(args: &WireArgs, asked: &FindArgs) -> anyhow::Result<ExitCode> {
+    let interrupt = run::interrupt_on_signals()?;
+    let mut what = asked.what.clone();
+    let is_quiet = what.output().quiet;
+    let Some(mut other) = connect(args, what.parameters(), is_quiet, &interrupt)? else {
+        return Ok(run::before_anything(&interrupt).into());
+    };
+    find::with(&what, &interrupt, Some(&mut other))
+}
+
+/// `None`: a signal came first. Whatever it was that it broke off: it went to ssh, too.
+fn connect(
+    args: &WireArgs,
+    given: &mut ParameterArgs,
+    is_quiet: bool,
+    interrupt: &Interrupt,
+) -> anyhow::Result<Option<OtherHost>> {
+    wire::complete(given);
+    match OtherHost::connect(args, given, is_quiet, interrupt) {
+        Err(_) if interrupt.signal().is_some() => Ok(None),
+        other => other.map(Some),
+    }
 }

@@ -64,8 +64,8 @@ fn is_alone(row: &Row) -> bool {
 
 const LEGEND: &str = "\n\
     Round trips in microseconds: half of them, and 99 of 100, take no longer. alone: each client waits for its answer, \
-    kreq/s of them. 10 %, 50 %, 90 %: so much of what they reached is asked, when it is due, and round trips count from \
-    then. over: that is more than is answered.\n";
+    kreq/s of them. 10 %, 50 %, 90 %: so much of what they reached (with --load: bear without loss) is asked, when it is due, \
+    and round trips count from then. over: that is more than is answered.\n";
 
 fn heading(row: &Row, arrivals: Option<Arrivals>) -> String {
     let arrivals = arrivals.filter(|arrivals| *arrivals != Arrivals::default());

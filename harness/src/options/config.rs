@@ -96,9 +96,8 @@ pub fn parse(words: impl IntoIterator<Item = OsString>) -> anyhow::Result<Parsed
 fn of_sweep<'a>(matches: &'a ArgMatches, cli: &'a Cli) -> Option<(&'a ArgMatches, &'a RunArgs)> {
     match &cli.command {
         None => Some((matches, &cli.run)),
-        Some(cli::Command::Run(args) | cli::Command::Latency(args)) => {
-            Some((matches.subcommand()?.1, args))
-        }
+        Some(cli::Command::Run(args)) => Some((matches.subcommand()?.1, args)),
+        Some(cli::Command::Latency(args)) => Some((matches.subcommand()?.1, &args.run)),
         Some(cli::Command::Plan(args)) => Some((matches.subcommand()?.1, &args.run)),
         Some(_) => None,
     }
@@ -120,7 +119,8 @@ fn refuse_parameters(suite: &str, typed: &ArgMatches) -> Result<(), UsageError> 
 /// Those of [`of_sweep`].
 fn args_of(cli: &mut Cli) -> &mut RunArgs {
     match &mut cli.command {
-        Some(cli::Command::Run(args) | cli::Command::Latency(args)) => args,
+        Some(cli::Command::Run(args)) => args,
+        Some(cli::Command::Latency(args)) => &mut args.run,
         Some(cli::Command::Plan(args)) => &mut args.run,
         _ => &mut cli.run,
     }

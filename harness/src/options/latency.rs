@@ -1,6 +1,7 @@
 //! `latency`: what was typed becomes a sweep of requests, first of clients that wait for each answer, then at parts of
-//! the rate that these reach.
+//! the rate that these reach, or bear.
 
+use std::path::Path;
 use std::time::Duration;
 
 use super::Request;
@@ -8,6 +9,7 @@ use super::wire::Peer;
 use crate::cli::RunArgs;
 use crate::data::{Arrivals, Case, Connection, Ip, Rate, Workload};
 use crate::error::UsageError;
+use crate::find::{Record, Search};
 use crate::plan::{Block, LOADS_PCT, Plan, Planned, Verdict};
 
 /// At a tenth of 10,000 answers per second, ten of 1000 take longer than the 99th percentile after a second.
@@ -56,6 +58,36 @@ pub fn complete(args: &mut RunArgs) -> Result<Option<Vec<Arrivals>>, UsageError>
         args.measuring.duration.get_or_insert(DEFAULT_DURATION);
     }
     Ok(given.arrivals.take())
+}
+
+/// The cases that run, each with the rate that it bears, as the log of a search has it. `path` stands for that.
+///
+/// # Errors
+/// Where it does not have a case.
+pub fn borne(
+    request: &Request,
+    record: &Record,
+    path: &Path,
+) -> Result<Vec<(Case, f64)>, UsageError> {
+    let mut all = Vec::new();
+    let blocks = request.plan.blocks.iter();
+    for (case, _) in blocks.flat_map(Block::runnable) {
+        let mut searched = record.cases().iter();
+        let Some(searched) = searched.find(|searched| searched.case == *case) else {
+            let problem = format!(
+                "it has no rate of {}: use that of udpbench find lossless --workload ask, with the same options",
+                case.key()
+            );
+            return Err(UsageError::flag("--load", &path.display(), problem));
+        };
+        // None: it bears none, and is asked alone.
+        let load = match &searched.search {
+            Search::Lossless(search) => search.found().load,
+            Search::Cliff(_) => None,
+        };
+        all.extend(load.map(|load| (*case, f64::from(load))));
+    }
+    Ok(all)
 }
 
 impl Request {

@@ -3,6 +3,7 @@
 pub mod ab;
 mod axes;
 pub mod config;
+pub mod find;
 pub mod latency;
 mod resume_check;
 pub mod suite;

@@ -17,7 +17,7 @@ mod new;
 mod numbers;
 mod outcome;
 mod own;
-mod pacing;
+pub(crate) mod pacing;
 mod round_trips;
 mod rounding;
 mod shown;

@@ -58,25 +58,31 @@ pub(super) fn shortfall(case: &Case, sender: &Traits, samples: &[Sample]) -> Opt
     let seconds: f64 = samples.iter().map(numbers::window_seconds).sum();
     let sent: u64 = samples.iter().map(numbers::sent).sum();
     let asked = per_second * seconds;
-    let by_chance = match case.arrivals.unwrap_or_default() {
-        // A burst of each thread at either edge of a window.
-        Arrivals::Even => {
-            let burst = match case.batch {
-                _ if sender.group == Group::Offload => MOST_IN_A_PIECE as f64,
-                batch => batch.map_or(1.0, |batch| batch.count() as f64),
-            };
-            let threads = directions * case.threads.senders() as f64;
-            2.0 * burst * threads * samples.len() as f64 / asked
-        }
-        // Four standard deviations.
-        Arrivals::Poisson => 4.0 / asked.sqrt(),
-    };
+    let by_chance = by_chance(case, sender, samples.len(), asked) / asked;
     (asked > 0.0 && (sent as f64) < asked * (1.0 - by_chance.max(0.02))).then(|| {
         let sent = sent as f64 / seconds;
         format!(
             "the rate was not reached: of {per_second:.0} datagrams per second {sent:.0} were sent (late_packets)"
         )
     })
+}
+
+/// By how many fewer, or more, may be sent in so many windows than the number that is asked for, with no thread behind.
+pub(crate) fn by_chance(case: &Case, sender: &Traits, windows: usize, asked: f64) -> f64 {
+    match case.arrivals.unwrap_or_default() {
+        // A burst of each thread at either edge of a window.
+        Arrivals::Even => {
+            let burst = match case.batch {
+                _ if sender.group == Group::Offload => MOST_IN_A_PIECE as f64,
+                batch => batch.map_or(1.0, |batch| batch.count() as f64),
+            };
+            let directions = if case.is_full_duplex() { 2.0 } else { 1.0 };
+            let threads = directions * case.threads.senders() as f64;
+            2.0 * burst * threads * windows as f64
+        }
+        // Four standard deviations.
+        Arrivals::Poisson => 4.0 * asked.sqrt(),
+    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,184 @@
+//! `find`: what was typed, nothing else.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Subcommand};
+
+use super::{ComparisonFormat, ParameterArgs, PlacementArgs};
+use crate::duration;
+use crate::percent;
+
+/// The options of `find`.
+#[derive(Args, Debug)]
+#[command(after_help = AFTER_HELP, subcommand_help_heading = "Searches", subcommand_value_name = "WHAT")]
+pub struct FindArgs {
+    /// What is searched for.
+    #[command(subcommand)]
+    pub what: FindCommand,
+}
+
+/// What is searched for.
+#[derive(Clone, Debug, Subcommand)]
+pub enum FindCommand {
+    /// The highest rate without loss, and what gives way first above it
+    Lossless(Box<LosslessArgs>),
+    /// The byte from which on a round trip, or a datagram, takes longer
+    Cliff(Box<CliffArgs>),
+}
+
+impl FindCommand {
+    /// What varies.
+    pub fn parameters(&mut self) -> &mut ParameterArgs {
+        match self {
+            Self::Lossless(args) => &mut args.parameters,
+            Self::Cliff(args) => &mut args.parameters,
+        }
+    }
+
+    /// Where the log goes.
+    pub fn output(&self) -> &FindOutputArgs {
+        match self {
+            Self::Lossless(args) => &args.output,
+            Self::Cliff(args) => &args.output,
+        }
+    }
+}
+
+/// The options of `find lossless`.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = LOSSLESS_AFTER_HELP)]
+pub struct LosslessArgs {
+    /// How it is searched.
+    #[command(flatten)]
+    pub search: LosslessSearchArgs,
+    /// What varies.
+    #[command(flatten)]
+    pub parameters: ParameterArgs,
+    /// Where.
+    #[command(flatten)]
+    pub placement: PlacementArgs,
+    /// Where the log goes.
+    #[command(flatten)]
+    pub output: FindOutputArgs,
+}
+
+/// How the highest rate without loss is searched: the attributes of a goal of RFC 9971.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Search")]
+pub struct LosslessSearchArgs {
+    /// Loss that counts as none, of the datagrams of a trial
+    #[arg(long, value_name = "PCT", value_parser = percent::parse_from_zero, default_value = "0%", conflicts_with = "resume")]
+    pub goal: f64,
+    /// Trials in which more may be lost
+    #[arg(long, value_name = "PCT", value_parser = percent::parse_within, default_value = "50%", conflicts_with = "resume")]
+    pub exceed: f64,
+    /// How long a trial is that counts in full
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "500ms", conflicts_with = "resume")]
+    pub trial: Duration,
+    /// How long the trials at either bound are together
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "7s", conflicts_with = "resume")]
+    pub sum: Duration,
+    /// How close together the bounds are in the end
+    #[arg(long, value_name = "PCT", value_parser = percent::parse_within, default_value = "0.5%", conflicts_with = "resume")]
+    pub width: f64,
+    /// Time limit for each case
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "5m", conflicts_with = "resume")]
+    pub max_time: Duration,
+    /// Traffic before each trial counts [default: as the board profile says, mostly 50ms]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, conflicts_with = "resume")]
+    pub warmup: Option<Duration>,
+}
+
+/// The options of `find cliff`.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = CLIFF_AFTER_HELP)]
+pub struct CliffArgs {
+    /// How it is searched.
+    #[command(flatten)]
+    pub search: CliffSearchArgs,
+    /// What varies.
+    #[command(flatten)]
+    pub parameters: ParameterArgs,
+    /// Where.
+    #[command(flatten)]
+    pub placement: PlacementArgs,
+    /// Where the log goes.
+    #[command(flatten)]
+    pub output: FindOutputArgs,
+}
+
+/// How the byte is searched at which something jumps.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Search")]
+pub struct CliffSearchArgs {
+    /// The least change that is looked for
+    #[arg(long, value_name = "PCT", value_parser = percent::parse_within, default_value = "10%", conflicts_with = "resume")]
+    pub jump: f64,
+    /// How long a trial is
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "50ms", conflicts_with = "resume")]
+    pub trial: Duration,
+    /// Time limit for each case
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "5m", conflicts_with = "resume")]
+    pub max_time: Duration,
+    /// Traffic before each trial counts [default: as the board profile says, mostly 50ms]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, conflicts_with = "resume")]
+    pub warmup: Option<Duration>,
+}
+
+/// Where the log of a search goes.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Output")]
+pub struct FindOutputArgs {
+    /// The log: every trial, as it was counted [default: results/TIME-BOARD-find.jsonl]
+    #[arg(short, long, value_name = "FILE", conflicts_with = "resume")]
+    pub output: Option<PathBuf>,
+    /// Goes on with the search that wrote this log, or shows what it has found
+    #[arg(long, value_name = "FILE")]
+    pub resume: Option<PathBuf>,
+    /// How the answers are shown
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+    pub format: ComparisonFormat,
+    /// No progress, only errors and the answers
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// Where /proc and /sys are found, for tests
+    #[arg(long, hide = true, default_value = "/")]
+    pub root: PathBuf,
+}
+
+const AFTER_HELP: &str = "\
+Examples:
+  udpbench find lossless                                the fastest engines, at the usual payloads
+  udpbench find lossless --engine std,mmsg --payload 300
+  udpbench wire pi@board find lossless --direction up   from here to there
+  udpbench wire pi@board find cliff --payload 1,3000    which byte costs a fragment
+
+Exit codes:
+  0    found
+  1    a case failed, nothing could run, or the log could not be written
+  2    bad input
+  130  ended by Ctrl-C; 143: by SIGTERM; 129: by SIGHUP, as when ssh drops";
+
+const CLIFF_AFTER_HELP: &str = "\
+Examples:
+  udpbench find cliff --engine std                      round trips, from 16 to 9000 B
+  udpbench find cliff --engine std --payload 1400,1600  between these two
+  udpbench find cliff --workload flood --threads 2      the time for each datagram of a flood
+  udpbench find cliff --jump 5%                         smaller changes, too
+  udpbench find cliff --resume results/TIME-BOARD-find.jsonl
+
+Payloads from the shortest to the longest of --payload, each 40 % longer than the one before, are measured in turn; where two
+neighbours differ by --jump, halving finds the byte, for up to 4 jumps. Of round trips, half take no longer. What changes
+gradually is no jump.";
+
+const LOSSLESS_AFTER_HELP: &str = "\
+Examples:
+  udpbench find lossless --engine std,mmsg --threads 2 --payload 300
+  udpbench find lossless --goal 0.1%                    so much may be lost in a trial
+  udpbench find lossless --trial 2s --sum 60s           rarer losses count, too
+  udpbench find lossless --workload ask --payload 26    requests: see udpbench latency --load
+  udpbench find lossless --resume results/TIME-BOARD-find.jsonl
+
+A rate is borne if in no more than --exceed of its trials more than --goal is lost (MLRsearch, RFC 9971). Short trials find
+the neighbourhood, trials in full the bounds. A sender that cannot keep to a rate does not bear it.";

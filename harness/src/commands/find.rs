@@ -1,0 +1,186 @@
+//! `udpbench find`: where something begins.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget};
+
+use super::other_host::OtherHost;
+use super::{bar, log_file, run, say, width};
+use crate::cli::{ComparisonFormat, FindArgs, FindCommand, FindOutputArgs};
+use crate::error::UsageError;
+use crate::export::output_file::OutputFile;
+use crate::export::to_stdout;
+use crate::find::log::{self, Event, Header, Question};
+use crate::find::{self, Ending, Journal, Record, rows, table};
+use crate::measure::spawned::THIS_PROGRAM;
+use crate::options;
+use crate::options::wire::Peer;
+use crate::sys::interrupt::Interrupt;
+
+/// Searches on this host.
+///
+/// # Errors
+/// Bad input, or a log that cannot be written.
+pub fn run(args: &FindArgs) -> anyhow::Result<ExitCode> {
+    with(&args.what, &run::interrupt_on_signals()?, None)
+}
+
+/// The same with another host, if there is one.
+///
+/// # Errors
+/// As for [`run()`].
+pub(super) fn with(
+    what: &FindCommand,
+    interrupt: &Interrupt,
+    other: Option<&mut OtherHost>,
+) -> anyhow::Result<ExitCode> {
+    let output = what.output();
+    let peer = other.as_ref().map(|other| &other.peer);
+    let (mut record, log, path) = if let Some(path) = &output.resume {
+        resume(path, what, peer)?
+    } else {
+        let started_at = log_file::now();
+        let header = options::find::header(what, peer, &started_at)?;
+        begin(output, header, &started_at)?
+    };
+    if !output.quiet {
+        say(&format!("log: {}", path.display()));
+    }
+    let mut progress = Progress::new(log, output.quiet, &record);
+    let program = Some(Path::new(THIS_PROGRAM));
+    let far = other.map(|other| &mut other.far);
+    let ran = find::run(&mut record, (program, far), interrupt, &mut progress);
+    progress.bar.finish_and_clear();
+    let kept = progress.log.sync();
+    let how = format!("go on with: {}", resume_words(record.header(), &path));
+    let ending = ran.map_err(|error| error.context(how.clone()))?;
+    kept?;
+    match output.format {
+        ComparisonFormat::Table => log_file::show(&table::draw(&record, width()))?,
+        ComparisonFormat::Csv => to_stdout(rows::csv(&record)?.as_bytes())?,
+        ComparisonFormat::Json => to_stdout(rows::json(&record)?.as_bytes())?,
+    }
+    match ending {
+        Ending::Interrupted => {
+            say(&format!("interrupted; {how}"));
+            return Ok(run::interrupted(interrupt).into());
+        }
+        Ending::Lost(reason) => anyhow::bail!("the other host is gone: {reason}; {how}"),
+        Ending::OutOfTime => say(&format!("--max-time is over for some cases; {how}")),
+        Ending::Complete => {}
+    }
+    let has_failed = record.has_failed();
+    Ok(if has_failed {
+        ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
+    })
+}
+
+fn resume_words(header: &Header, path: &Path) -> String {
+    let wire = header.wire.as_ref();
+    let wire = wire.map_or_else(String::new, |wire| wire.words() + " ");
+    let what = header.question.name();
+    format!("udpbench {wire}find {what} --resume {}", path.display())
+}
+
+fn begin(
+    output: &FindOutputArgs,
+    header: Header,
+    started_at: &str,
+) -> anyhow::Result<(Record, OutputFile, PathBuf)> {
+    let path = match &output.output {
+        Some(path) => path.clone(),
+        None => log_file::default_path(&header.environment.board, started_at, "find")?,
+    };
+    let log = log_file::create(&path, &Event::Find(Box::new(header.clone())))?;
+    Ok((Record::new(header), log, path))
+}
+
+/// Nothing is written to a log that is complete.
+fn resume(
+    path: &Path,
+    what: &FindCommand,
+    peer: Option<&Peer>,
+) -> anyhow::Result<(Record, OutputFile, PathBuf)> {
+    let log = log_file::read("--resume", path, log::parse)?;
+    let wire = log.header.wire.as_ref().map(|wire| wire.to.clone());
+    let reached = peer.map(|peer| peer.wire.to.clone());
+    let is_asked = matches!(
+        (log.header.question, what),
+        (Question::Lossless(_), FindCommand::Lossless(_))
+            | (Question::Cliff(_), FindCommand::Cliff(_))
+    );
+    if wire != reached || !is_asked {
+        let how = resume_words(&log.header, path);
+        let problem = format!("it is of another search: use {how}");
+        return Err(UsageError::flag("--resume", &path.display(), problem).into());
+    }
+    let (bytes, whole_bytes) = (log.bytes, log.whole_bytes);
+    let record = Record::of(log)?;
+    let mut file = log_file::go_on(path, bytes, whole_bytes)?;
+    if !record.is_complete() {
+        let resumed = Event::Resumed {
+            at: log_file::now(),
+        };
+        log_file::append(&mut file, &resumed)?;
+    }
+    Ok((record, file, path.to_owned()))
+}
+
+/// Where the news arrive.
+struct Progress {
+    log: OutputFile,
+    bar: ProgressBar,
+    /// What a case takes, in the unit of the bar.
+    each: u64,
+    cases: u64,
+    since: Instant,
+}
+
+/// The bar counts milliseconds.
+const UNIT: Duration = Duration::from_millis(1);
+
+impl Progress {
+    fn new(log: OutputFile, quiet: bool, record: &Record) -> Self {
+        let each = u64::try_from(record.expected_time().as_millis()).unwrap_or(u64::MAX);
+        let cases = record.cases().iter();
+        let left = cases.filter(|case| case.next().is_some()).count() as u64;
+        let bar = ProgressBar::new(each.saturating_mul(left));
+        if quiet {
+            bar.set_draw_target(ProgressDrawTarget::hidden());
+        }
+        bar.set_style(bar::style(UNIT));
+        Self {
+            log,
+            bar,
+            each,
+            cases: 0,
+            since: Instant::now(),
+        }
+    }
+}
+
+impl Journal for Progress {
+    fn doing(&mut self, what: &str) {
+        self.bar.set_message(what.to_owned());
+    }
+
+    fn event(&mut self, event: &Event) -> anyhow::Result<()> {
+        log_file::append(&mut self.log, event)?;
+        let spent = u64::try_from(self.since.elapsed().as_millis()).unwrap_or(u64::MAX);
+        // A case that takes longer than usual has its end still before it.
+        let begun = self.cases * self.each;
+        self.bar
+            .set_position(begun + spent.min(self.each.saturating_sub(1)));
+        Ok(())
+    }
+
+    fn case_is_over(&mut self) {
+        self.cases += 1;
+        self.since = Instant::now();
+        self.bar.set_position(self.cases * self.each);
+    }
+}

@@ -1,0 +1,113 @@
+//! What is to be done, and what happened, as JSON Lines: the file that every answer follows from, and from which a search
+//! goes on.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::{cliff, lossless};
+use crate::data::Sample;
+use crate::duration::ns;
+use crate::error::UsageError;
+use crate::plan::{Plan, Settings, Wire};
+use crate::platform::host::Host;
+use crate::row::Environment;
+
+/// Counts up when a reader of the old format would misread the new one.
+pub const FORMAT: u32 = 1;
+
+/// One line.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Event {
+    /// The first line, and only that.
+    Find(Box<Header>),
+    /// A trial is over.
+    Trial {
+        /// Of which case of the plan, from 0.
+        case: usize,
+        /// What was counted.
+        sample: Box<Sample>,
+    },
+    /// A trial could not be made, or its packet counts did not add up: it is made once more.
+    Repeated {
+        /// Of which case.
+        case: usize,
+        /// Why.
+        reason: String,
+    },
+    /// A case could not be measured, and has no more trials.
+    Failed {
+        /// Which one.
+        case: usize,
+        /// Why.
+        reason: String,
+    },
+    /// A signal ended it.
+    Interrupted {},
+    /// It goes on.
+    Resumed {
+        /// When, UTC.
+        at: String,
+    },
+}
+
+/// What is searched for.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Question {
+    /// The highest rate without loss.
+    Lossless(lossless::Asked),
+    /// The byte at which something jumps.
+    Cliff(cliff::Asked),
+}
+
+/// What is to be done, and where.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Header {
+    /// [`FORMAT`].
+    pub format: u32,
+    /// As it was typed.
+    pub command_line: Vec<String>,
+    /// When the program started, UTC.
+    pub started_at: String,
+    /// What is searched for.
+    pub question: Question,
+    /// For no longer than this, each case.
+    #[serde(rename = "max_time_ns", with = "ns")]
+    pub max_time: Duration,
+    /// How trials are made; each has a window of its own.
+    pub settings: Settings,
+    /// The cases.
+    pub plan: Plan,
+    /// The circumstances.
+    pub environment: Environment,
+    /// The machine.
+    pub host: Host,
+    /// The other host. `None`: all threads are on this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wire: Option<Wire>,
+}
+
+/// What a file holds.
+pub type Log = crate::log::Log<Header, Event>;
+
+/// Reads what a file of that name holds.
+///
+/// # Errors
+/// The line that is not what it should be, and how.
+pub fn parse(name: &str, bytes: &[u8]) -> Result<Log, UsageError> {
+    Log::read(name, bytes, header, |line| matches!(line, Event::Find(_)))
+}
+
+fn header(line: &[u8]) -> Result<Header, String> {
+    match serde_json::from_slice(line) {
+        Ok(Event::Find(header)) if header.format == FORMAT => Ok(*header),
+        Ok(Event::Find(header)) => Err(format!(
+            "format {}, but udpbench {} reads format {FORMAT}",
+            header.format,
+            crate::VERSION
+        )),
+        _ => Err("no header: not a log of udpbench find, or cut off".to_owned()),
+    }
+}

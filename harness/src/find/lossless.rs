@@ -1,0 +1,138 @@
+//! The highest rate at which a case loses nothing, or no more than the goal.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::Next;
+use super::loads::{Goal, Outcome};
+use super::mlr::{Found, Mlr};
+use super::place::Went;
+use crate::data::{Case, Rate, Sample, Traits};
+use crate::duration::ns;
+use crate::row::pacing::by_chance;
+
+/// What is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Asked {
+    /// The share of the datagrams of a trial that may be lost, in percent.
+    pub goal_pct: f64,
+    /// The share of the trials in which more may be lost, in percent.
+    pub exceed_pct: f64,
+    /// How long a trial is that counts in full.
+    #[serde(rename = "trial_ns", with = "ns")]
+    pub trial: Duration,
+    /// How long trials at a rate that is a bound have to be together.
+    #[serde(rename = "sum_ns", with = "ns")]
+    pub sum: Duration,
+    /// How close together the bounds have to be, in percent of the upper one.
+    pub width_pct: f64,
+}
+
+impl Asked {
+    /// About how many trials a search takes, and how long their windows are together: of trials that lose nothing, half of
+    /// the sum decides at either bound, and as much is for the neighbourhood.
+    pub(super) fn expected(&self) -> (u32, Duration) {
+        let trials = 2.0 * self.sum.as_secs_f64() / self.trial.as_secs_f64();
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a count"
+        )]
+        let trials = trials as u32;
+        (trials, self.sum.mul_f64(1.6))
+    }
+
+    fn goal(&self) -> Goal {
+        Goal {
+            loss: self.goal_pct / 100.0,
+            exceed: self.exceed_pct / 100.0,
+            trial_s: self.trial.as_secs_f64(),
+            sum_s: self.sum.as_secs_f64(),
+        }
+    }
+}
+
+/// Where a search begins, and doubles: a flood would fill queues that ssh needs, too. Short trials have some ten datagrams.
+const START: u32 = 1000;
+
+/// A search, as far as it is.
+#[derive(Clone, Debug)]
+pub struct Lossless {
+    case: Case,
+    sender: Traits,
+    asked: Asked,
+    search: Mlr,
+    trials: BTreeMap<u32, Vec<Went>>,
+}
+
+impl Lossless {
+    /// Nothing is known yet. `case` has no rate; `sender` is what its sender does.
+    pub fn new(case: Case, sender: Traits, asked: Asked) -> Self {
+        Self {
+            case,
+            sender,
+            asked,
+            search: Mlr::new(asked.goal(), asked.width_pct / 100.0, START),
+            trials: BTreeMap::new(),
+        }
+    }
+
+    /// The trial that tells most. `None`: it is found.
+    pub fn next(&self) -> Option<Next> {
+        let next = self.search.next()?;
+        Some(Next {
+            case: self.at(next.load),
+            window: Duration::from_secs_f64(next.seconds),
+        })
+    }
+
+    /// A trial is over.
+    pub fn take(&mut self, sample: &Sample) {
+        let Some(rate) = Case::of_key(&sample.case).and_then(|case| case.rate) else {
+            // No search has asked for it.
+            return;
+        };
+        let per_second = rate.per_second(self.case.payload);
+        let load = u32::from(Rate::nearest(per_second));
+        let seconds = sample.window_ns as f64 / 1e9;
+        let due = per_second * seconds;
+        let by_chance = by_chance(&self.case, &self.sender, 1, due);
+        let went = Went::of(sample, due, by_chance);
+        let outcome = Outcome {
+            seconds,
+            loss: went.loss,
+        };
+        self.search.take(load, outcome);
+        self.trials.entry(load).or_default().push(went);
+    }
+
+    /// What the trials say.
+    pub fn found(&self) -> Found {
+        self.search.found()
+    }
+
+    /// What gave way first: where most was lost in the trials at the lowest rate that is too much.
+    pub fn gave_way(&self) -> Option<&'static str> {
+        let too_much = self.found().too_much?;
+        let goal = self.asked.goal();
+        let mut sums: BTreeMap<&'static str, u64> = BTreeMap::new();
+        let trials = self.trials.get(&too_much)?.iter();
+        for went in trials.filter(|went| went.loss > goal.loss) {
+            for (place, packets) in &went.places {
+                *sums.entry(place).or_default() += packets;
+            }
+        }
+        let most = sums.into_iter().max_by_key(|(_, packets)| *packets);
+        most.map(|(place, _)| place)
+    }
+
+    fn at(&self, load: u32) -> Case {
+        let rate = Rate::nearest(f64::from(load));
+        Case {
+            rate: Some(rate.into()),
+            ..self.case
+        }
+    }
+}

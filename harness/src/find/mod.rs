@@ -1,0 +1,43 @@
+//! Searches: not how fast it goes, but where something begins.
+//!
+//! | step | module |
+//! |---|---|
+//! | what is asked, and what happened: the log | `log` |
+//! | which trial tells most, and what the trials say | `searching`: pure |
+//! | of rates | `lossless`, over `mlr` and `loads` |
+//! | of payloads | `cliff` |
+//! | what gave way in a trial | `place` |
+//! | what of a log counts | `record` |
+//! | how it goes | `run` |
+//! | how it is told | `table`, `rows` |
+
+pub mod cliff;
+pub mod loads;
+pub mod log;
+pub mod lossless;
+pub mod mlr;
+pub mod place;
+mod record;
+pub mod rows;
+mod run;
+mod searching;
+pub mod table;
+
+use std::time::Duration;
+
+pub use self::record::{Record, Searched};
+pub use self::run::{Ending, Journal, run};
+pub use self::searching::Search;
+use crate::data::Case;
+
+/// A trial to be made.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Next {
+    /// Of the case that is searched, with what the search has chosen.
+    pub case: Case,
+    /// How long.
+    pub window: Duration,
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,108 @@
+//! What could not keep up in a trial at a rate.
+
+use crate::data::{LaneSample, Sample, Side};
+
+/// A thread that ran, or could have run had its CPU been free, for that share of the window could do no more.
+const BUSY: f64 = 0.9;
+/// What falls behind by less than that share of what was due in a window was held up, and would have caught up.
+const BEHIND: f64 = 0.005;
+
+/// How a trial went.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Went {
+    /// The share of what was to be sent that did not arrive, or not in time: 0 to 1.
+    pub loss: f64,
+    /// Datagrams that did not arrive, or were not even sent, by the place that was the reason.
+    pub places: Vec<(&'static str, u64)>,
+}
+
+impl Went {
+    /// Of a trial in which so many datagrams or requests were due, and that number may be off by so many by chance.
+    ///
+    /// A queue that grows while a window is open overflows in a longer one: by how much it has grown is lost, too.
+    pub fn of(sample: &Sample, due: f64, by_chance: f64) -> Self {
+        let account = sample.account();
+        let lost = account.sent.saturating_sub(account.received);
+        let mut loss = match &sample.round_trips {
+            // What is late is no answer.
+            Some(trips) => share(trips.unanswered, trips.unanswered + trips.times.count()),
+            None => share(lost, account.sent),
+        };
+        let cpus = match &sample.round_trips {
+            Some(_) => ["client's CPU", "server's CPU"],
+            None => ["sender's CPU", "receiver's CPU"],
+        };
+        let mut places: Vec<(&'static str, u64)> = account.places.lost().to_vec();
+        let receives = |side: Side| side.receives() && !side.initiates();
+        let is_behind = is_busy(sample, receives);
+        let receiver = if is_behind { cpus[1] } else { "receive buffer" };
+        places.extend([
+            ("kernel", account.dropped_kernel),
+            ("unread", account.unread),
+            (receiver, account.dropped_socket),
+        ]);
+        // As many more may be under way just when a window closes.
+        let behind = |of: f64, got: f64| (of - got > by_chance + BEHIND * of).then_some(of - got);
+        let (sent, received) = (sent(sample) as f64, received(sample) as f64);
+        if let Some(unsent) = behind(due, sent) {
+            let sender = if is_busy(sample, Side::initiates) {
+                cpus[0]
+            } else {
+                "send buffer"
+            };
+            places.push((sender, whole(unsent)));
+            loss = 1.0 - (1.0 - loss) * (sent / due);
+        } else if let Some(late) = behind(sent * (1.0 - loss), received) {
+            let queue = if sample.paths.is_empty() || is_behind {
+                receiver
+            } else {
+                "queue on the way"
+            };
+            places.push((queue, whole(late)));
+            loss += late / sent;
+        }
+        places.retain(|(_, packets)| *packets > 0);
+        Self { loss, places }
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a count"
+)]
+fn whole(packets: f64) -> u64 {
+    packets as u64
+}
+
+fn share(part: u64, whole: u64) -> f64 {
+    part as f64 / whole.max(1) as f64
+}
+
+/// Datagrams that were sent while the window was open, but for answers.
+fn sent(sample: &Sample) -> u64 {
+    let senders = sample.lanes.iter().filter(|lane| lane.side.initiates());
+    senders.map(|lane| lane.sent_packets).sum()
+}
+
+/// Datagrams that were received while the window was open, but for requests.
+fn received(sample: &Sample) -> u64 {
+    let receivers = sample.lanes.iter().filter(|lane| lane.side.concludes());
+    receivers.map(|lane| lane.received_packets).sum()
+}
+
+/// Whether a thread of that side, or of the workers that run it, did nothing else. `false`, too, where nobody knows.
+fn is_busy(sample: &Sample, side: impl Fn(Side) -> bool) -> bool {
+    let of_side = |lane: &&LaneSample| side(lane.side) || lane.side == Side::Worker;
+    let mut lanes = sample.lanes.iter().filter(of_side);
+    lanes.any(|lane| {
+        // Where the kernel does not count interrupts apart, they are in the thread's own time, too.
+        let taken = lane
+            .taken
+            .map_or(0, |taken| taken.steal_ns + taken.irq_ns + taken.softirq_ns);
+        let busy = lane
+            .cpu_ns
+            .map(|cpu| cpu + lane.waited_ns.unwrap_or(0) + taken);
+        busy.is_some_and(|busy| busy as f64 >= BUSY * sample.window_ns as f64)
+    })
+}

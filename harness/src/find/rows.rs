@@ -1,0 +1,139 @@
+//! The answers for programs: a row per case, or per jump.
+
+use serde::Serialize;
+
+use super::log::Question;
+use super::lossless::{self, Lossless};
+use super::{Record, Search, Searched, cliff};
+use crate::export::csv;
+
+/// Of a rate without loss. Empty: not known.
+#[derive(Debug, Serialize)]
+struct LosslessRow<'a> {
+    case: String,
+    goal_loss_pct: f64,
+    exceed_pct: f64,
+    lossless_pps: Option<u32>,
+    too_much_pps: Option<u32>,
+    lossless_pps_low: Option<u32>,
+    lossless_pps_high: Option<u32>,
+    conditional_throughput_pps: Option<f64>,
+    gave_way: &'a str,
+    trials: u64,
+    trials_s: f64,
+    is_finished: bool,
+    reason: &'a str,
+}
+
+/// Of a jump. A case without one has a row of which these columns are empty.
+#[derive(Debug, Serialize)]
+struct CliffRow<'a> {
+    case: String,
+    from_bytes: u32,
+    to_bytes: u32,
+    jump_at_bytes: Option<u32>,
+    before_ns: Option<f64>,
+    behind_ns: Option<f64>,
+    change_pct: Option<f64>,
+    change_pct_low: Option<f64>,
+    change_pct_high: Option<f64>,
+    trials: u64,
+    trials_s: f64,
+    is_finished: bool,
+    reason: &'a str,
+}
+
+/// As CSV, with a header.
+///
+/// # Errors
+/// None that is known: it is written to memory.
+pub fn csv(record: &Record) -> anyhow::Result<String> {
+    let bytes = match record.header().question {
+        Question::Lossless(asked) => csv::shape(&lossless_rows(record, asked))?,
+        Question::Cliff(asked) => csv::shape(&cliff_rows(record, asked))?,
+    };
+    Ok(String::from_utf8(bytes)?)
+}
+
+/// As a JSON array.
+///
+/// # Errors
+/// None that is known: it is written to memory.
+pub fn json(record: &Record) -> anyhow::Result<String> {
+    let text = match record.header().question {
+        Question::Lossless(asked) => serde_json::to_string_pretty(&lossless_rows(record, asked))?,
+        Question::Cliff(asked) => serde_json::to_string_pretty(&cliff_rows(record, asked))?,
+    };
+    Ok(text + "\n")
+}
+
+fn lossless_rows(record: &Record, asked: lossless::Asked) -> Vec<LosslessRow<'_>> {
+    let mut rows = Vec::new();
+    for case in record.cases() {
+        if let Search::Lossless(search) = &case.search {
+            rows.push(lossless_row(case, search, asked));
+        }
+    }
+    rows
+}
+
+fn lossless_row<'a>(
+    case: &'a Searched,
+    search: &Lossless,
+    asked: lossless::Asked,
+) -> LosslessRow<'a> {
+    let found = search.found();
+    let (low, high) = found.interval;
+    LosslessRow {
+        case: case.case.key(),
+        goal_loss_pct: asked.goal_pct,
+        exceed_pct: asked.exceed_pct,
+        lossless_pps: found.load,
+        too_much_pps: found.too_much,
+        lossless_pps_low: low,
+        lossless_pps_high: high,
+        conditional_throughput_pps: found.throughput.map(|pps| rounded(pps, 10.0)),
+        gave_way: search.gave_way().unwrap_or_default(),
+        trials: case.trials,
+        trials_s: rounded(case.time.as_secs_f64(), 1000.0),
+        is_finished: case.next().is_none(),
+        reason: case.refusal.as_deref().unwrap_or_default(),
+    }
+}
+
+fn cliff_rows(record: &Record, asked: cliff::Asked) -> Vec<CliffRow<'_>> {
+    let mut rows = Vec::new();
+    for case in record.cases() {
+        if let Search::Cliff(search) = &case.search {
+            let jumps = search.jumps();
+            let none = jumps.is_empty().then_some(None);
+            let row = |jump| cliff_row(case, jump, asked);
+            rows.extend(jumps.into_iter().map(Some).chain(none).map(row));
+        }
+    }
+    rows
+}
+
+fn cliff_row(case: &Searched, jump: Option<cliff::Jump>, asked: cliff::Asked) -> CliffRow<'_> {
+    let pct = |part: f64| rounded(100.0 * part, 100.0);
+    CliffRow {
+        case: case.case.key(),
+        from_bytes: asked.from.into(),
+        to_bytes: asked.to.into(),
+        jump_at_bytes: jump.map(|jump| jump.at),
+        before_ns: jump.map(|jump| rounded(jump.before_ns, 10.0)),
+        behind_ns: jump.map(|jump| rounded(jump.behind_ns, 10.0)),
+        change_pct: jump.map(|jump| pct(jump.behind_ns / jump.before_ns - 1.0)),
+        change_pct_low: jump.map(|jump| pct(jump.interval.0)),
+        change_pct_high: jump.map(|jump| pct(jump.interval.1)),
+        trials: case.trials,
+        trials_s: rounded(case.time.as_secs_f64(), 1000.0),
+        is_finished: case.next().is_none(),
+        reason: case.refusal.as_deref().unwrap_or_default(),
+    }
+}
+
+/// To a part of so many.
+fn rounded(value: f64, parts: f64) -> f64 {
+    (parts * value).round() / parts
+}

@@ -1,0 +1,63 @@
+//! A search, whatever is asked.
+
+use std::time::Duration;
+
+use super::Next;
+use super::cliff::Cliff;
+use super::log::Question;
+use super::lossless::Lossless;
+use crate::data::{Case, Sample, Traits};
+
+/// A search of a case, as far as it is: pure, so that it goes on from its log.
+#[derive(Clone, Debug)]
+pub enum Search {
+    /// For the highest rate without loss.
+    Lossless(Lossless),
+    /// For the byte at which something jumps.
+    Cliff(Cliff),
+}
+
+impl Search {
+    /// Nothing is known yet. `sender` is what the sender of the case does.
+    pub fn of(question: Question, case: Case, sender: &Traits) -> Self {
+        match question {
+            Question::Lossless(asked) => Self::Lossless(Lossless::new(case, sender.clone(), asked)),
+            Question::Cliff(asked) => Self::Cliff(Cliff::new(case, asked)),
+        }
+    }
+
+    /// The trial that tells most. `None`: it is found.
+    pub fn next(&self) -> Option<Next> {
+        match self {
+            Self::Lossless(search) => search.next(),
+            Self::Cliff(search) => search.next(),
+        }
+    }
+
+    /// A trial is over.
+    pub fn take(&mut self, sample: &Sample) {
+        match self {
+            Self::Lossless(search) => search.take(sample),
+            Self::Cliff(search) => search.take(sample),
+        }
+    }
+}
+
+impl Question {
+    /// As it is typed.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Lossless(_) => "lossless",
+            Self::Cliff(_) => "cliff",
+        }
+    }
+
+    /// About how long the search of a case takes, where each trial takes so long besides its window.
+    pub fn expected_time(&self, besides: Duration) -> Duration {
+        let (trials, windows) = match self {
+            Self::Lossless(asked) => asked.expected(),
+            Self::Cliff(asked) => asked.expected(),
+        };
+        windows + besides * trials
+    }
+}

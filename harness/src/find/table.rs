@@ -1,0 +1,179 @@
+//! The answers for people, as wide as the terminal.
+
+use std::fmt::Write as _;
+
+use super::log::Question;
+use super::lossless::Lossless;
+use super::{Record, Search, Searched, cliff, lossless};
+use crate::columns::{Columns, trimmed};
+use crate::duration;
+use crate::fold;
+
+/// The longest key that leaves all columns within 100.
+const LONGEST: usize = 44;
+
+const LOSSLESS: Columns = Columns {
+    headings: &[
+        "case",
+        "without loss\nk/s",
+        "95 % interval\nk/s",
+        "arrives\nMbit/s",
+        "gave way first",
+    ],
+    words: 1,
+    leaves: &[3],
+    longest: LONGEST,
+};
+
+const CLIFF: Columns = Columns {
+    headings: &[
+        "case",
+        "from\nbyte",
+        "before\nus",
+        "behind\nus",
+        "more\n%",
+        "95 % interval\n%",
+    ],
+    words: 1,
+    leaves: &[5],
+    longest: LONGEST,
+};
+
+/// Draws it, in so many columns of the terminal.
+pub fn draw(record: &Record, width: u16) -> String {
+    let room = usize::from(width);
+    let (columns, legend) = match record.header().question {
+        Question::Lossless(asked) => (&LOSSLESS, lossless_legend(asked)),
+        Question::Cliff(asked) => (&CLIFF, cliff_legend(asked)),
+    };
+    let searched = record.cases().iter().filter(|case| case.refusal.is_none());
+    let rows: Vec<Vec<String>> = searched.flat_map(rows_of).collect();
+    let mut text = String::new();
+    if !rows.is_empty() {
+        let drawn = columns.draw(&rows, room);
+        text += &trimmed(&drawn.header);
+        for row in &drawn.rows {
+            text += &trimmed(row);
+        }
+        text += &drawn.not_shown;
+        text += &fold::text(&legend, room);
+    }
+    text + &fold::text(&notes(record), room)
+}
+
+fn rows_of(case: &Searched) -> Vec<Vec<String>> {
+    let key = case.case.key();
+    match &case.search {
+        Search::Lossless(search) => vec![lossless_row(key, case, search)],
+        Search::Cliff(search) => cliff_rows(&key, search),
+    }
+}
+
+fn lossless_row(key: String, case: &Searched, search: &Lossless) -> Vec<String> {
+    let found = search.found();
+    let kilo = |load: Option<u32>| load.map(|load| f64::from(load) / 1000.0);
+    let (low, high) = found.interval;
+    let decimals = match kilo(low) {
+        Some(low) if low >= 100.0 => 0,
+        Some(low) if low >= 10.0 => 1,
+        _ => 3,
+    };
+    let number = |value: Option<f64>, decimals: usize| {
+        value.map_or_else(|| "-".to_owned(), |value| format!("{value:.decimals$}"))
+    };
+    let bits = 8.0 * f64::from(u32::from(case.case.payload));
+    vec![
+        key,
+        number(kilo(found.load), decimals),
+        format!(
+            "{} to {}",
+            number(kilo(low), decimals),
+            number(kilo(high), decimals)
+        ),
+        number(found.throughput.map(|pps| pps * bits / 1e6), 1),
+        search.gave_way().unwrap_or("-").to_owned(),
+    ]
+}
+
+/// One that has no jump has a row, too.
+fn cliff_rows(key: &str, search: &cliff::Cliff) -> Vec<Vec<String>> {
+    let jumps = search.jumps();
+    if jumps.is_empty() {
+        let dash = || "-".to_owned();
+        return vec![vec![
+            key.to_owned(),
+            "none".to_owned(),
+            dash(),
+            dash(),
+            dash(),
+            dash(),
+        ]];
+    }
+    let row = |jump: &cliff::Jump| {
+        let (low, high) = jump.interval;
+        let more = jump.behind_ns / jump.before_ns - 1.0;
+        vec![
+            key.to_owned(),
+            jump.at.to_string(),
+            format!("{:.1}", jump.before_ns / 1e3),
+            format!("{:.1}", jump.behind_ns / 1e3),
+            format!("{:+.0}", 100.0 * more),
+            format!("{:+.0} to {:+.0}", 100.0 * low, 100.0 * high),
+        ]
+    };
+    jumps.iter().map(row).collect()
+}
+
+fn notes(record: &Record) -> String {
+    let mut notes = String::new();
+    for case in record.cases() {
+        if let Some(reason) = &case.refusal {
+            let _ = writeln!(notes, "\n{}: {reason}", case.case.key());
+        } else if case.next().is_some() {
+            let _ = writeln!(
+                notes,
+                "\n{}: not finished after {} trials; its bounds are those so far",
+                case.case.key(),
+                case.trials
+            );
+        }
+    }
+    let repeated: u64 = record.cases().iter().map(|case| case.repeated).sum();
+    if repeated > 0 {
+        let _ = writeln!(
+            notes,
+            "\n{repeated} trials were made twice: the log says why"
+        );
+    }
+    notes
+}
+
+fn lossless_legend(asked: lossless::Asked) -> String {
+    let lossless::Asked {
+        goal_pct,
+        exceed_pct,
+        trial,
+        sum,
+        width_pct,
+    } = asked;
+    let what = if goal_pct > 0.0 {
+        format!("more than {goal_pct} % are lost")
+    } else {
+        "any is lost".to_owned()
+    };
+    format!(
+        "\nwithout loss: the highest rate, of thousands of datagrams or requests per second, at which in no more than \
+         {exceed_pct} % of the trials {what}, within {width_pct} %: trials of {}, of each bound {} together (RFC 9971). \
+         95 % interval: in 95 of 100 searches or more it holds that rate. gave way first: where most was lost just above it.\n",
+        duration::text(trial),
+        duration::text(sum),
+    )
+}
+
+fn cliff_legend(asked: cliff::Asked) -> String {
+    format!(
+        "\nfrom byte: the first payload, of {} to {}, that takes so much more than the one before it. Changes of {} % or more \
+         are looked for; what changes gradually is none. before, behind: microseconds of a round trip, or for each datagram.\n",
+        asked.from, asked.to, asked.jump_pct
+    )
+}

@@ -1,0 +1,17 @@
+//! `udpbench find`, the whole program. Whether searches find the truth is tested by dice in `harness/src/find/tests`, too.
+
+#[path = "../common/mod.rs"]
+mod common;
+mod here;
+#[allow(dead_code, reason = "other tests look at more of it")]
+#[path = "../wire/lab.rs"]
+mod lab;
+mod wire;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Searches measure: one at a time.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
