@@ -10,7 +10,7 @@ use udpbench::log::Event;
 use udpbench::row::{Row, Status};
 
 const FLOOD: &str = "--sender std --receiver std --no-reference --threads 2 --payload 300 --ip v4 --soak 0s \
-                     --duration 100ms --rounds 5 -q -o out.csv";
+                     --duration 300ms --rounds 5 -q -o out.csv";
 
 /// Runs the program where `setup`, in a shell, has made the loopback what it is. `None`: it cannot be made so.
 fn flood(place: &Place, setup: &str, arguments: &str) -> Option<Output> {
