@@ -22,9 +22,11 @@ pub struct FindArgs {
 #[derive(Clone, Debug, Subcommand)]
 pub enum FindCommand {
     /// The highest rate without loss, and what gives way first above it
-    Lossless(Box<LosslessArgs>),
+    #[command(after_help = LOSSLESS_AFTER_HELP)]
+    Lossless(Box<SearchArgs<LosslessArgs>>),
     /// The byte from which on a round trip, or a datagram, takes longer
-    Cliff(Box<CliffArgs>),
+    #[command(after_help = CLIFF_AFTER_HELP)]
+    Cliff(Box<SearchArgs<CliffArgs>>),
 }
 
 impl FindCommand {
@@ -45,13 +47,15 @@ impl FindCommand {
     }
 }
 
-/// The options of `find lossless`.
+/// The options of a search: those of its own, and those of all.
 #[derive(Args, Clone, Debug)]
-#[command(after_help = LOSSLESS_AFTER_HELP)]
-pub struct LosslessArgs {
+pub struct SearchArgs<S: Args> {
     /// How it is searched.
     #[command(flatten)]
-    pub search: LosslessSearchArgs,
+    pub search: S,
+    /// For how long.
+    #[command(flatten)]
+    pub time: SearchTimeArgs,
     /// What varies.
     #[command(flatten)]
     pub parameters: ParameterArgs,
@@ -63,10 +67,22 @@ pub struct LosslessArgs {
     pub output: FindOutputArgs,
 }
 
+/// How long a search takes.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Search")]
+pub struct SearchTimeArgs {
+    /// Time limit for each case
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "5m", conflicts_with = "resume")]
+    pub max_time: Duration,
+    /// Traffic before each trial counts [default: as the board profile says, mostly 50ms]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, conflicts_with = "resume")]
+    pub warmup: Option<Duration>,
+}
+
 /// How the highest rate without loss is searched: the attributes of a goal of RFC 9971.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Search")]
-pub struct LosslessSearchArgs {
+pub struct LosslessArgs {
     /// Loss that counts as none, of the datagrams of a trial
     #[arg(long, value_name = "PCT", value_parser = percent::parse_from_zero, default_value = "0%", conflicts_with = "resume")]
     pub goal: f64,
@@ -82,48 +98,18 @@ pub struct LosslessSearchArgs {
     /// How close together the bounds are in the end
     #[arg(long, value_name = "PCT", value_parser = percent::parse_within, default_value = "0.5%", conflicts_with = "resume")]
     pub width: f64,
-    /// Time limit for each case
-    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "5m", conflicts_with = "resume")]
-    pub max_time: Duration,
-    /// Traffic before each trial counts [default: as the board profile says, mostly 50ms]
-    #[arg(long, value_name = "TIME", value_parser = duration::parse, conflicts_with = "resume")]
-    pub warmup: Option<Duration>,
-}
-
-/// The options of `find cliff`.
-#[derive(Args, Clone, Debug)]
-#[command(after_help = CLIFF_AFTER_HELP)]
-pub struct CliffArgs {
-    /// How it is searched.
-    #[command(flatten)]
-    pub search: CliffSearchArgs,
-    /// What varies.
-    #[command(flatten)]
-    pub parameters: ParameterArgs,
-    /// Where.
-    #[command(flatten)]
-    pub placement: PlacementArgs,
-    /// Where the log goes.
-    #[command(flatten)]
-    pub output: FindOutputArgs,
 }
 
 /// How the byte is searched at which something jumps.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Search")]
-pub struct CliffSearchArgs {
+pub struct CliffArgs {
     /// The least change that is looked for
     #[arg(long, value_name = "PCT", value_parser = percent::parse_within, default_value = "10%", conflicts_with = "resume")]
     pub jump: f64,
     /// How long a trial is
     #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "50ms", conflicts_with = "resume")]
     pub trial: Duration,
-    /// Time limit for each case
-    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "5m", conflicts_with = "resume")]
-    pub max_time: Duration,
-    /// Traffic before each trial counts [default: as the board profile says, mostly 50ms]
-    #[arg(long, value_name = "TIME", value_parser = duration::parse, conflicts_with = "resume")]
-    pub warmup: Option<Duration>,
 }
 
 /// Where the log of a search goes.
@@ -168,9 +154,9 @@ Examples:
   udpbench find cliff --jump 5%                         smaller changes, too
   udpbench find cliff --resume results/TIME-BOARD-find.jsonl
 
-Payloads from the shortest to the longest of --payload, each 40 % longer than the one before, are measured in turn; where two
-neighbours differ by --jump, halving finds the byte, for up to 4 jumps. Of round trips, half take no longer. What changes
-gradually is no jump.";
+Payloads from the shortest to the longest of --payload, each 40 % longer than the one before, are
+measured in turn; where two neighbours differ by --jump, halving finds the byte, for up to 4 jumps.
+Of round trips, half take no longer. What changes gradually is no jump.";
 
 const LOSSLESS_AFTER_HELP: &str = "\
 Examples:
@@ -180,5 +166,6 @@ Examples:
   udpbench find lossless --workload ask --payload 26    requests: see udpbench latency --load
   udpbench find lossless --resume results/TIME-BOARD-find.jsonl
 
-A rate is borne if in no more than --exceed of its trials more than --goal is lost (MLRsearch, RFC 9971). Short trials find
-the neighbourhood, trials in full the bounds. A sender that cannot keep to a rate does not bear it.";
+A rate is borne if in no more than --exceed of its trials more than --goal is lost (MLRsearch, RFC
+9971). Short trials find the neighbourhood, trials in full the bounds. A sender that cannot keep to
+a rate does not bear it.";

@@ -8,11 +8,11 @@ use super::{Next, Record};
 use crate::data::Sample;
 use crate::log::Expected;
 use crate::measure::far::Far;
-use crate::measure::process::Process;
+use crate::measure::process::{End, Process};
 use crate::measure::sound::possible;
 use crate::measure::{NoSample, Trial};
 use crate::plan::Settings;
-use crate::sys::interrupt::{Interrupt, Interrupted};
+use crate::sys::interrupt::Interrupt;
 
 /// What is told meanwhile. Errors of a journal end the search.
 pub trait Journal {
@@ -66,27 +66,6 @@ pub fn run(
     };
     run.emit(&Event::Interrupted {})?;
     Ok(ending)
-}
-
-/// Why it ends before it is complete.
-enum End {
-    Interrupted,
-    /// The other host is gone.
-    Lost(String),
-    /// What was measured cannot be kept.
-    Unkept(anyhow::Error),
-}
-
-impl From<Interrupted> for End {
-    fn from(_: Interrupted) -> Self {
-        Self::Interrupted
-    }
-}
-
-impl From<anyhow::Error> for End {
-    fn from(error: anyhow::Error) -> Self {
-        Self::Unkept(error)
-    }
 }
 
 struct Run<'a> {

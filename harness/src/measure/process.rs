@@ -13,6 +13,7 @@ use super::spawned::Spawned;
 use super::{NoSample, Unreachable};
 use crate::data::Case;
 use crate::sys::files::Root;
+use crate::sys::interrupt::Interrupted;
 
 /// What windows are measured in.
 pub struct Process<'a> {
@@ -29,6 +30,28 @@ pub struct Process<'a> {
     is_unreachable: bool,
     /// Why there is none.
     refusal: Option<String>,
+}
+
+/// Why what is measured in processes ends before it is complete.
+pub(crate) enum End {
+    /// It was asked to.
+    Interrupted,
+    /// The other host is gone.
+    Lost(String),
+    /// What was measured cannot be kept.
+    Unkept(anyhow::Error),
+}
+
+impl From<Interrupted> for End {
+    fn from(_: Interrupted) -> Self {
+        Self::Interrupted
+    }
+}
+
+impl From<anyhow::Error> for End {
+    fn from(error: anyhow::Error) -> Self {
+        Self::Unkept(error)
+    }
 }
 
 impl<'a> Process<'a> {

@@ -7,8 +7,8 @@ use clap::Parser;
 use super::wire::Peer;
 use super::{MIN_WINDOW, Request};
 use crate::cli::{
-    Cli, CliffArgs, FindCommand, FindOutputArgs, LosslessArgs, LosslessSearchArgs, ParameterArgs,
-    PlacementArgs, RunArgs,
+    Cli, CliffArgs, FindCommand, FindOutputArgs, LosslessArgs, ParameterArgs, PlacementArgs,
+    RunArgs, SearchArgs,
 };
 use crate::data::{AskedRate, Case, Payload, Rate, Workload};
 use crate::duration;
@@ -36,14 +36,18 @@ pub fn header(what: &FindCommand, peer: Option<&Peer>, started_at: &str) -> anyh
     }
 }
 
-fn lossless(args: &LosslessArgs, peer: Option<&Peer>, started_at: &str) -> anyhow::Result<Header> {
+fn lossless(
+    args: &SearchArgs<LosslessArgs>,
+    peer: Option<&Peer>,
+    started_at: &str,
+) -> anyhow::Result<Header> {
     let asked = asked(&args.search)?;
     let mut given = args.parameters.clone();
     refuse_rate(&given)?;
     refuse_workloads(&given, "is of what goes at a rate")?;
     // Of any rate: what cannot go at one is refused.
     given.rate = Some(vec![AskedRate::Datagrams(Rate::nearest(1.0))]);
-    let run = run(given, &args.placement, args.search.warmup, &args.output)?;
+    let run = run(given, &args.placement, args.time.warmup, &args.output)?;
     let mut request = Request::between(&run, peer)?;
     for block in &mut request.plan.blocks {
         for planned in &mut block.cases {
@@ -51,10 +55,14 @@ fn lossless(args: &LosslessArgs, peer: Option<&Peer>, started_at: &str) -> anyho
         }
     }
     let question = Question::Lossless(asked);
-    Ok(of(question, args.search.max_time, request, started_at))
+    Ok(of(question, args.time.max_time, request, started_at))
 }
 
-fn cliff(args: &CliffArgs, peer: Option<&Peer>, started_at: &str) -> anyhow::Result<Header> {
+fn cliff(
+    args: &SearchArgs<CliffArgs>,
+    peer: Option<&Peer>,
+    started_at: &str,
+) -> anyhow::Result<Header> {
     let search = &args.search;
     if search.trial < MIN_WINDOW {
         let fix = format!("use {} or more", duration::text(MIN_WINDOW));
@@ -77,7 +85,7 @@ fn cliff(args: &CliffArgs, peer: Option<&Peer>, started_at: &str) -> anyhow::Res
         return Err(UsageError::flag("--payload", &typed, fix).into());
     };
     *payloads = vec![from, to];
-    let run = run(given, &args.placement, search.warmup, &args.output)?;
+    let run = run(given, &args.placement, args.time.warmup, &args.output)?;
     let mut request = Request::between(&run, peer)?;
     // Each case is searched once, from its shortest payload up to its longest. What cannot have either cannot be searched.
     let longest = request.plan.clone();
@@ -104,7 +112,7 @@ fn cliff(args: &CliffArgs, peer: Option<&Peer>, started_at: &str) -> anyhow::Res
         jump_pct: search.jump,
         trial: search.trial,
     });
-    Ok(of(question, search.max_time, request, started_at))
+    Ok(of(question, args.time.max_time, request, started_at))
 }
 
 fn refuse_rate(given: &ParameterArgs) -> Result<(), UsageError> {
@@ -168,7 +176,7 @@ fn of(question: Question, max_time: Duration, request: Request, started_at: &str
     }
 }
 
-fn asked(args: &LosslessSearchArgs) -> Result<Asked, UsageError> {
+fn asked(args: &LosslessArgs) -> Result<Asked, UsageError> {
     let refused =
         |flag, value: Duration, fix: String| UsageError::flag(flag, &duration::text(value), fix);
     let shortest = MIN_WINDOW * SHORTEST;

@@ -15,12 +15,12 @@ use std::time::Instant;
 use crate::data::Case;
 use crate::log::{Event, Header};
 use crate::measure::far::Far;
-use crate::measure::process::Process;
+use crate::measure::process::{End, Process};
 use crate::plan::{Block, Until};
 use crate::platform::placement::Placement;
 use crate::replay::Replay;
 use crate::row::{EndedBy, Row};
-use crate::sys::interrupt::{Interrupt, Interrupted};
+use crate::sys::interrupt::Interrupt;
 
 /// What a sweep tells while it goes on. Errors of a journal end the sweep.
 pub trait Journal {
@@ -99,27 +99,6 @@ pub fn run(
     // They are known from the beginning, and come last: what was measured is what people look for.
     sweep.journal.rows(sweep.replay.skipped())?;
     Ok(ending)
-}
-
-/// Why a sweep ends before it is complete.
-enum End {
-    Interrupted,
-    /// The other host is gone.
-    Lost(String),
-    /// What was measured cannot be kept.
-    Unkept(anyhow::Error),
-}
-
-impl From<Interrupted> for End {
-    fn from(_: Interrupted) -> Self {
-        Self::Interrupted
-    }
-}
-
-impl From<anyhow::Error> for End {
-    fn from(error: anyhow::Error) -> Self {
-        Self::Unkept(error)
-    }
 }
 
 struct Sweep<'a> {
