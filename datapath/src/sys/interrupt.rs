@@ -132,6 +132,18 @@ impl Interrupt {
     }
 }
 
+/// Has this process live on when a terminal, a shell or a service manager asks it to end: it ends by itself.
+///
+/// # Errors
+/// When a signal cannot be caught.
+pub fn outlive_requests() -> io::Result<()> {
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        // Caught and not ignored: there is no safe call for that, and what it starts would inherit it.
+        flag::register(signal, Arc::default())?;
+    }
+    Ok(())
+}
+
 /// Whether the parent process had the signal ignored (proc_pid_status(5)).
 fn is_ignored(signal: i32) -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 
-use super::{ComparisonFormat, ParameterArgs, PlacementArgs};
+use super::{ComparisonFormat, KnobArgs, ParameterArgs, PlacementArgs, knob};
 use crate::duration;
 use crate::percent;
 
@@ -27,6 +27,9 @@ pub enum FindCommand {
     /// The byte from which on a round trip, or a datagram, takes longer
     #[command(after_help = CLIFF_AFTER_HELP)]
     Cliff(Box<SearchArgs<CliffArgs>>),
+    /// Which setting of this machine helps: tried only with --yes, and put back
+    #[command(after_help = knob::AFTER_HELP)]
+    Knob(Box<SearchArgs<KnobArgs>>),
 }
 
 impl FindCommand {
@@ -35,6 +38,7 @@ impl FindCommand {
         match self {
             Self::Lossless(args) => &mut args.parameters,
             Self::Cliff(args) => &mut args.parameters,
+            Self::Knob(args) => &mut args.parameters,
         }
     }
 
@@ -43,6 +47,7 @@ impl FindCommand {
         match self {
             Self::Lossless(args) => &args.output,
             Self::Cliff(args) => &args.output,
+            Self::Knob(args) => &args.output,
         }
     }
 }
@@ -139,6 +144,7 @@ Examples:
   udpbench find lossless --engine std,mmsg --payload 300
   udpbench wire pi@board find lossless --direction up   from here to there
   udpbench wire pi@board find cliff --payload 1,3000    which byte costs a fragment
+  udpbench find knob                                    what could be set here; --yes tries it
 
 Exit codes:
   0    found

@@ -9,6 +9,7 @@ mod ab;
 mod agent;
 mod engine;
 mod find;
+mod knob;
 mod name;
 mod number;
 mod parameters;
@@ -33,6 +34,7 @@ pub use self::ab::{AbArgs, AbUntil};
 pub use self::agent::AgentArgs;
 pub use self::engine::EngineArg;
 pub use self::find::{CliffArgs, FindArgs, FindCommand, FindOutputArgs, LosslessArgs, SearchArgs};
+pub use self::knob::{KnobArgs, PutBackArgs};
 pub use self::parameters::ParameterArgs;
 pub use self::ranges::spread;
 pub use self::results::{
@@ -93,7 +95,7 @@ pub enum Command {
     Run(Box<RunArgs>),
     /// How soon an answer comes: of a client that waits for each, then at 10, 50 and 90 % of what that reaches
     Latency(Box<LatencyArgs>),
-    /// Where something begins: the highest rate without loss, the byte that costs more
+    /// Where something begins: the highest rate without loss, the byte that costs more; and which setting helps
     Find(Box<FindArgs>),
     /// The sweep between this host and another one, over the network
     Wire(Box<WireArgs>),
@@ -131,6 +133,9 @@ pub enum Command {
     Completions(CompletionsArgs),
     /// The manual pages, into a directory
     Manual(ManualArgs),
+    /// Puts settings back that a search has changed: `find knob` starts it
+    #[command(hide = true)]
+    PutBack(PutBackArgs),
     /// For scripts: the files that a sweep with these words would write, as JSON
     #[command(hide = true)]
     Files(FilesArgs),

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget};
 
 use super::other_host::OtherHost;
-use super::{bar, log_file, run, say, width};
+use super::{bar, knob, log_file, run, say, width};
 use crate::cli::{ComparisonFormat, FindArgs, FindCommand, FindOutputArgs};
 use crate::error::UsageError;
 use crate::export::output_file::OutputFile;
@@ -17,6 +17,7 @@ use crate::find::{self, Ending, Journal, Record, rows, table};
 use crate::measure::spawned::THIS_PROGRAM;
 use crate::options;
 use crate::options::wire::Peer;
+use crate::sys::files::Root;
 use crate::sys::interrupt::Interrupt;
 
 /// Searches on this host.
@@ -43,6 +44,9 @@ pub(super) fn with(
     } else {
         let started_at = log_file::now();
         let header = options::find::header(what, peer, &started_at)?;
+        if !knob::confirm(what, &header)? {
+            return Ok(ExitCode::SUCCESS);
+        }
         begin(output, header, &started_at)?
     };
     if !output.quiet {
@@ -105,13 +109,15 @@ fn resume(
     what: &FindCommand,
     peer: Option<&Peer>,
 ) -> anyhow::Result<(Record, OutputFile, PathBuf)> {
-    let log = log_file::read("--resume", path, log::parse)?;
+    let mut log = log_file::read("--resume", path, log::parse)?;
+    log.header.settings.root = Root::new(&what.output().root);
     let wire = log.header.wire.as_ref().map(|wire| wire.to.clone());
     let reached = peer.map(|peer| peer.wire.to.clone());
     let is_asked = matches!(
         (log.header.question, what),
         (Question::Lossless(_), FindCommand::Lossless(_))
             | (Question::Cliff(_), FindCommand::Cliff(_))
+            | (Question::Knob(_), FindCommand::Knob(_))
     );
     if wire != reached || !is_asked {
         let how = resume_words(&log.header, path);
@@ -120,6 +126,7 @@ fn resume(
     }
     let (bytes, whole_bytes) = (log.bytes, log.whole_bytes);
     let record = Record::of(log)?;
+    knob::check_resume(what, &record, path)?;
     let mut file = log_file::go_on(path, bytes, whole_bytes)?;
     if !record.is_complete() {
         let resumed = Event::Resumed {

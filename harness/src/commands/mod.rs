@@ -12,6 +12,7 @@ pub mod completions;
 pub mod engines;
 pub mod files;
 pub mod find;
+pub mod knob;
 pub mod latency;
 mod log_file;
 #[cfg(feature = "manual")]

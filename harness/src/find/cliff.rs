@@ -353,7 +353,7 @@ fn median_ns(rounds: &[Vec<f64>], place: usize) -> Option<f64> {
 }
 
 /// Of half of the round trips, or for each datagram that was received.
-fn nanoseconds(sample: &Sample) -> f64 {
+pub(super) fn nanoseconds(sample: &Sample) -> f64 {
     let trip = sample
         .round_trips
         .as_ref()

@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{cliff, lossless};
+use super::{cliff, knob, lossless};
 use crate::data::Sample;
 use crate::duration::ns;
 use crate::error::UsageError;
 use crate::plan::{Plan, Settings, Wire};
 use crate::platform::host::Host;
+use crate::platform::knob::Knobs;
 use crate::row::Environment;
 
 /// Counts up when a reader of the old format would misread the new one.
@@ -26,6 +27,9 @@ pub enum Event {
     Trial {
         /// Of which case of the plan, from 0.
         case: usize,
+        /// Which setting had the value that is tried, from 0. `None`: all were as they are.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        knob: Option<usize>,
         /// What was counted.
         sample: Box<Sample>,
     },
@@ -40,6 +44,15 @@ pub enum Event {
     Failed {
         /// Which one.
         case: usize,
+        /// Why.
+        reason: String,
+    },
+    /// A setting could not be tried in a case, and is not tried there any more.
+    GivenUp {
+        /// Of which case.
+        case: usize,
+        /// Which setting.
+        knob: usize,
         /// Why.
         reason: String,
     },
@@ -60,6 +73,8 @@ pub enum Question {
     Lossless(lossless::Asked),
     /// The byte at which something jumps.
     Cliff(cliff::Asked),
+    /// The settings that help.
+    Knob(knob::Asked),
 }
 
 /// What is to be done, and where.
@@ -84,6 +99,9 @@ pub struct Header {
     pub environment: Environment,
     /// The machine.
     pub host: Host,
+    /// The settings of this host that are tried.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub knobs: Option<Knobs>,
     /// The other host. `None`: all threads are on this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wire: Option<Wire>,

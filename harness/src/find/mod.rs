@@ -6,12 +6,14 @@
 //! | which trial tells most, and what the trials say | `searching`: pure |
 //! | of rates | `lossless`, over `mlr` and `loads` |
 //! | of payloads | `cliff` |
+//! | of settings | `knob` |
 //! | what gave way in a trial | `place` |
 //! | what of a log counts | `record` |
 //! | how it goes | `run` |
 //! | how it is told | `table`, `rows` |
 
 pub mod cliff;
+pub mod knob;
 pub mod loads;
 pub mod log;
 pub mod lossless;

@@ -115,9 +115,10 @@ impl Record {
     pub fn take(&mut self, event: &Event) -> Result<(), String> {
         match event {
             Event::Find(_) => return Err("a second header: one file, one search".to_owned()),
-            Event::Trial { case, sample } => self.trial(*case, sample)?,
+            Event::Trial { case, knob, sample } => self.trial(*case, *knob, sample)?,
             Event::Repeated { case, .. } => self.case(*case)?.repeated += 1,
             Event::Failed { case, reason } => self.case(*case)?.refusal = Some(reason.clone()),
+            Event::GivenUp { case, knob, reason } => self.give_up(*case, *knob, reason)?,
             Event::Interrupted {} | Event::Resumed { .. } => {}
         }
         Ok(())
@@ -128,7 +129,16 @@ impl Record {
         case.ok_or_else(|| format!("there is no case {number}"))
     }
 
-    fn trial(&mut self, number: usize, sample: &Sample) -> Result<(), String> {
+    fn give_up(&mut self, number: usize, knob: usize, reason: &str) -> Result<(), String> {
+        let is_there = match &mut self.case(number)?.search {
+            Search::Knob(search) => search.give_up(knob, reason),
+            _ => false,
+        };
+        let none = || format!("there is no setting {knob}");
+        is_there.then_some(()).ok_or_else(none)
+    }
+
+    fn trial(&mut self, number: usize, knob: Option<usize>, sample: &Sample) -> Result<(), String> {
         let placement = self.placement(number).cloned();
         let plan = self.header.plan.clone();
         let case = self.case(number)?;
@@ -141,6 +151,9 @@ impl Record {
                 sample.case,
                 next.case.key()
             ));
+        }
+        if knob != case.search.knob() {
+            return Err(format!("{}: another setting was to be tried", sample.case));
         }
         let expected = Expected {
             case: &next.case,

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::log::Question;
 use super::lossless::{self, Lossless};
-use super::{Record, Search, Searched, cliff};
+use super::{Record, Search, Searched, cliff, knob};
 use crate::export::csv;
 
 /// Of a rate without loss. Empty: not known.
@@ -51,6 +51,7 @@ pub fn csv(record: &Record) -> anyhow::Result<String> {
     let bytes = match record.header().question {
         Question::Lossless(asked) => csv::shape(&lossless_rows(record, asked))?,
         Question::Cliff(asked) => csv::shape(&cliff_rows(record, asked))?,
+        Question::Knob(_) => csv::shape(&knob::rows::rows(record))?,
     };
     Ok(String::from_utf8(bytes)?)
 }
@@ -63,6 +64,7 @@ pub fn json(record: &Record) -> anyhow::Result<String> {
     let text = match record.header().question {
         Question::Lossless(asked) => serde_json::to_string_pretty(&lossless_rows(record, asked))?,
         Question::Cliff(asked) => serde_json::to_string_pretty(&cliff_rows(record, asked))?,
+        Question::Knob(_) => serde_json::to_string_pretty(&knob::rows::rows(record))?,
     };
     Ok(text + "\n")
 }

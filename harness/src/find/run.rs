@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Instant;
 
+use super::knob::{During, Measured};
 use super::log::Event;
 use super::{Next, Record};
 use crate::data::Sample;
@@ -52,7 +53,10 @@ pub fn run(
     journal: &mut dyn Journal,
 ) -> anyhow::Result<Ending> {
     let root = record.header().settings.root.clone();
+    let knobs = record.header().knobs.as_ref();
+    let knobs = knobs.map_or_else(Vec::new, |knobs| knobs.tried.clone());
     let mut run = Run {
+        during: During::new(knobs, &root, interrupt),
         process: Process::new(program, &root, far),
         record,
         interrupt,
@@ -71,6 +75,7 @@ pub fn run(
 struct Run<'a> {
     record: &'a mut Record,
     process: Process<'a>,
+    during: During<'a>,
     interrupt: &'a Interrupt,
     journal: &'a mut dyn Journal,
 }
@@ -97,51 +102,77 @@ impl Run<'_> {
 
     fn trial(&mut self, case: usize, next: &Next) -> Result<(), End> {
         self.journal.doing(&next.case.key());
-        let mut measured = self.measure(case, next);
-        if let Some(reason) = fault(&measured) {
+        let knob = self.record.cases()[case].search.knob();
+        let mut measured = self.measure_with(knob, case, next)?;
+        if let Some(reason) = measured.fault() {
             self.emit(&Event::Repeated { case, reason })?;
-            measured = self.measure(case, next);
+            measured = self.measure_with(knob, case, next)?;
         }
-        if let Some(reason) = fault(&measured) {
+        if let (Some(knob), Some(reason)) = (knob, measured.fault()) {
+            return self.give_up(case, knob, &measured, &reason);
+        }
+        if let Some(reason) = measured.fault() {
             if self.process.has_lost_the_other_host() {
                 return Err(End::Lost(reason));
             }
             self.emit(&Event::Failed { case, reason })?;
             return Ok(());
         }
-        let sample = Box::new(measured.map_err(|_| End::Interrupted)?);
-        Ok(self.emit(&Event::Trial { case, sample })?)
+        let Measured::Trial(Ok(sample)) = measured else {
+            return Err(End::Interrupted);
+        };
+        let sample = Box::new(sample);
+        Ok(self.emit(&Event::Trial { case, knob, sample })?)
     }
 
-    fn measure(&mut self, case: usize, next: &Next) -> Result<Sample, NoSample> {
-        let header = self.record.header();
-        let settings = Settings {
-            window: next.window,
-            ..header.settings.clone()
+    /// With that setting changed meanwhile.
+    fn measure_with(
+        &mut self,
+        knob: Option<usize>,
+        case: usize,
+        next: &Next,
+    ) -> Result<Measured, End> {
+        let Some(knob) = knob else {
+            return Ok(Measured::Trial(measure(
+                self.record,
+                &mut self.process,
+                self.interrupt,
+                case,
+                next,
+            )));
         };
-        let none = || NoSample::Failed(anyhow::anyhow!("it runs nowhere"));
-        let placement = self.record.placement(case).ok_or_else(none)?;
-        let trial = Trial {
-            case: &next.case,
-            placement,
-            settings: &settings,
-            between: header
-                .wire
-                .as_ref()
-                .and_then(|wire| wire.between(&next.case)),
+        let time = self.record.header().settings.warmup + next.window;
+        // Beside what the closure borrows.
+        let Self {
+            during,
+            record,
+            process,
+            interrupt,
+            ..
+        } = self;
+        during.with(knob, time, || {
+            measure(record, process, interrupt, case, next)
+        })
+    }
+
+    /// A setting with which no trial can be made is no reason to give up its case. One that cannot be changed cannot be
+    /// later, either. Whether the other host was lost by it, the next trial shows: it is as it was.
+    fn give_up(
+        &mut self,
+        case: usize,
+        knob: usize,
+        measured: &Measured,
+        reason: &str,
+    ) -> Result<(), End> {
+        let last = match measured {
+            Measured::NotSet(_) => self.record.cases().len(),
+            Measured::Trial(_) => case + 1,
         };
-        let expected = Expected {
-            case: &next.case,
-            engines: header.plan.pair(&next.case),
-            placement,
-            window: next.window,
-        };
-        self.process.end();
-        let interrupt = self.interrupt;
-        let measured = self
-            .process
-            .at_site(&next.case, |sites| trial.window(sites, interrupt));
-        possible(measured, expected)
+        for case in case..last {
+            let reason = reason.to_owned();
+            self.emit(&Event::GivenUp { case, knob, reason })?;
+        }
+        Ok(())
     }
 
     fn emit(&mut self, event: &Event) -> anyhow::Result<()> {
@@ -150,11 +181,36 @@ impl Run<'_> {
     }
 }
 
-/// What is wrong with a trial, if anything.
-fn fault(measured: &Result<Sample, NoSample>) -> Option<String> {
-    match measured {
-        Ok(sample) => sample.fault(),
-        Err(NoSample::Failed(error)) => Some(format!("{error:#}")),
-        Err(NoSample::Interrupted) => None,
-    }
+fn measure(
+    record: &Record,
+    process: &mut Process,
+    interrupt: &Interrupt,
+    case: usize,
+    next: &Next,
+) -> Result<Sample, NoSample> {
+    let header = record.header();
+    let settings = Settings {
+        window: next.window,
+        ..header.settings.clone()
+    };
+    let none = || NoSample::Failed(anyhow::anyhow!("it runs nowhere"));
+    let placement = record.placement(case).ok_or_else(none)?;
+    let trial = Trial {
+        case: &next.case,
+        placement,
+        settings: &settings,
+        between: header
+            .wire
+            .as_ref()
+            .and_then(|wire| wire.between(&next.case)),
+    };
+    let expected = Expected {
+        case: &next.case,
+        engines: header.plan.pair(&next.case),
+        placement,
+        window: next.window,
+    };
+    process.end();
+    let measured = process.at_site(&next.case, |sites| trial.window(sites, interrupt));
+    possible(measured, expected)
 }

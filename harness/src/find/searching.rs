@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::Next;
 use super::cliff::Cliff;
+use super::knob::Knob;
 use super::log::Question;
 use super::lossless::Lossless;
 use crate::data::{Case, Sample, Traits};
@@ -15,6 +16,8 @@ pub enum Search {
     Lossless(Lossless),
     /// For the byte at which something jumps.
     Cliff(Cliff),
+    /// For the settings that help.
+    Knob(Knob),
 }
 
 impl Search {
@@ -23,6 +26,7 @@ impl Search {
         match question {
             Question::Lossless(asked) => Self::Lossless(Lossless::new(case, sender.clone(), asked)),
             Question::Cliff(asked) => Self::Cliff(Cliff::new(case, asked)),
+            Question::Knob(asked) => Self::Knob(Knob::new(case, asked)),
         }
     }
 
@@ -31,6 +35,15 @@ impl Search {
         match self {
             Self::Lossless(search) => search.next(),
             Self::Cliff(search) => search.next(),
+            Self::Knob(search) => search.next(),
+        }
+    }
+
+    /// The setting of this machine that is changed in that trial, by its number.
+    pub fn knob(&self) -> Option<usize> {
+        match self {
+            Self::Knob(search) => search.knob(),
+            _ => None,
         }
     }
 
@@ -39,6 +52,7 @@ impl Search {
         match self {
             Self::Lossless(search) => search.take(sample),
             Self::Cliff(search) => search.take(sample),
+            Self::Knob(search) => search.take(sample),
         }
     }
 }
@@ -49,6 +63,7 @@ impl Question {
         match self {
             Self::Lossless(_) => "lossless",
             Self::Cliff(_) => "cliff",
+            Self::Knob(_) => "knob",
         }
     }
 
@@ -57,6 +72,7 @@ impl Question {
         let (trials, windows) = match self {
             Self::Lossless(asked) => asked.expected(),
             Self::Cliff(asked) => asked.expected(),
+            Self::Knob(asked) => asked.expected(),
         };
         windows + besides * trials
     }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::log::Question;
 use super::lossless::Lossless;
-use super::{Record, Search, Searched, cliff, lossless};
+use super::{Record, Search, Searched, cliff, knob, lossless};
 use crate::columns::{Columns, trimmed};
 use crate::duration;
 use crate::fold;
@@ -45,6 +45,10 @@ pub fn draw(record: &Record, width: u16) -> String {
     let (columns, legend) = match record.header().question {
         Question::Lossless(asked) => (&LOSSLESS, lossless_legend(asked)),
         Question::Cliff(asked) => (&CLIFF, cliff_legend(asked)),
+        Question::Knob(asked) => {
+            let answers = knob::table::draw(record, asked, width);
+            return answers + &fold::text(&notes(record), room);
+        }
     };
     let searched = record.cases().iter().filter(|case| case.refusal.is_none());
     let rows: Vec<Vec<String>> = searched.flat_map(rows_of).collect();
@@ -66,6 +70,7 @@ fn rows_of(case: &Searched) -> Vec<Vec<String>> {
     match &case.search {
         Search::Lossless(search) => vec![lossless_row(key, case, search)],
         Search::Cliff(search) => cliff_rows(&key, search),
+        Search::Knob(_) => Vec::new(),
     }
 }
 

@@ -1,5 +1,7 @@
 //! What `find` was asked: the options become cases, and what is searched for each.
 
+mod knob;
+
 use std::time::Duration;
 
 use clap::Parser;
@@ -33,6 +35,7 @@ pub fn header(what: &FindCommand, peer: Option<&Peer>, started_at: &str) -> anyh
     match what {
         FindCommand::Lossless(args) => lossless(args, peer, started_at),
         FindCommand::Cliff(args) => cliff(args, peer, started_at),
+        FindCommand::Knob(args) => knob::header(args, peer, started_at),
     }
 }
 
@@ -172,6 +175,7 @@ fn of(question: Question, max_time: Duration, request: Request, started_at: &str
         settings: request.schedule.settings,
         plan: request.plan,
         host: request.host,
+        knobs: None,
         wire: request.wire,
     }
 }

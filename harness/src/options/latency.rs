@@ -83,7 +83,7 @@ pub fn borne(
         // None: it bears none, and is asked alone.
         let load = match &searched.search {
             Search::Lossless(search) => search.found().load,
-            Search::Cliff(_) => None,
+            Search::Cliff(_) | Search::Knob(_) => None,
         };
         all.extend(load.map(|load| (*case, f64::from(load))));
     }

@@ -4,4 +4,5 @@
 pub mod board;
 pub mod check;
 pub mod host;
+pub mod knob;
 pub mod placement;

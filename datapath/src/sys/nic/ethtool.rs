@@ -47,6 +47,8 @@ pub(super) enum Query {
     Rings = 0x10,
     /// `struct ethtool_pauseparam`.
     Pause = 0x12,
+    /// `struct ethtool_value`: generic receive offload.
+    Gro = 0x2b,
     /// `struct ethtool_eee`.
     Eee = 0x44,
 }
@@ -163,6 +165,17 @@ impl Ethtool {
             self.call(&mut answer)?;
         };
         Ok(answer)
+    }
+
+    /// Sets what a question asks for: `answer` is what it was answered with, changed. The command is always the one
+    /// after the question.
+    pub(super) fn tell(&self, query: Query, mut answer: [u32; MOST_WORDS]) -> io::Result<()> {
+        answer[0] = query as u32 + 1;
+        #[expect(unsafe_code, reason = "no wrapper knows this request")]
+        // SAFETY: the kernel reads the structure of the query, and may write it: none is longer than `answer`.
+        unsafe {
+            self.call(&mut answer)
+        }
     }
 
     /// The names of a set, in the driver's order.

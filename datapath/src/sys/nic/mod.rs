@@ -2,6 +2,7 @@
 //!
 //! All of it is asked for by plain system calls, in tens of microseconds, but for the driver's own counters.
 
+mod change;
 mod counters;
 mod driver;
 mod ethtool;
@@ -10,6 +11,7 @@ mod netlink;
 mod qdisc;
 mod settings;
 
+pub use self::change::Changeable;
 pub use self::counters::{PathCounters, PathReader};
 pub use self::driver::{Way, drops as driver_drops, way};
 pub use self::ethtool::Ethtool;

@@ -1,0 +1,68 @@
+//! The order within a round: settings shuffled, both trials of a pair one after the other, either first as often.
+
+/// A trial of a pair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Half {
+    /// Of which setting.
+    pub(super) knob: usize,
+    /// Whether with the value that is tried.
+    pub(super) is_tried: bool,
+}
+
+/// The trials of a round, the first one last. Every round has a seed of its own, so that what is resumed goes on in the
+/// order in which it would have gone on.
+pub(super) fn of_round(seed: u32, round: u32, knobs: &[usize]) -> Vec<Half> {
+    let mut knobs = knobs.to_vec();
+    fastrand::Rng::with_seed(of(seed, 0, round)).shuffle(&mut knobs);
+    let pair = |knob: usize| {
+        let is_first = is_tried_first(seed, knob, round);
+        [!is_first, is_first].map(|is_tried| Half { knob, is_tried })
+    };
+    knobs.into_iter().flat_map(pair).collect()
+}
+
+/// In each two rounds, once.
+fn is_tried_first(seed: u32, knob: usize, round: u32) -> bool {
+    let mut dice = fastrand::Rng::with_seed(of(seed, knob + 1, round.div_ceil(2)));
+    dice.bool() == (round % 2 == 0)
+}
+
+fn of(seed: u32, number: usize, round: u32) -> u64 {
+    (u64::from(seed) << 32) ^ ((number as u64) << 14) ^ u64::from(round)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_stay_together_and_either_trial_comes_first_in_every_second_round() {
+        let mut orders = Vec::new();
+        for round in 1..=40 {
+            let halves = of_round(7, round, &[0, 1, 2]);
+            assert_eq!(halves.len(), 6);
+            for pair in halves.chunks_exact(2) {
+                assert_eq!(pair[0].knob, pair[1].knob);
+                assert_ne!(pair[0].is_tried, pair[1].is_tried);
+            }
+            orders.push(
+                halves
+                    .iter()
+                    .step_by(2)
+                    .map(|half| half.knob)
+                    .collect::<Vec<_>>(),
+            );
+        }
+        for knob in 0..3 {
+            for round in (1..40).step_by(2) {
+                assert_ne!(
+                    is_tried_first(7, knob, round),
+                    is_tried_first(7, knob, round + 1)
+                );
+            }
+        }
+        orders.sort();
+        orders.dedup();
+        assert_eq!(orders.len(), 6, "every order of three");
+    }
+}

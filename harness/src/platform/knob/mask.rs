@@ -1,0 +1,46 @@
+//! Sets of CPUs, as the kernel reads and writes them: `00000001,0000000f`, 32 CPUs to a group, the lowest last.
+
+/// The groups, the lowest first, without those at the end that are 0. `None`: no mask.
+pub(super) fn parse(text: &str) -> Option<Vec<u32>> {
+    let groups = text
+        .trim()
+        .rsplit(',')
+        .map(|digits| u32::from_str_radix(digits, 16).ok());
+    let mut groups: Vec<u32> = groups.collect::<Option<_>>()?;
+    while groups.last() == Some(&0) {
+        groups.pop();
+    }
+    Some(groups)
+}
+
+/// Of these CPUs.
+pub(super) fn of(cpus: &[usize]) -> String {
+    let groups = cpus.iter().max().map_or(1, |most| most / 32 + 1);
+    let mut mask = vec![0_u32; groups];
+    for cpu in cpus {
+        mask[cpu / 32] |= 1 << (cpu % 32);
+    }
+    let lower = mask[..groups - 1].iter().rev();
+    let rest: String = lower.map(|group| format!(",{group:08x}")).collect();
+    format!("{:x}{rest}", mask[groups - 1])
+}
+
+/// Whether it names no CPU.
+pub(super) fn is_empty(text: &str) -> bool {
+    parse(text).is_some_and(|groups| groups.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn masks_are_written_as_the_kernel_reads_them() {
+        assert_eq!(of(&[0, 1, 3]), "b");
+        assert_eq!(of(&[33, 0]), "2,00000001");
+        assert_eq!(of(&[]), "0");
+        assert_eq!(parse("00000000,0000000b\n"), parse("b"));
+        assert!(is_empty("00000000,00000000") && is_empty("0"));
+        assert!(!is_empty("performance") && !is_empty("2,00000000"));
+    }
+}
