@@ -26,7 +26,7 @@ pub struct KnobArgs {
     #[arg(long)]
     pub yes: bool,
     /// Pairs of trials, of each setting and case
-    #[arg(long, value_name = "N", value_parser = within(FEWEST_ROUNDS..=1000), default_value = "20", conflicts_with = "resume")]
+    #[arg(long, value_name = "N", value_parser = within(FEWEST_ROUNDS..=1000), default_value = "30", conflicts_with = "resume")]
     pub rounds: u32,
     /// How long a trial is
     #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "100ms", conflicts_with = "resume")]

@@ -19,6 +19,8 @@ use serde::{Deserialize, Serialize};
 
 pub(super) use self::during::{During, Measured};
 pub use self::judge::{Answer, Verdict, judge};
+#[cfg(test)]
+pub(super) use self::judge::{answer, name};
 use self::order::Half;
 use super::Next;
 use super::cliff::nanoseconds;

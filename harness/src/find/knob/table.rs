@@ -86,10 +86,16 @@ fn different<'a>(values: impl Iterator<Item = &'a str>) -> String {
     }
 }
 
+/// Each reason once.
 fn left_out(knobs: &Knobs) -> String {
     let mut text = String::new();
-    for knob in &knobs.left_out {
-        let _ = writeln!(text, "not tried: {}: {}", knob.name.text(), knob.reason);
+    for alike in knobs
+        .left_out
+        .chunk_by(|one, other| one.reason == other.reason)
+    {
+        let names: Vec<&str> = alike.iter().map(|knob| knob.name.text()).collect();
+        let reason = &alike[0].reason;
+        let _ = writeln!(text, "not tried: {}: {reason}", names.join(", "));
     }
     text
 }

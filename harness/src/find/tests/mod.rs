@@ -1,6 +1,7 @@
 //! Searches where the truth is known: made up, and with noise.
 
 mod cliff;
+mod knob;
 mod lossless;
 
 /// Of each kind of truth.
