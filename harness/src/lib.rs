@@ -11,7 +11,7 @@
 //! | [`report`] | a page of charts and tables for a browser |
 //! | [`cli`] | what can be typed |
 //! | [`ab`] | whether B is better than A: both measured in turn, for that question |
-//! | [`find`] | where something begins: searches, and the trials that they ask for |
+//! | [`find`] | where something begins, which setting helps: searches, and the trials that they ask for |
 //! | [`suite`] | named lists of sweeps, and what others have published about the like |
 //! | [`compare`] | whether it changed, and how sure that is |
 //! | [`rank`] | which engine is best here, and how sure that is |

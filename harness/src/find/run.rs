@@ -101,8 +101,10 @@ impl Run<'_> {
     }
 
     fn trial(&mut self, case: usize, next: &Next) -> Result<(), End> {
-        self.journal.doing(&next.case.key());
         let knob = self.record.cases()[case].search.knob();
+        let changed = knob.and_then(|knob| self.during.name(knob));
+        let changed = changed.map_or_else(String::new, |name| format!(" with {name}"));
+        self.journal.doing(&(next.case.key() + &changed));
         let mut measured = self.measure_with(knob, case, next)?;
         if let Some(reason) = measured.fault() {
             self.emit(&Event::Repeated { case, reason })?;

@@ -145,3 +145,81 @@ pub(super) fn is_readable(input: &impl AsFd, until: Option<Instant>) -> anyhow::
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::net::UnixStream;
+    use std::{fs, thread};
+
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::platform::knob::Place;
+
+    fn setting() -> Setting {
+        Setting {
+            place: Place::File("governor".to_owned()),
+            before: "ondemand".to_owned(),
+            tried: "performance".to_owned(),
+        }
+    }
+
+    fn changed() -> (TempDir, Root) {
+        let place = TempDir::new().expect("a directory");
+        fs::write(place.path().join("governor"), "performance\n").expect("written");
+        let root = Root::new(place.path());
+        (place, root)
+    }
+
+    fn governor(root: &Root) -> Option<String> {
+        root.text("governor")
+    }
+
+    #[test]
+    fn what_is_held_is_put_back_at_the_end_of_the_input() {
+        let (_place, root) = changed();
+        let (near, mut far) = UnixStream::pair().expect("a pair");
+        let mut held = Held::default();
+        held.hold(vec![setting()], Duration::MAX);
+        // Killed in the middle of an order.
+        far.write_all(b"{\"hold\":").expect("written");
+        drop(far);
+        let order = held.next_order(&mut BufReader::new(near), &root);
+        assert!(matches!(order, Ok(None)), "{order:?}");
+        held.restore(&root).expect("put back");
+        assert_eq!(governor(&root).as_deref(), Some("ondemand"));
+    }
+
+    #[test]
+    fn what_lasts_too_long_is_put_back_and_the_other_process_is_told() {
+        let (_place, root) = changed();
+        let (near, mut far) = UnixStream::pair().expect("a pair");
+        let mut held = Held::default();
+        held.hold(vec![setting()], Duration::from_millis(1));
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                while governor(&root).as_deref() != Some("ondemand") {
+                    thread::yield_now();
+                }
+                far.write_all(b"\"release\"\n").expect("written");
+            });
+            let order = held.next_order(&mut BufReader::new(near), &root);
+            assert!(matches!(order, Ok(Some(Order::Release))), "{order:?}");
+        });
+        assert_eq!(held.release(), Answer::TooLong);
+    }
+
+    #[test]
+    fn what_cannot_be_put_back_is_said_with_its_value() {
+        let (place, root) = changed();
+        fs::remove_file(place.path().join("governor")).expect("removed");
+        let mut held = Held::default();
+        held.hold(vec![setting()], Duration::MAX);
+        let error = held.restore(&root).expect_err("there is no such file");
+        let said = error.to_string();
+        assert!(
+            said.starts_with("not put back: /governor: ") && said.contains("it was ondemand"),
+            "{said}"
+        );
+    }
+}

@@ -49,6 +49,11 @@ impl<'a> During<'a> {
         }
     }
 
+    /// What the setting of that number is called.
+    pub(in crate::find) fn name(&self, number: usize) -> Option<&'static str> {
+        self.knobs.get(number).map(|knob| knob.name.text())
+    }
+
     /// Changes the setting of that number, makes the trial, which takes about so long, and puts it back.
     ///
     /// # Errors

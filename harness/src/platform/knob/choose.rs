@@ -245,3 +245,92 @@ fn unusable(place: &Place, error: &io::Error) -> String {
     };
     format!("{place}: {why}")
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use tempfile::TempDir;
+
+    use super::*;
+
+    /// Four CPUs, the first of which has both interrupts of an interface with two queues each way.
+    fn machine() -> TempDir {
+        let place = TempDir::new().expect("a directory");
+        let eth0 = "sys/class/net/eth0";
+        for (file, text) in [
+            ("sys/devices/system/cpu/online", "0-3"),
+            ("sys/devices/eth/uevent", ""),
+            (&format!("{eth0}/queues/rx-0/rps_cpus"), "0"),
+            (&format!("{eth0}/queues/rx-1/rps_cpus"), "0"),
+            (&format!("{eth0}/queues/tx-0/xps_cpus"), "1"),
+            (&format!("{eth0}/queues/tx-1/xps_cpus"), "0"),
+            ("proc/interrupts", " 24: 1 GIC eth0-0\n 25: 1 GIC eth0-1\n"),
+            ("proc/irq/24/smp_affinity", "f"),
+            ("proc/irq/24/effective_affinity_list", "0"),
+            ("proc/irq/25/smp_affinity", "4"),
+            ("proc/irq/25/effective_affinity_list", "0"),
+        ] {
+            let path = place.path().join(file);
+            fs::create_dir_all(path.parent().expect("a directory")).expect("created");
+            fs::write(path, format!("{text}\n")).expect("written");
+        }
+        let device = place.path().join(eth0).join("device");
+        symlink(place.path().join("sys/devices/eth"), device).expect("a link");
+        place
+    }
+
+    fn chosen(names: &[Name]) -> Knobs {
+        let place = machine();
+        let root = Root::new(place.path());
+        let subject = Subject {
+            root: &root,
+            host: &Host::default(),
+            interfaces: &["eth0".to_owned()],
+            rcvbuf: Buffer::DEFAULT,
+        };
+        choose(&subject, names)
+    }
+
+    fn changes(knobs: &Knobs) -> Vec<(String, &str, &str)> {
+        let settings = knobs.tried.iter().flat_map(|knob| &knob.settings);
+        let change = |it| {
+            let Setting {
+                place,
+                before,
+                tried,
+            }: &Setting = it;
+            let place = place.to_string();
+            let name = place.rsplit_once("/sys/class/net/eth0/queues/");
+            let name = name.map_or(place.clone(), |(_, name)| name.to_owned());
+            (name, &**before, &**tried)
+        };
+        settings.map(change).collect()
+    }
+
+    #[test]
+    fn packets_go_to_the_cpus_without_interrupts_and_interrupts_to_the_last_cpus() {
+        let knobs = chosen(&[Name::Rps, Name::Xps, Name::Irq]);
+        let expected = [
+            ("rx-0/rps_cpus", "0", "e"),
+            ("rx-1/rps_cpus", "0", "e"),
+            // It is on in part: off.
+            ("tx-0/xps_cpus", "1", "0"),
+            ("/proc/irq/24/smp_affinity", "f", "8"),
+        ];
+        let expected = expected.map(|(name, before, tried)| (name.to_owned(), before, tried));
+        assert_eq!(changes(&knobs), expected, "the rest is so already");
+        assert_eq!(knobs.left_out, []);
+    }
+
+    #[test]
+    fn what_a_machine_does_not_have_is_left_out_with_the_reason() {
+        let knobs = chosen(&[Name::Governor, Name::Eee, Name::Sham, Name::Rcvbuf]);
+        let tried: Vec<Name> = knobs.tried.iter().map(|knob| knob.name).collect();
+        assert_eq!(tried, [Name::Sham, Name::Rcvbuf]);
+        let reasons: Vec<&str> = knobs.left_out.iter().map(|it| &*it.reason).collect();
+        let no_eee = "ethtool --show-eee eth0: this driver has no such setting";
+        assert_eq!(reasons, ["this machine has no cpufreq", no_eee]);
+    }
+}
