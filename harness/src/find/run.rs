@@ -123,7 +123,6 @@ impl Run<'_> {
         let Measured::Trial(Ok(sample)) = measured else {
             return Err(End::Interrupted);
         };
-        let sample = Box::new(sample);
         Ok(self.emit(&Event::Trial { case, knob, sample })?)
     }
 
@@ -135,13 +134,9 @@ impl Run<'_> {
         next: &Next,
     ) -> Result<Measured, End> {
         let Some(knob) = knob else {
-            return Ok(Measured::Trial(measure(
-                self.record,
-                &mut self.process,
-                self.interrupt,
-                case,
-                next,
-            )));
+            let (process, interrupt) = (&mut self.process, self.interrupt);
+            let measured = measure(self.record, process, interrupt, case, next);
+            return Ok(Measured::Trial(measured.map(Box::new)));
         };
         let time = self.record.header().settings.warmup + next.window;
         // Beside what the closure borrows.

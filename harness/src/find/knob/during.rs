@@ -13,7 +13,7 @@ use crate::sys::interrupt::Interrupt;
 /// How it went.
 pub(in crate::find) enum Measured {
     /// As a trial without settings goes.
-    Trial(Result<Sample, NoSample>),
+    Trial(Result<Box<Sample>, NoSample>),
     /// The setting could not be changed, and why.
     NotSet(String),
 }
@@ -76,7 +76,7 @@ impl<'a> During<'a> {
         }
         let measured = trial();
         if keeper.end_trial(knob, self.interrupt)? {
-            return Ok(Measured::Trial(measured));
+            return Ok(Measured::Trial(measured.map(Box::new)));
         }
         let problem = "it took so long that the watchdog had put the setting back";
         Ok(Measured::Trial(Err(NoSample::Failed(anyhow::anyhow!(

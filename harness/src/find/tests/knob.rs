@@ -125,7 +125,7 @@ fn a_setting_that_is_given_up_leaves_no_half_of_a_pair() {
         panic!("two");
     };
     assert_eq!(kept.pairs, [[1.0, 2.0]; 30]);
-    assert!(given_up.pairs.len() < 30 && given_up.pairs.iter().all(|pair| *pair == [1.0, 1.0]));
+    assert!(given_up.pairs.len() < 30 && given_up.pairs.iter().flatten().all(|ns| *ns < 1.5));
     assert_eq!(given_up.given_up.as_deref(), Some("it broke"));
 }
 

@@ -56,7 +56,7 @@ pub(super) fn header(
         rcvbuf: rcvbuf.unwrap_or(Buffer::DEFAULT),
     };
     let knobs = choose(&subject, &names(&search.knob));
-    let waits = knobs.tried.iter().map(|knob| keeper::waiting(knob));
+    let waits = knobs.tried.iter().map(keeper::waiting);
     let question = Question::Knob(Asked {
         knobs: knobs.tried.len(),
         rcvbuf: knobs

@@ -21,8 +21,12 @@ pub(super) fn of(cpus: &[usize]) -> String {
         mask[cpu / 32] |= 1 << (cpu % 32);
     }
     let lower = mask[..groups - 1].iter().rev();
-    let rest: String = lower.map(|group| format!(",{group:08x}")).collect();
-    format!("{:x}{rest}", mask[groups - 1])
+    let first = format!("{:x}", mask[groups - 1]);
+    let rest = lower.map(|group| format!("{group:08x}"));
+    std::iter::once(first)
+        .chain(rest)
+        .collect::<Vec<_>>()
+        .join(",")
 }
 
 /// Whether it names no CPU.
