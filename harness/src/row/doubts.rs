@@ -12,8 +12,10 @@ pub(super) fn overload(case: &Case, samples: &[Sample]) -> Option<String> {
     let per_second = rate.per_second(case.payload);
     let asked = per_second * seconds;
     let by_chance = match case.arrivals.unwrap_or_default() {
-        // What is under way at the edges of a window.
-        Arrivals::Even => 2.0 * samples.len() as f64 * case.threads.senders() as f64 / asked,
+        // What is under way at the edges of a window; requests go in no trains.
+        Arrivals::Even | Arrivals::Train(_) => {
+            2.0 * samples.len() as f64 * case.threads.senders() as f64 / asked
+        }
         // Four standard deviations.
         Arrivals::Poisson => 4.0 / asked.sqrt(),
     };

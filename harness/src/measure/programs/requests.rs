@@ -84,7 +84,8 @@ impl ProgramBuilder<'_> {
         let role = |n: u16| {
             let numbering = self.numbering((first, n), counts.as_ref());
             let size = (outstanding, links.len() / usize::from(roles));
-            let client = Client::new(numbering, size, Arc::clone(&meter));
+            let client = Client::new(numbering, size, Arc::clone(&meter))
+                .thinking(self.case.think.map(|time| time.ns));
             Role::Client(client.looking_at(sampler.take()))
         };
         let roles = (0..roles).map(role).collect();

@@ -5,7 +5,7 @@ use super::flows::cannot_serve;
 use super::transport::cannot_carry;
 use super::{cannot_run, is_fragmented, lanes_on_workers};
 use crate::data::{
-    Case, Ip, LEAST_REQUEST_BYTES, Payload, ServerModel, Sharing, Spread, Wait, Workload,
+    Arrivals, Case, Ip, LEAST_REQUEST_BYTES, Payload, ServerModel, Sharing, Spread, Wait, Workload,
 };
 use crate::engine::ManyLinks;
 use crate::engines::{self, Engines, Entry};
@@ -155,6 +155,21 @@ fn cannot_ask(case: &Case, (sender, receiver): Engines) -> Option<String> {
     if case.tokio_workers.is_some() && (case.is_open_loop() || case.service.is_some()) {
         let why = "--rate and --service sleep or work, and would hold up a worker: leave out --tokio-workers";
         return Some(why.to_owned());
+    }
+    if case.think.is_some() {
+        if case.flows.is_some() || case.outstanding.is_some() {
+            let why = "a client that thinks has one request at a time: leave out --flows and --outstanding, or --think";
+            return Some(why.to_owned());
+        }
+        if case.tokio_workers.is_some() {
+            let why = "--think sleeps, and would hold up a worker: leave out --tokio-workers";
+            return Some(why.to_owned());
+        }
+    }
+    if let Some(train @ Arrivals::Train(_)) = case.arrivals {
+        return Some(format!(
+            "trains are of a flood, and {train} is asked for: use --arrivals even or poisson"
+        ));
     }
     let spins = case.wait == Some(Wait::Spin) || sender.about.always_spins;
     if case.is_open_loop() && spins {
