@@ -242,3 +242,40 @@ fn a_jump_is_looked_for_between_two_payloads_and_the_log_says_the_same_again() {
         assert!(errors.contains(said), "{words}: {errors}");
     }
 }
+
+#[test]
+fn silences_are_gone_through_and_the_log_says_the_same_again() {
+    let _alone = alone();
+    let place = Place::new();
+    let words = "--ip v4 --connection connected --board generic --warmup 5ms --trial 20ms --silence 1ms,5ms";
+    let output = place.run(&format!("find idle {words} -q -o log.jsonl --format json"));
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let text = stdout(&output);
+    let first = &rows(&text)[0];
+    assert_eq!(first["is_finished"], true, "{first}");
+    assert_eq!(first["case"], "std:std/2t/64B/connected/v4/ask", "{first}");
+    let again = place.run("find idle --resume log.jsonl -q --format json");
+    assert_eq!(stdout(&again), text);
+    let csv = stdout(&place.run("find idle --resume log.jsonl -q --format csv"));
+    assert!(
+        csv.starts_with("case,from_ns,to_ns,step_before_ns,"),
+        "{csv}"
+    );
+    let table = stdout(&place.run("find idle --resume log.jsonl -q"));
+    assert!(table.contains("by silence: 1ms "), "{table}");
+    assert!(table.lines().all(|line| line.len() <= 100), "{table}");
+
+    for (words, said) in [
+        ("--silence 1ms", "a step is between two"),
+        ("--silence 1ms,20s", "use a time from 1us to 10s"),
+        ("--think 1ms", "use --silence FROM,TO"),
+        ("--rate 20k", "a search has rates of its own"),
+        ("--trial 1us", "--trial"),
+        ("--workload flood", "this search is of round trips"),
+    ] {
+        let output = place.run(&format!("find idle {words}"));
+        let errors = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{words}: {errors}");
+        assert!(errors.contains(said), "{words}: {errors}");
+    }
+}

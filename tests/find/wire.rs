@@ -106,6 +106,69 @@ fn the_byte_from_which_on_requests_are_delayed_is_found() {
     assert_eq!(jumps(&lab, "--payload 100,150"), [124]);
 }
 
+/// The silences from which on something is different: (before, at), in nanoseconds.
+fn steps(lab: &Lab, words: &str) -> Vec<(u64, u64)> {
+    let rows = search(lab, &format!("idle --ip v4 --connection connected {words}"));
+    let step = |row: &Value| Some((row["step_before_ns"].as_u64()?, row["step_at_ns"].as_u64()?));
+    rows.iter().filter_map(step).collect()
+}
+
+#[test]
+fn the_silence_after_which_a_wire_drops_the_first_datagram_is_found() {
+    let _alone = alone();
+    let lab = Lab::builder().test_wire("count size 64; a>b drop silence 30ms");
+    let Some(lab) = lab.start() else {
+        return;
+    };
+    // Beside other tests, a thread may be held up for longer than that, too.
+    let steps = steps(&lab, "--silence 5ms,50ms --step 100%");
+    assert!(steps.contains(&(20_000_000, 50_000_000)), "{steps:?}");
+}
+
+/// On a quiet machine: `cargo test --release --test find -- --ignored --nocapture of_silences`.
+#[test]
+#[ignore = "takes an hour, and a machine where nothing else runs"]
+fn of_silences_19_of_20_are_found_and_none_on_a_plain_wire_in_39_of_40() {
+    const MS: u64 = 1_000_000;
+    let _alone = alone();
+    // As a request is delayed whose answer is late, silences from somewhat less than that on are, too.
+    for (ms, range, effect) in [
+        (1, "100us,10ms", "delay silence 1ms by 300us"),
+        (20, "2ms,100ms", "delay silence 20ms by 2ms"),
+        (200, "20ms,500ms", "delay silence 200ms by 2ms"),
+        (1, "100us,10ms", "drop silence 1ms"),
+        (20, "2ms,100ms", "drop silence 20ms"),
+        (200, "20ms,500ms", "drop silence 200ms"),
+    ] {
+        let mut found = 0;
+        for _ in 0..10 {
+            let lab = Lab::builder().test_wire(&format!("count size 64; a>b {effect}"));
+            let Some(lab) = lab.start() else {
+                return;
+            };
+            let steps = steps(&lab, &format!("--silence {range}"));
+            // Up to one step of the grid beside it.
+            let is_near = |(before, at): (u64, u64)| before <= ms * MS && ms * MS <= 2 * at;
+            let is_found = matches!(steps[..], [step] if is_near(step));
+            println!("{effect}: {steps:?}, found: {is_found}");
+            found += u32::from(is_found);
+        }
+        println!("{effect}: {found} of 10");
+        assert!(found >= 9, "{effect}: {found}");
+    }
+    let mut none = 0;
+    for _ in 0..40 {
+        let Some(lab) = Lab::builder().test_wire("count size 64").start() else {
+            return;
+        };
+        let steps = steps(&lab, "--silence 10us,200ms");
+        println!("plain: {steps:?}");
+        none += u32::from(steps.is_empty());
+    }
+    println!("plain: none in {none} of 40");
+    assert!(none >= 39, "{none}");
+}
+
 /// On a quiet machine: `cargo test --release --test find -- --ignored --nocapture of_bytes`.
 #[test]
 #[ignore = "takes five minutes, and a machine where nothing else runs"]

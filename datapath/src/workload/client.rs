@@ -81,16 +81,14 @@ impl Client {
     /// over one link.
     ///
     /// A link that sleeps may lose the first datagram after a silence, and so each request of a client that waits for its
-    /// answer in vain, and is silent meanwhile. After one that was given up, two go at once: the first wakes the link.
+    /// answer in vain, and is silent meanwhile. At first, and after one that was given up, two go at once: one wakes the link.
     pub fn thinking(self, ns: Option<u64>) -> Self {
         let Some(ns) = ns else {
             return self;
         };
-        let mut free = Vec::with_capacity(2);
-        free.push(0);
         Self {
             requests: vec![Request::default(); 2].into(),
-            free,
+            free: vec![1, 0],
             pause: Some(Pause { ns, end_ns: 0 }),
             ..self
         }
@@ -306,8 +304,10 @@ mod tests {
     fn a_client_that_thinks_asks_again_when_it_has_been_silent_for_as_long() {
         let mut client = client(1).thinking(Some(3_000_000));
         assert!(!client.thinks(), "at first it asks at once");
+        asks(&mut client);
+        assert!(!client.thinks(), "nor is there silence before the second");
         let request = asks(&mut client);
-        assert!(!client.thinks(), "it waits for an answer");
+        assert_eq!(client.prepare(), None, "it waits for an answer");
         client.check(&request, Origin::PEER);
         let answered = clock::monotonic_ns();
         while client.thinks() {}
@@ -320,15 +320,22 @@ mod tests {
     #[test]
     fn after_a_request_in_vain_a_client_that_thinks_wakes_the_link() {
         let mut client = client(1).thinking(Some(1_000_000_000));
+        let requests = [asks(&mut client), asks(&mut client)];
+        client.check(&requests[1], Origin::PEER);
+        client.pause = Some(Pause {
+            ns: 1_000_000_000,
+            end_ns: 0,
+        });
         asks(&mut client);
         client.requests[0].asked_ns -= TIMEOUT_NS;
+        client.requests[1].asked_ns -= TIMEOUT_NS;
         client.give_up(1);
         assert!(!client.thinks(), "there was silence enough");
         let (first, second) = (asks(&mut client), asks(&mut client));
         assert_eq!(client.prepare(), None, "two have gone");
         client.check(&second, Origin::PEER);
         client.check(&first, Origin::PEER);
-        assert_eq!(found(&client), (1, 2, 1));
+        assert_eq!(found(&client), (2, 3, 1));
         assert!(client.thinks(), "it is answered, and thinks");
         client.pause = Some(Pause { ns: 1, end_ns: 0 });
         asks(&mut client);

@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 
 use super::{ComparisonFormat, ParameterArgs, PlacementArgs};
+use crate::data::ThinkTime;
 use crate::duration;
 use crate::percent;
 
@@ -27,14 +28,27 @@ pub enum FindCommand {
     /// The byte from which on a round trip, or a datagram, takes longer
     #[command(after_help = CLIFF_AFTER_HELP)]
     Cliff(Box<SearchArgs<CliffArgs>>),
+    /// The silence after which a round trip takes longer, or a request is lost
+    #[command(after_help = IDLE_AFTER_HELP)]
+    Idle(Box<SearchArgs<IdleArgs>>),
 }
 
 impl FindCommand {
+    /// As it is typed.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Lossless(_) => "lossless",
+            Self::Cliff(_) => "cliff",
+            Self::Idle(_) => "idle",
+        }
+    }
+
     /// What varies.
     pub fn parameters(&mut self) -> &mut ParameterArgs {
         match self {
             Self::Lossless(args) => &mut args.parameters,
             Self::Cliff(args) => &mut args.parameters,
+            Self::Idle(args) => &mut args.parameters,
         }
     }
 
@@ -43,6 +57,7 @@ impl FindCommand {
         match self {
             Self::Lossless(args) => &args.output,
             Self::Cliff(args) => &args.output,
+            Self::Idle(args) => &args.output,
         }
     }
 }
@@ -112,6 +127,28 @@ pub struct CliffArgs {
     pub trial: Duration,
 }
 
+/// How the silence is searched after which something is different.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Search")]
+pub struct IdleArgs {
+    /// The shortest and the longest silence, 1us to 10s
+    #[arg(
+        long,
+        value_name = "TIME,TIME",
+        value_delimiter = ',',
+        num_args = 1,
+        default_value = "10us,1s",
+        conflicts_with = "resume"
+    )]
+    pub silence: Vec<ThinkTime>,
+    /// The least change of round trips that is looked for
+    #[arg(long, value_name = "PCT", value_parser = percent::parse, default_value = "50%", conflicts_with = "resume")]
+    pub step: f64,
+    /// How long a trial is; and about three silences, if that is longer
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "50ms", conflicts_with = "resume")]
+    pub trial: Duration,
+}
+
 /// Where the log of a search goes.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Output")]
@@ -139,6 +176,7 @@ Examples:
   udpbench find lossless --engine std,mmsg --payload 300
   udpbench wire pi@board find lossless --direction up   from here to there
   udpbench wire pi@board find cliff --payload 1,3000    which byte costs a fragment
+  udpbench wire pi@board find idle                      what the first datagram after a silence costs
 
 Exit codes:
   0    found
@@ -157,6 +195,17 @@ Examples:
 Payloads from the shortest to the longest of --payload, each 40 % longer than the one before, are
 measured in turn; where two neighbours differ by --jump, halving finds the byte, for up to 4 jumps.
 Of round trips, half take no longer. What changes gradually is no jump.";
+
+const IDLE_AFTER_HELP: &str = "\
+Examples:
+  udpbench find idle                                    over loopback: what the CPUs' sleep costs
+  udpbench wire pi@board find idle                      and what the Ethernet's does
+  udpbench wire pi@board find idle --silence 1ms,100ms --step 20%
+  udpbench find idle --resume results/TIME-BOARD-find.jsonl
+
+A client of std that is silent before each request (--think), for times on a grid of 1, 2 and 5 in
+each decade. Where neighbours differ, both are measured again; what that confirms is a step. With
+the default, that takes a minute and a half; long silences take most of it.";
 
 const LOSSLESS_AFTER_HELP: &str = "\
 Examples:

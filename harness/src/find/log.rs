@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{cliff, lossless};
+use super::{cliff, idle, lossless};
 use crate::data::Sample;
 use crate::duration::ns;
 use crate::error::UsageError;
@@ -60,6 +60,8 @@ pub enum Question {
     Lossless(lossless::Asked),
     /// The byte at which something jumps.
     Cliff(cliff::Asked),
+    /// The silence after which something is different.
+    Idle(idle::Asked),
 }
 
 /// What is to be done, and where.

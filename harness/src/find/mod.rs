@@ -5,19 +5,21 @@
 //! | what is asked, and what happened: the log | `log` |
 //! | which trial tells most, and what the trials say | `searching`: pure |
 //! | of rates | `lossless`, over `mlr` and `loads` |
-//! | of payloads | `cliff` |
+//! | of payloads, and of silences: in `rounds` | `cliff`, `idle` |
 //! | what gave way in a trial | `place` |
 //! | what of a log counts | `record` |
 //! | how it goes | `run` |
 //! | how it is told | `table`, `rows` |
 
 pub mod cliff;
+pub mod idle;
 pub mod loads;
 pub mod log;
 pub mod lossless;
 pub mod mlr;
 pub mod place;
 mod record;
+mod rounds;
 pub mod rows;
 mod run;
 mod searching;

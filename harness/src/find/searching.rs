@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::Next;
 use super::cliff::Cliff;
+use super::idle::Idle;
 use super::log::Question;
 use super::lossless::Lossless;
 use crate::data::{Case, Sample, Traits};
@@ -15,6 +16,8 @@ pub enum Search {
     Lossless(Lossless),
     /// For the byte at which something jumps.
     Cliff(Cliff),
+    /// For the silence after which something is different.
+    Idle(Idle),
 }
 
 impl Search {
@@ -23,6 +26,7 @@ impl Search {
         match question {
             Question::Lossless(asked) => Self::Lossless(Lossless::new(case, sender.clone(), asked)),
             Question::Cliff(asked) => Self::Cliff(Cliff::new(case, asked)),
+            Question::Idle(asked) => Self::Idle(Idle::new(case, asked)),
         }
     }
 
@@ -31,6 +35,7 @@ impl Search {
         match self {
             Self::Lossless(search) => search.next(),
             Self::Cliff(search) => search.next(),
+            Self::Idle(search) => search.next(),
         }
     }
 
@@ -39,6 +44,7 @@ impl Search {
         match self {
             Self::Lossless(search) => search.take(sample),
             Self::Cliff(search) => search.take(sample),
+            Self::Idle(search) => search.take(sample),
         }
     }
 }
@@ -49,6 +55,7 @@ impl Question {
         match self {
             Self::Lossless(_) => "lossless",
             Self::Cliff(_) => "cliff",
+            Self::Idle(_) => "idle",
         }
     }
 
@@ -57,6 +64,7 @@ impl Question {
         let (trials, windows) = match self {
             Self::Lossless(asked) => asked.expected(),
             Self::Cliff(asked) => asked.expected(),
+            Self::Idle(asked) => asked.expected(),
         };
         windows + besides * trials
     }

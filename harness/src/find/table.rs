@@ -2,12 +2,15 @@
 
 use std::fmt::Write as _;
 
+use self::idle::{IDLE, curve, idle_legend, idle_rows};
 use super::log::Question;
 use super::lossless::Lossless;
 use super::{Record, Search, Searched, cliff, lossless};
 use crate::columns::{Columns, trimmed};
 use crate::duration;
 use crate::fold;
+
+mod idle;
 
 /// The longest key that leaves all columns within 100.
 const LONGEST: usize = 44;
@@ -45,6 +48,7 @@ pub fn draw(record: &Record, width: u16) -> String {
     let (columns, legend) = match record.header().question {
         Question::Lossless(asked) => (&LOSSLESS, lossless_legend(asked)),
         Question::Cliff(asked) => (&CLIFF, cliff_legend(asked)),
+        Question::Idle(asked) => (&IDLE, idle_legend(record.header(), asked)),
     };
     let searched = record.cases().iter().filter(|case| case.refusal.is_none());
     let rows: Vec<Vec<String>> = searched.flat_map(rows_of).collect();
@@ -56,6 +60,11 @@ pub fn draw(record: &Record, width: u16) -> String {
             text += &trimmed(row);
         }
         text += &drawn.not_shown;
+        for case in record.cases() {
+            if let Search::Idle(search) = &case.search {
+                text += &fold::text(&curve(&case.case.key(), search), room);
+            }
+        }
         text += &fold::text(&legend, room);
     }
     text + &fold::text(&notes(record), room)
@@ -66,6 +75,7 @@ fn rows_of(case: &Searched) -> Vec<Vec<String>> {
     match &case.search {
         Search::Lossless(search) => vec![lossless_row(key, case, search)],
         Search::Cliff(search) => cliff_rows(&key, search),
+        Search::Idle(search) => idle_rows(&key, search),
     }
 }
 

@@ -7,20 +7,24 @@ use clap::Parser;
 use super::wire::Peer;
 use super::{MIN_WINDOW, Request};
 use crate::cli::{
-    Cli, CliffArgs, FindCommand, FindOutputArgs, LosslessArgs, ParameterArgs, PlacementArgs,
-    RunArgs, SearchArgs,
+    Cli, CliffArgs, EngineArg, FindCommand, FindOutputArgs, IdleArgs, LosslessArgs, ParameterArgs,
+    PlacementArgs, RunArgs, SearchArgs,
 };
 use crate::data::{AskedRate, Case, Payload, Rate, Workload};
 use crate::duration;
+use crate::engines;
 use crate::error::UsageError;
-use crate::find::cliff;
 use crate::find::log::{FORMAT, Header, Question};
 use crate::find::lossless::Asked;
+use crate::find::{cliff, idle};
 use crate::plan::Verdict;
 use crate::row::Environment;
 
 /// Bytes: from what holds the number of a request to a jumbo frame.
 const CLIFF_BETWEEN: [u32; 2] = [16, 9000];
+
+/// As much as an answer needs that says little.
+const IDLE_PAYLOAD: u32 = 64;
 
 /// The shortest trial of a search for a rate is a tenth of one in full.
 const SHORTEST: u32 = 10;
@@ -33,6 +37,7 @@ pub fn header(what: &FindCommand, peer: Option<&Peer>, started_at: &str) -> anyh
     match what {
         FindCommand::Lossless(args) => lossless(args, peer, started_at),
         FindCommand::Cliff(args) => cliff(args, peer, started_at),
+        FindCommand::Idle(args) => idle(args, peer, started_at),
     }
 }
 
@@ -64,10 +69,7 @@ fn cliff(
     started_at: &str,
 ) -> anyhow::Result<Header> {
     let search = &args.search;
-    if search.trial < MIN_WINDOW {
-        let fix = format!("use {} or more", duration::text(MIN_WINDOW));
-        return Err(UsageError::flag("--trial", &duration::text(search.trial), fix).into());
-    }
+    refuse_short(search.trial)?;
     let mut given = args.parameters.clone();
     refuse_rate(&given)?;
     refuse_workloads(&given, "is of round trips and floods")?;
@@ -113,6 +115,69 @@ fn cliff(
         trial: search.trial,
     });
     Ok(of(question, args.time.max_time, request, started_at))
+}
+
+fn idle(
+    args: &SearchArgs<IdleArgs>,
+    peer: Option<&Peer>,
+    started_at: &str,
+) -> anyhow::Result<Header> {
+    let search = &args.search;
+    refuse_short(search.trial)?;
+    let (from, to) = (search.silence.iter().min(), search.silence.iter().max());
+    let (Some(&from), Some(&to)) = (from, to) else {
+        return Err(UsageError::flag("--silence", &"", "use two, such as 10us,1s").into());
+    };
+    if from == to {
+        let fix = "a step is between two: such as --silence 10us,1s";
+        return Err(UsageError::flag("--silence", &from, fix).into());
+    }
+    let mut given = args.parameters.clone();
+    refuse_rate(&given)?;
+    if let Some(think) = given.think.iter().flatten().next() {
+        let fix = "the search has think times of its own: use --silence FROM,TO";
+        return Err(UsageError::flag("--think", think, fix).into());
+    }
+    let mut workloads = given.workload.iter().flatten();
+    if let Some(other) = workloads.find(|it| **it != Workload::Ask) {
+        let fix = "this search is of round trips: leave it out";
+        return Err(UsageError::flag("--workload", other, fix).into());
+    }
+    given.workload = Some(vec![Workload::Ask]);
+    if [&given.engine, &given.sender, &given.receiver]
+        .iter()
+        .all(|engines| engines.is_none())
+    {
+        given.engine = Some(vec![EngineArg::One(engines::reference())]);
+    }
+    let two = || 2.try_into().into_iter().collect();
+    given.threads.get_or_insert_with(two);
+    let payload = || IDLE_PAYLOAD.try_into().into_iter().collect();
+    given.payload.get_or_insert_with(payload);
+    // Of any: what cannot think is refused.
+    given.think = Some(vec![from]);
+    let run = run(given, &args.placement, args.time.warmup, &args.output)?;
+    let mut request = Request::between(&run, peer)?;
+    for block in &mut request.plan.blocks {
+        for planned in &mut block.cases {
+            planned.case.think = None;
+        }
+    }
+    let question = Question::Idle(idle::Asked {
+        from,
+        to,
+        step_pct: search.step,
+        trial: search.trial,
+    });
+    Ok(of(question, args.time.max_time, request, started_at))
+}
+
+fn refuse_short(trial: Duration) -> Result<(), UsageError> {
+    if trial >= MIN_WINDOW {
+        return Ok(());
+    }
+    let fix = format!("use {} or more", duration::text(MIN_WINDOW));
+    Err(UsageError::flag("--trial", &duration::text(trial), fix))
 }
 
 fn refuse_rate(given: &ParameterArgs) -> Result<(), UsageError> {

@@ -1,6 +1,7 @@
 //! Searches where the truth is known: made up, and with noise.
 
 mod cliff;
+mod idle;
 mod lossless;
 
 /// Of each kind of truth.
