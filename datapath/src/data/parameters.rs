@@ -115,8 +115,8 @@ macro_rules! parameters {
                     default |_board, _extent| vec![], applies |_| true
                 }
 
-                /// With --rate: even (at equal distances), poisson (at random); and of a flood train100 (so many of each thread
-                /// at once, in trains at equal distances) [default: even]
+                /// With --rate: even (at equal distances), poisson (at random), train100 (so many of each thread at once, and
+                /// the trains at equal distances) [default: even]
                 arrivals: some $crate::data::Arrivals {
                     flag "--arrivals", key "{}", usual [],
                     default |_board, _extent| vec![], applies |value| value != $crate::data::Arrivals::Even

@@ -45,6 +45,11 @@ impl Schedule {
         self.gap_ns
     }
 
+    /// How many are due at once.
+    pub fn train(&self) -> u64 {
+        self.train
+    }
+
     /// Begins. The first one is due somewhere within the first gap, so that not all threads send at once: the golden
     /// ratio spreads any number of them evenly (Knuth, *The Art of Computer Programming*, volume 3, 6.4).
     pub(super) fn begin(&mut self, thread: u16) {

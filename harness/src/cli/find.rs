@@ -31,6 +31,9 @@ pub enum FindCommand {
     /// The silence after which a round trip takes longer, or a request is lost
     #[command(after_help = IDLE_AFTER_HELP)]
     Idle(Box<SearchArgs<IdleArgs>>),
+    /// The longest train of datagrams, back to back, that is taken whole, and where the rest dies
+    #[command(after_help = BURST_AFTER_HELP)]
+    Burst(Box<SearchArgs<BurstArgs>>),
 }
 
 impl FindCommand {
@@ -40,6 +43,7 @@ impl FindCommand {
             Self::Lossless(_) => "lossless",
             Self::Cliff(_) => "cliff",
             Self::Idle(_) => "idle",
+            Self::Burst(_) => "burst",
         }
     }
 
@@ -49,6 +53,7 @@ impl FindCommand {
             Self::Lossless(args) => &mut args.parameters,
             Self::Cliff(args) => &mut args.parameters,
             Self::Idle(args) => &mut args.parameters,
+            Self::Burst(args) => &mut args.parameters,
         }
     }
 
@@ -58,6 +63,7 @@ impl FindCommand {
             Self::Lossless(args) => &args.output,
             Self::Cliff(args) => &args.output,
             Self::Idle(args) => &args.output,
+            Self::Burst(args) => &args.output,
         }
     }
 }
@@ -149,6 +155,24 @@ pub struct IdleArgs {
     pub trial: Duration,
 }
 
+/// How the longest train is searched that is taken whole.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Search")]
+pub struct BurstArgs {
+    /// From the beginning of a train to that of the next one: long enough for buffers to become empty
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "50ms", conflicts_with = "resume")]
+    pub pause: Duration,
+    /// How long a trial is that counts in full: several trains
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "500ms", conflicts_with = "resume")]
+    pub trial: Duration,
+    /// How long the trials at either bound are together
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "3s", conflicts_with = "resume")]
+    pub sum: Duration,
+    /// How close together the bounds are in the end
+    #[arg(long, value_name = "PCT", value_parser = percent::parse_within, default_value = "1%", conflicts_with = "resume")]
+    pub width: f64,
+}
+
 /// Where the log of a search goes.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Output")]
@@ -206,6 +230,18 @@ Examples:
 A client of std that is silent before each request (--think), for times on a grid of 1, 2 and 5 in
 each decade. Where neighbours differ, both are measured again; what that confirms is a step. With
 the default, that takes a minute and a half; long silences take most of it.";
+
+const BURST_AFTER_HELP: &str = "\
+Examples:
+  udpbench find burst --engine std,mmsg --threads 2 --payload 300
+  udpbench find burst --engine std --rcvbuf 64k,256k,1M   what a receive buffer is good for
+  udpbench wire pi@board find burst --engine std --direction up,down
+  udpbench find burst --workload ask --service 200us --pause 250ms --engine std --threads 2
+  udpbench find burst --resume results/TIME-BOARD-find.jsonl
+
+A sender sends so many datagrams as fast as it can, every --pause; the search doubles the length,
+and then narrows it down, until trains of which none is lost, and those of which some are, are
+--width apart. Engines that send several per call send trains of some calls.";
 
 const LOSSLESS_AFTER_HELP: &str = "\
 Examples:

@@ -33,7 +33,7 @@ pub use self::ab::{AbArgs, AbUntil};
 pub use self::agent::AgentArgs;
 pub use self::engine::EngineArg;
 pub use self::find::{
-    CliffArgs, FindArgs, FindCommand, FindOutputArgs, IdleArgs, LosslessArgs, SearchArgs,
+    BurstArgs, CliffArgs, FindArgs, FindCommand, FindOutputArgs, IdleArgs, LosslessArgs, SearchArgs,
 };
 pub use self::parameters::ParameterArgs;
 pub use self::ranges::spread;

@@ -4,13 +4,15 @@
 //! |---|---|
 //! | what is asked, and what happened: the log | `log` |
 //! | which trial tells most, and what the trials say | `searching`: pure |
-//! | of rates | `lossless`, over `mlr` and `loads` |
+//! | of rates, and of trains | `lossless` and `burst`, over `borne`, `mlr` and `loads` |
 //! | of payloads, and of silences: in `rounds` | `cliff`, `idle` |
 //! | what gave way in a trial | `place` |
 //! | what of a log counts | `record` |
 //! | how it goes | `run` |
 //! | how it is told | `table`, `rows` |
 
+mod borne;
+pub mod burst;
 pub mod cliff;
 pub mod idle;
 pub mod loads;

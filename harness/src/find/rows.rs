@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::burst::{self, Burst};
 use super::log::Question;
 use super::lossless::{self, Lossless};
 use super::{Record, Search, Searched, cliff, idle};
@@ -64,6 +65,23 @@ struct IdleRow<'a> {
     reason: &'a str,
 }
 
+/// Of a train. Empty: not known.
+#[derive(Debug, Serialize)]
+struct BurstRow<'a> {
+    case: String,
+    pause_ms: f64,
+    longest_train_packets: Option<u32>,
+    too_long_packets: Option<u32>,
+    longest_train_packets_low: Option<u32>,
+    longest_train_packets_high: Option<u32>,
+    buffers_hold_packets: Option<u64>,
+    gave_way: &'a str,
+    trials: u64,
+    trials_s: f64,
+    is_finished: bool,
+    reason: &'a str,
+}
+
 /// As CSV, with a header.
 ///
 /// # Errors
@@ -73,6 +91,7 @@ pub fn csv(record: &Record) -> anyhow::Result<String> {
         Question::Lossless(asked) => csv::shape(&lossless_rows(record, asked))?,
         Question::Cliff(asked) => csv::shape(&cliff_rows(record, asked))?,
         Question::Idle(asked) => csv::shape(&idle_rows(record, asked))?,
+        Question::Burst(asked) => csv::shape(&burst_rows(record, asked))?,
     };
     Ok(String::from_utf8(bytes)?)
 }
@@ -86,6 +105,7 @@ pub fn json(record: &Record) -> anyhow::Result<String> {
         Question::Lossless(asked) => serde_json::to_string_pretty(&lossless_rows(record, asked))?,
         Question::Cliff(asked) => serde_json::to_string_pretty(&cliff_rows(record, asked))?,
         Question::Idle(asked) => serde_json::to_string_pretty(&idle_rows(record, asked))?,
+        Question::Burst(asked) => serde_json::to_string_pretty(&burst_rows(record, asked))?,
     };
     Ok(text + "\n")
 }
@@ -187,6 +207,40 @@ fn idle_row<'a>(case: &'a Searched, step: Option<&idle::Step>, asked: idle::Aske
         idle_state: step
             .and_then(|step| step.idle_state.as_ref())
             .map_or_else(String::new, |entered| entered.name.clone()),
+        trials: case.trials,
+        trials_s: rounded(case.time.as_secs_f64(), 1000.0),
+        is_finished: case.next().is_none(),
+        reason: case.refusal.as_deref().unwrap_or_default(),
+    }
+}
+
+fn burst_rows(record: &Record, asked: burst::Asked) -> Vec<BurstRow<'_>> {
+    let mut rows = Vec::new();
+    for case in record.cases() {
+        if let Search::Burst(search) = &case.search {
+            rows.push(burst_row(record, case, search, asked));
+        }
+    }
+    rows
+}
+
+fn burst_row<'a>(
+    record: &Record,
+    case: &'a Searched,
+    search: &Burst,
+    asked: burst::Asked,
+) -> BurstRow<'a> {
+    let found = search.found();
+    let (low, high) = found.interval;
+    BurstRow {
+        case: case.case.key(),
+        pause_ms: rounded(1000.0 * asked.pause.as_secs_f64(), 1000.0),
+        longest_train_packets: found.load,
+        too_long_packets: found.too_much,
+        longest_train_packets_low: low,
+        longest_train_packets_high: high,
+        buffers_hold_packets: search.held(record.header()),
+        gave_way: search.gave_way().unwrap_or_default(),
         trials: case.trials,
         trials_s: rounded(case.time.as_secs_f64(), 1000.0),
         is_finished: case.next().is_none(),

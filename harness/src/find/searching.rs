@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::Next;
+use super::burst::Burst;
 use super::cliff::Cliff;
 use super::idle::Idle;
 use super::log::Question;
@@ -18,6 +19,8 @@ pub enum Search {
     Cliff(Cliff),
     /// For the silence after which something is different.
     Idle(Idle),
+    /// For the longest train that is taken whole.
+    Burst(Burst),
 }
 
 impl Search {
@@ -27,6 +30,7 @@ impl Search {
             Question::Lossless(asked) => Self::Lossless(Lossless::new(case, sender.clone(), asked)),
             Question::Cliff(asked) => Self::Cliff(Cliff::new(case, asked)),
             Question::Idle(asked) => Self::Idle(Idle::new(case, asked)),
+            Question::Burst(asked) => Self::Burst(Burst::new(case, sender.clone(), asked)),
         }
     }
 
@@ -36,6 +40,7 @@ impl Search {
             Self::Lossless(search) => search.next(),
             Self::Cliff(search) => search.next(),
             Self::Idle(search) => search.next(),
+            Self::Burst(search) => search.next(),
         }
     }
 
@@ -45,6 +50,7 @@ impl Search {
             Self::Lossless(search) => search.take(sample),
             Self::Cliff(search) => search.take(sample),
             Self::Idle(search) => search.take(sample),
+            Self::Burst(search) => search.take(sample),
         }
     }
 }
@@ -56,6 +62,7 @@ impl Question {
             Self::Lossless(_) => "lossless",
             Self::Cliff(_) => "cliff",
             Self::Idle(_) => "idle",
+            Self::Burst(_) => "burst",
         }
     }
 
@@ -65,6 +72,7 @@ impl Question {
             Self::Lossless(asked) => asked.expected(),
             Self::Cliff(asked) => asked.expected(),
             Self::Idle(asked) => asked.expected(),
+            Self::Burst(asked) => asked.expected(),
         };
         windows + besides * trials
     }

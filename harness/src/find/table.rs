@@ -2,14 +2,16 @@
 
 use std::fmt::Write as _;
 
+use self::burst::{BURST, burst_legend, burst_row};
 use self::idle::{IDLE, curve, idle_legend, idle_rows};
-use super::log::Question;
+use super::log::{Header, Question};
 use super::lossless::Lossless;
 use super::{Record, Search, Searched, cliff, lossless};
 use crate::columns::{Columns, trimmed};
 use crate::duration;
 use crate::fold;
 
+mod burst;
 mod idle;
 
 /// The longest key that leaves all columns within 100.
@@ -48,10 +50,13 @@ pub fn draw(record: &Record, width: u16) -> String {
     let (columns, legend) = match record.header().question {
         Question::Lossless(asked) => (&LOSSLESS, lossless_legend(asked)),
         Question::Cliff(asked) => (&CLIFF, cliff_legend(asked)),
+        Question::Burst(asked) => (&BURST, burst_legend(asked)),
         Question::Idle(asked) => (&IDLE, idle_legend(record.header(), asked)),
     };
     let searched = record.cases().iter().filter(|case| case.refusal.is_none());
-    let rows: Vec<Vec<String>> = searched.flat_map(rows_of).collect();
+    let rows: Vec<Vec<String>> = searched
+        .flat_map(|case| rows_of(case, record.header()))
+        .collect();
     let mut text = String::new();
     if !rows.is_empty() {
         let drawn = columns.draw(&rows, room);
@@ -70,12 +75,13 @@ pub fn draw(record: &Record, width: u16) -> String {
     text + &fold::text(&notes(record), room)
 }
 
-fn rows_of(case: &Searched) -> Vec<Vec<String>> {
+fn rows_of(case: &Searched, header: &Header) -> Vec<Vec<String>> {
     let key = case.case.key();
     match &case.search {
         Search::Lossless(search) => vec![lossless_row(key, case, search)],
         Search::Cliff(search) => cliff_rows(&key, search),
         Search::Idle(search) => idle_rows(&key, search),
+        Search::Burst(search) => vec![burst_row(key, search, header)],
     }
 }
 

@@ -1,14 +1,15 @@
 //! What `find` was asked: the options become cases, and what is searched for each.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use clap::Parser;
+use clap::{Args, Parser};
 
 use super::wire::Peer;
 use super::{MIN_WINDOW, Request};
 use crate::cli::{
-    Cli, CliffArgs, EngineArg, FindCommand, FindOutputArgs, IdleArgs, LosslessArgs, ParameterArgs,
-    PlacementArgs, RunArgs, SearchArgs,
+    BurstArgs, Cli, CliffArgs, EngineArg, FindCommand, FindOutputArgs, IdleArgs, LosslessArgs,
+    ParameterArgs, PlacementArgs, RunArgs, SearchArgs,
 };
 use crate::data::{AskedRate, Case, Payload, Rate, Workload};
 use crate::duration;
@@ -16,9 +17,10 @@ use crate::engines;
 use crate::error::UsageError;
 use crate::find::log::{FORMAT, Header, Question};
 use crate::find::lossless::Asked;
-use crate::find::{cliff, idle};
+use crate::find::{burst, cliff, idle};
 use crate::plan::Verdict;
 use crate::row::Environment;
+use crate::sys::drops;
 
 /// Bytes: from what holds the number of a request to a jumbo frame.
 const CLIFF_BETWEEN: [u32; 2] = [16, 9000];
@@ -38,6 +40,7 @@ pub fn header(what: &FindCommand, peer: Option<&Peer>, started_at: &str) -> anyh
         FindCommand::Lossless(args) => lossless(args, peer, started_at),
         FindCommand::Cliff(args) => cliff(args, peer, started_at),
         FindCommand::Idle(args) => idle(args, peer, started_at),
+        FindCommand::Burst(args) => burst(args, peer, started_at),
     }
 }
 
@@ -47,6 +50,13 @@ fn lossless(
     started_at: &str,
 ) -> anyhow::Result<Header> {
     let asked = asked(&args.search)?;
+    let request = at_rates(args, peer)?;
+    let question = Question::Lossless(asked);
+    Ok(of(question, args.time.max_time, request, started_at))
+}
+
+/// What the cases are whose rates the search chooses.
+fn at_rates<S: Args>(args: &SearchArgs<S>, peer: Option<&Peer>) -> anyhow::Result<Request> {
     let mut given = args.parameters.clone();
     refuse_rate(&given)?;
     refuse_workloads(&given, "is of what goes at a rate")?;
@@ -59,8 +69,40 @@ fn lossless(
             planned.case.rate = None;
         }
     }
-    let question = Question::Lossless(asked);
-    Ok(of(question, args.time.max_time, request, started_at))
+    Ok(request)
+}
+
+fn burst(
+    args: &SearchArgs<BurstArgs>,
+    peer: Option<&Peer>,
+    started_at: &str,
+) -> anyhow::Result<Header> {
+    let &BurstArgs {
+        pause,
+        trial,
+        sum,
+        width,
+    } = &args.search;
+    refuse_short("--pause", pause, MIN_WINDOW)?;
+    refuse_short("--trial", trial, pause)?;
+    refuse_short("--sum", sum, trial)?;
+    if let Some(arrivals) = args.parameters.arrivals.iter().flatten().next() {
+        let fix = "the search has trains of its own: leave it out";
+        return Err(UsageError::flag("--arrivals", arrivals, fix).into());
+    }
+    let question = Question::Burst(burst::Asked {
+        pause,
+        trial,
+        sum,
+        width_pct: width,
+    });
+    let request = at_rates(args, peer)?;
+    let mut header = of(question, args.time.max_time, request, started_at);
+    let payloads = header.plan.cases().map(|planned| planned.case.payload);
+    let truesize =
+        |payload: Payload| Some((payload.into(), drops::truesize(payload.bytes()).ok()?));
+    header.truesizes = payloads.filter_map(truesize).collect();
+    Ok(header)
 }
 
 fn cliff(
@@ -69,7 +111,7 @@ fn cliff(
     started_at: &str,
 ) -> anyhow::Result<Header> {
     let search = &args.search;
-    refuse_short(search.trial)?;
+    refuse_short("--trial", search.trial, MIN_WINDOW)?;
     let mut given = args.parameters.clone();
     refuse_rate(&given)?;
     refuse_workloads(&given, "is of round trips and floods")?;
@@ -123,7 +165,7 @@ fn idle(
     started_at: &str,
 ) -> anyhow::Result<Header> {
     let search = &args.search;
-    refuse_short(search.trial)?;
+    refuse_short("--trial", search.trial, MIN_WINDOW)?;
     let (from, to) = (search.silence.iter().min(), search.silence.iter().max());
     let (Some(&from), Some(&to)) = (from, to) else {
         return Err(UsageError::flag("--silence", &"", "use two, such as 10us,1s").into());
@@ -172,12 +214,12 @@ fn idle(
     Ok(of(question, args.time.max_time, request, started_at))
 }
 
-fn refuse_short(trial: Duration) -> Result<(), UsageError> {
-    if trial >= MIN_WINDOW {
+fn refuse_short(flag: &'static str, value: Duration, least: Duration) -> Result<(), UsageError> {
+    if value >= least {
         return Ok(());
     }
-    let fix = format!("use {} or more", duration::text(MIN_WINDOW));
-    Err(UsageError::flag("--trial", &duration::text(trial), fix))
+    let fix = format!("use {} or more", duration::text(least));
+    Err(UsageError::flag(flag, &duration::text(value), fix))
 }
 
 fn refuse_rate(given: &ParameterArgs) -> Result<(), UsageError> {
@@ -236,6 +278,7 @@ fn of(question: Question, max_time: Duration, request: Request, started_at: &str
         },
         settings: request.schedule.settings,
         plan: request.plan,
+        truesizes: BTreeMap::new(),
         host: request.host,
         wire: request.wire,
     }

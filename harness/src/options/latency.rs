@@ -87,7 +87,7 @@ pub fn borne(
         // None: it bears none, and is asked alone.
         let load = match &searched.search {
             Search::Lossless(search) => search.found().load,
-            Search::Cliff(_) | Search::Idle(_) => None,
+            Search::Cliff(_) | Search::Idle(_) | Search::Burst(_) => None,
         };
         all.extend(load.map(|load| (*case, f64::from(load))));
     }

@@ -101,7 +101,7 @@ impl ProgramBuilder<'_> {
         into: Vec<Link>,
     ) -> (Program, Program) {
         let (engine, links) = (self.engines.0, out.len());
-        let in_flight = InFlight::every(schedule.gap_ns());
+        let in_flight = InFlight::every(schedule.gap_ns(), schedule.train());
         let shared = (Arc::new(in_flight), Arc::default());
         let numbering = self.numbering((first, 0), None);
         let pacer = Pacer::new(numbering, links, schedule, shared.clone());

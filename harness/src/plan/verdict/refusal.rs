@@ -5,7 +5,7 @@ use super::flows::cannot_serve;
 use super::transport::cannot_carry;
 use super::{cannot_run, is_fragmented, lanes_on_workers};
 use crate::data::{
-    Arrivals, Case, Ip, LEAST_REQUEST_BYTES, Payload, ServerModel, Sharing, Spread, Wait, Workload,
+    Case, Ip, LEAST_REQUEST_BYTES, Payload, ServerModel, Sharing, Spread, Wait, Workload,
 };
 use crate::engine::ManyLinks;
 use crate::engines::{self, Engines, Entry};
@@ -165,11 +165,6 @@ fn cannot_ask(case: &Case, (sender, receiver): Engines) -> Option<String> {
             let why = "--think sleeps, and would hold up a worker: leave out --tokio-workers";
             return Some(why.to_owned());
         }
-    }
-    if let Some(train @ Arrivals::Train(_)) = case.arrivals {
-        return Some(format!(
-            "trains are of a flood, and {train} is asked for: use --arrivals even or poisson"
-        ));
     }
     let spins = case.wait == Some(Wait::Spin) || sender.about.always_spins;
     if case.is_open_loop() && spins {
