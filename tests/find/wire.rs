@@ -169,6 +169,38 @@ fn of_silences_19_of_20_are_found_and_none_on_a_plain_wire_in_39_of_40() {
     assert!(none >= 39, "{none}");
 }
 
+/// On a quiet machine: `cargo test --release --test find -- --ignored --nocapture of_buffers`.
+#[test]
+#[ignore = "takes two minutes, and a machine where nothing else runs"]
+fn trains_are_as_long_as_the_sizes_of_buffers_say_within_5_percent() {
+    let _alone = alone();
+    let is_as_predicted = |row: &Value| {
+        println!("{row}");
+        let held = row["buffers_hold_packets"].as_f64().expect("known");
+        let off = row["longest_train_packets"].as_f64().expect("a train") / held - 1.0;
+        assert!(off.abs() <= 0.05, "{off}: {row}");
+    };
+    let place = Place::new();
+    let words = "--engine std --threads 2 --payload 300 --ip v4 --connection connected --rcvbuf 32k,64k,128k,256k \
+                 --workload ask --service 200us --pause 250ms --sum 2s";
+    let output = place.run(&format!("find burst {words} -q -o log.jsonl --format json"));
+    assert!(output.status.success(), "{}", stderr(&output));
+    let rows: Vec<Value> = serde_json::from_str(&stdout(&output)).expect("an array");
+    assert_eq!(rows.len(), 4, "{rows:?}");
+    rows.iter().for_each(is_as_predicted);
+    // A send buffer that is smaller than the queue would hold the sender back.
+    let words = "burst --payload 300 --ip v4 --connection connected --sndbuf 4M --pause 250ms --sum 2s";
+    for bucket in [
+        "10mbit burst 5000 limit 34200",
+        "10mbit burst 10000 limit 136800",
+    ] {
+        let Some(lab) = Lab::builder().tbf(End::Near, bucket).start() else {
+            return;
+        };
+        search(&lab, words).iter().for_each(is_as_predicted);
+    }
+}
+
 /// On a quiet machine: `cargo test --release --test find -- --ignored --nocapture of_bytes`.
 #[test]
 #[ignore = "takes five minutes, and a machine where nothing else runs"]

@@ -26,7 +26,11 @@ pub(super) fn burst_row(key: String, search: &Burst, header: &Header) -> Vec<Str
     let (low, high) = found.interval;
     vec![
         key,
-        length(found.load),
+        if search.next().is_none() && found.too_much.is_none() {
+            "any".to_owned()
+        } else {
+            length(found.load)
+        },
         format!("{} to {}", length(low), length(high)),
         number(search.held(header)),
         search.gave_way().unwrap_or("-").to_owned(),
@@ -44,7 +48,8 @@ pub(super) fn burst_legend(asked: Asked) -> String {
         "\nlongest train: the most datagrams or requests, sent back to back every {}, of which none is lost in more than half of \
          the trials, within {width_pct} %: trials of {}, of each bound {} together (RFC 9004, searched as in RFC 9971). buffers \
          hold: as many fit into the receive buffer, or into the token bucket at the sender's interface, as far as these are \
-         known, if nobody takes any out meanwhile. gave way first: where most was lost of trains just longer.\n",
+         known, if nobody takes any out meanwhile. any: a sender that goes on until the next train is due loses none; a full send \
+         buffer holds it back, too. gave way first: where most was lost of trains just longer.\n",
         duration::text(pause),
         duration::text(trial),
         duration::text(sum),
