@@ -189,7 +189,8 @@ fn trains_are_as_long_as_the_sizes_of_buffers_say_within_5_percent() {
     assert_eq!(rows.len(), 4, "{rows:?}");
     rows.iter().for_each(is_as_predicted);
     // A send buffer that is smaller than the queue would hold the sender back.
-    let words = "burst --payload 300 --ip v4 --connection connected --sndbuf 4M --pause 250ms --sum 2s";
+    let words =
+        "burst --payload 300 --ip v4 --connection connected --sndbuf 4M --pause 250ms --sum 2s";
     for bucket in [
         "10mbit burst 5000 limit 34200",
         "10mbit burst 10000 limit 136800",

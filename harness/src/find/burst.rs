@@ -9,12 +9,10 @@ use serde::{Deserialize, Serialize};
 use super::Next;
 use super::borne::Borne;
 use super::loads::Goal;
-use super::log::Header;
 use super::mlr::Found;
 use super::place::Went;
-use crate::data::{Arrivals, Case, Direction, Ip, Rate, Sample, Traits};
+use crate::data::{Arrivals, Case, Rate, Sample, Traits};
 use crate::duration::ns;
-use crate::platform::host::{Interface, Kind};
 use crate::row::pacing::{burst, by_chance};
 
 /// What is asked.
@@ -156,25 +154,9 @@ impl Burst {
         self.search.gave_way()
     }
 
-    /// The longest train that buffers hold, as far as they are known, if nobody takes anything out meanwhile: a token bucket
-    /// at the sender's interface, and the receive buffer.
-    pub fn held(&self, header: &Header) -> Option<u64> {
-        let (sends, receives) = ends(header, &self.case);
-        let bucket = sends.and_then(|interface| interface.token_bucket);
-        let headers = match self.case.ip {
-            Ip::V4 => 14 + 20 + 8,
-            Ip::V6 => 14 + 40 + 8,
-        };
-        let frame = u32::from(self.case.payload) + headers;
-        let in_bucket = bucket.map(|bucket| bucket.frames(frame));
-        // Drivers of others may take more memory for a datagram than loopback does.
-        let is_plain = |interface: &Interface| interface.kind == Kind::Veth;
-        let is_known = header.wire.is_none() || receives.is_some_and(is_plain);
-        let truesize = header.truesizes.get(&u32::from(self.case.payload));
-        let in_socket = truesize.zip(self.rcvbuf_bytes).filter(|_| is_known);
-        // Some kernels take one more while it is not full yet (`__udp_enqueue_schedule_skb`).
-        let in_socket = in_socket.map(|(truesize, bytes)| bytes / u64::from(*truesize).max(1));
-        in_bucket.into_iter().chain(in_socket).min()
+    /// What the kernel granted as SO_RCVBUF, in bytes, if a trial has said so.
+    pub fn rcvbuf_bytes(&self) -> Option<u64> {
+        self.rcvbuf_bytes
     }
 
     fn length(&self, load: u32) -> u32 {
@@ -190,17 +172,4 @@ impl Burst {
 fn most(pause: Duration) -> u32 {
     let microseconds = u32::try_from(pause.as_micros()).unwrap_or(u32::MAX);
     microseconds.clamp(START, Arrivals::LONGEST_TRAIN)
-}
-
-/// The interfaces of a case across a wire: where its datagrams, or requests, leave, and where they arrive.
-fn ends<'a>(header: &'a Header, case: &Case) -> (Option<&'a Interface>, Option<&'a Interface>) {
-    let link = header.wire.as_ref().and_then(|wire| wire.link(case));
-    let (here, there) = (
-        link.map(|link| &link.here.interface),
-        link.map(|link| &link.there.interface),
-    );
-    match case.direction {
-        Some(Direction::Down) => (there, here),
-        _ => (here, there),
-    }
 }

@@ -6,7 +6,7 @@
 //! | which trial tells most, and what the trials say | `searching`: pure |
 //! | of rates, and of trains | `lossless` and `burst`, over `borne`, `mlr` and `loads` |
 //! | of payloads, and of silences: in `rounds` | `cliff`, `idle` |
-//! | what gave way in a trial | `place` |
+//! | what gave way in a trial, and what buffers hold | `place`, `held` |
 //! | what of a log counts | `record` |
 //! | how it goes | `run` |
 //! | how it is told | `table`, `rows` |
@@ -14,6 +14,7 @@
 mod borne;
 pub mod burst;
 pub mod cliff;
+mod held;
 pub mod idle;
 pub mod loads;
 pub mod log;

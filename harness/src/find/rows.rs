@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::burst::{self, Burst};
+use super::held::held;
 use super::log::Question;
 use super::lossless::{self, Lossless};
 use super::{Record, Search, Searched, cliff, idle};
@@ -239,7 +240,7 @@ fn burst_row<'a>(
         too_long_packets: found.too_much,
         longest_train_packets_low: low,
         longest_train_packets_high: high,
-        buffers_hold_packets: search.held(record.header()),
+        buffers_hold_packets: held(record.header(), &case.case, search.rcvbuf_bytes()),
         gave_way: search.gave_way().unwrap_or_default(),
         trials: case.trials,
         trials_s: rounded(case.time.as_secs_f64(), 1000.0),

@@ -81,7 +81,7 @@ fn rows_of(case: &Searched, header: &Header) -> Vec<Vec<String>> {
         Search::Lossless(search) => vec![lossless_row(key, case, search)],
         Search::Cliff(search) => cliff_rows(&key, search),
         Search::Idle(search) => idle_rows(&key, search),
-        Search::Burst(search) => vec![burst_row(key, search, header)],
+        Search::Burst(search) => vec![burst_row(&case.case, search, header)],
     }
 }
 
