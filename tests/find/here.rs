@@ -242,3 +242,83 @@ fn a_jump_is_looked_for_between_two_payloads_and_the_log_says_the_same_again() {
         assert!(errors.contains(said), "{words}: {errors}");
     }
 }
+
+#[test]
+fn silences_are_gone_through_and_the_log_says_the_same_again() {
+    let _alone = alone();
+    let place = Place::new();
+    let words = "--ip v4 --connection connected --board generic --warmup 5ms --trial 20ms --silence 1ms,5ms";
+    let output = place.run(&format!("find idle {words} -q -o log.jsonl --format json"));
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let text = stdout(&output);
+    let first = &rows(&text)[0];
+    assert_eq!(first["is_finished"], true, "{first}");
+    assert_eq!(first["case"], "std:std/2t/64B/connected/v4/ask", "{first}");
+    let again = place.run("find idle --resume log.jsonl -q --format json");
+    assert_eq!(stdout(&again), text);
+    let csv = stdout(&place.run("find idle --resume log.jsonl -q --format csv"));
+    assert!(
+        csv.starts_with("case,from_ns,to_ns,step_before_ns,"),
+        "{csv}"
+    );
+    let table = stdout(&place.run("find idle --resume log.jsonl -q"));
+    assert!(table.contains("by silence: 1ms "), "{table}");
+    assert!(table.lines().all(|line| line.len() <= 100), "{table}");
+
+    for (words, said) in [
+        ("--silence 1ms", "a step is between two"),
+        ("--silence 1ms,20s", "use a time from 1us to 10s"),
+        ("--think 1ms", "use --silence FROM,TO"),
+        ("--rate 20k", "a search has rates of its own"),
+        ("--trial 1us", "--trial"),
+        ("--workload flood", "this search is of round trips"),
+    ] {
+        let output = place.run(&format!("find idle {words}"));
+        let errors = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{words}: {errors}");
+        assert!(errors.contains(said), "{words}: {errors}");
+    }
+}
+
+#[test]
+fn the_longest_train_is_as_long_as_the_receive_buffer_holds_where_the_server_is_slow() {
+    let _alone = alone();
+    let place = Place::new();
+    let words = "--engine std --threads 2 --payload 300 --ip v4 --connection connected --board generic --rcvbuf 32k \
+                 --workload ask --service 200us --pause 60ms --trial 120ms --sum 240ms --width 2%";
+    let output = place.run(&format!("find burst {words} -q -o log.jsonl --format json"));
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let text = stdout(&output);
+    let row = &rows(&text)[0];
+    assert_eq!(row["is_finished"], true, "{row}");
+    // Before Linux 4.12 nobody says what a datagram takes up.
+    if let Some(held) = row["buffers_hold_packets"].as_f64() {
+        let longest = row["longest_train_packets"].as_f64().expect("a train");
+        // Beside other tests a train may be held up, and the server takes some out meanwhile.
+        assert!((0.8 * held..2.0 * held).contains(&longest), "{row}");
+    }
+    let again = place.run("find burst --resume log.jsonl -q --format json");
+    assert_eq!(stdout(&again), text);
+    let csv = stdout(&place.run("find burst --resume log.jsonl -q --format csv"));
+    assert!(
+        csv.starts_with("case,pause_ms,longest_train_packets,"),
+        "{csv}"
+    );
+    let table = stdout(&place.run("find burst --resume log.jsonl -q"));
+    assert!(table.contains("longest train"), "{table}");
+    assert!(table.lines().all(|line| line.len() <= 100), "{table}");
+
+    for (words, said) in [
+        ("--pause 1us", "--pause"),
+        ("--pause 1s", "--trial 500ms: use 1s or more"),
+        ("--sum 100ms", "--sum 100ms: use 500ms or more"),
+        ("--arrivals poisson", "the search has trains of its own"),
+        ("--rate 20k", "a search has rates of its own"),
+        ("--workload duplex", "use flood or ask"),
+    ] {
+        let output = place.run(&format!("find burst {words}"));
+        let errors = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{words}: {errors}");
+        assert!(errors.contains(said), "{words}: {errors}");
+    }
+}

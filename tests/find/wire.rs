@@ -106,6 +106,102 @@ fn the_byte_from_which_on_requests_are_delayed_is_found() {
     assert_eq!(jumps(&lab, "--payload 100,150"), [124]);
 }
 
+/// The silences from which on something is different: (before, at), in nanoseconds.
+fn steps(lab: &Lab, words: &str) -> Vec<(u64, u64)> {
+    let rows = search(lab, &format!("idle --ip v4 --connection connected {words}"));
+    let step = |row: &Value| Some((row["step_before_ns"].as_u64()?, row["step_at_ns"].as_u64()?));
+    rows.iter().filter_map(step).collect()
+}
+
+#[test]
+fn the_silence_after_which_a_wire_drops_the_first_datagram_is_found() {
+    let _alone = alone();
+    let lab = Lab::builder().test_wire("count size 64; a>b drop silence 30ms");
+    let Some(lab) = lab.start() else {
+        return;
+    };
+    // Beside other tests, a thread may be held up for longer than that, too.
+    let steps = steps(&lab, "--silence 5ms,50ms --step 100%");
+    assert!(steps.contains(&(20_000_000, 50_000_000)), "{steps:?}");
+}
+
+/// On a quiet machine: `cargo test --release --test find -- --ignored --nocapture of_silences`.
+#[test]
+#[ignore = "takes an hour, and a machine where nothing else runs"]
+fn of_silences_19_of_20_are_found_and_none_on_a_plain_wire_in_39_of_40() {
+    const MS: u64 = 1_000_000;
+    let _alone = alone();
+    // As a request is delayed whose answer is late, silences from somewhat less than that on are, too.
+    for (ms, range, effect) in [
+        (1, "100us,10ms", "delay silence 1ms by 300us"),
+        (20, "2ms,100ms", "delay silence 20ms by 2ms"),
+        (200, "20ms,500ms", "delay silence 200ms by 2ms"),
+        (1, "100us,10ms", "drop silence 1ms"),
+        (20, "2ms,100ms", "drop silence 20ms"),
+        (200, "20ms,500ms", "drop silence 200ms"),
+    ] {
+        let mut found = 0;
+        for _ in 0..10 {
+            let lab = Lab::builder().test_wire(&format!("count size 64; a>b {effect}"));
+            let Some(lab) = lab.start() else {
+                return;
+            };
+            let steps = steps(&lab, &format!("--silence {range}"));
+            // Up to one step of the grid beside it.
+            let is_near = |(before, at): (u64, u64)| before <= ms * MS && ms * MS <= 2 * at;
+            let is_found = matches!(steps[..], [step] if is_near(step));
+            println!("{effect}: {steps:?}, found: {is_found}");
+            found += u32::from(is_found);
+        }
+        println!("{effect}: {found} of 10");
+        assert!(found >= 9, "{effect}: {found}");
+    }
+    let mut none = 0;
+    for _ in 0..40 {
+        let Some(lab) = Lab::builder().test_wire("count size 64").start() else {
+            return;
+        };
+        let steps = steps(&lab, "--silence 10us,200ms");
+        println!("plain: {steps:?}");
+        none += u32::from(steps.is_empty());
+    }
+    println!("plain: none in {none} of 40");
+    assert!(none >= 39, "{none}");
+}
+
+/// On a quiet machine: `cargo test --release --test find -- --ignored --nocapture of_buffers`.
+#[test]
+#[ignore = "takes two minutes, and a machine where nothing else runs"]
+fn trains_are_as_long_as_the_sizes_of_buffers_say_within_5_percent() {
+    let _alone = alone();
+    let is_as_predicted = |row: &Value| {
+        println!("{row}");
+        let held = row["buffers_hold_packets"].as_f64().expect("known");
+        let off = row["longest_train_packets"].as_f64().expect("a train") / held - 1.0;
+        assert!(off.abs() <= 0.05, "{off}: {row}");
+    };
+    let place = Place::new();
+    let words = "--engine std --threads 2 --payload 300 --ip v4 --connection connected --rcvbuf 32k,64k,128k,256k \
+                 --workload ask --service 200us --pause 250ms --sum 2s";
+    let output = place.run(&format!("find burst {words} -q -o log.jsonl --format json"));
+    assert!(output.status.success(), "{}", stderr(&output));
+    let rows: Vec<Value> = serde_json::from_str(&stdout(&output)).expect("an array");
+    assert_eq!(rows.len(), 4, "{rows:?}");
+    rows.iter().for_each(is_as_predicted);
+    // A send buffer that is smaller than the queue would hold the sender back.
+    let words =
+        "burst --payload 300 --ip v4 --connection connected --sndbuf 4M --pause 250ms --sum 2s";
+    for bucket in [
+        "10mbit burst 5000 limit 34200",
+        "10mbit burst 10000 limit 136800",
+    ] {
+        let Some(lab) = Lab::builder().tbf(End::Near, bucket).start() else {
+            return;
+        };
+        search(&lab, words).iter().for_each(is_as_predicted);
+    }
+}
+
 /// On a quiet machine: `cargo test --release --test find -- --ignored --nocapture of_bytes`.
 #[test]
 #[ignore = "takes five minutes, and a machine where nothing else runs"]

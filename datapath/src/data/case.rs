@@ -105,6 +105,7 @@ impl BlockKey {
             rate,
             arrivals: self.arrivals.filter(|_| rate.is_some()),
             outstanding: self.outstanding.filter(|_| closed),
+            think: self.think.filter(|_| closed),
             service: self.service.filter(|_| asks),
             server_model: self.server_model.filter(|_| asks),
             ..self

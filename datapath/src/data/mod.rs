@@ -36,5 +36,6 @@ pub use self::sample::{LaneSample, Sample, Side};
 pub use self::socket_options::*;
 pub use self::verified::{LEAST_BYTES, TIMED_BYTES, Verified, refusal};
 pub use self::workload::{
-    Arrivals, Duplex, Flows, LEAST_REQUEST_BYTES, Outstanding, ServerModel, ServiceTime, Workload,
+    Arrivals, Duplex, Flows, LEAST_REQUEST_BYTES, Outstanding, ServerModel, ServiceTime, ThinkTime,
+    Workload,
 };

@@ -100,6 +100,13 @@ macro_rules! parameters {
                     default |_board, _extent| vec![], applies |value| value != $crate::data::Outstanding::DEFAULT
                 }
 
+                /// For --workload ask: how long a client waits between an answer and its next request (1us to 10s)
+                /// [default: none, it asks at once]
+                think: some $crate::data::ThinkTime {
+                    flag "--think", key "think-{}", usual [],
+                    default |_board, _extent| vec![], applies |_| true
+                }
+
                 /// Datagrams, or with --workload ask requests, per second of all threads that send together (20k, 1.5M); or
                 /// bits of payload per second (100Mbit, 1Gbit). Requests go whether or not answers come, and round trips
                 /// then count from when one was due [default: none, as fast as they can]
@@ -108,7 +115,8 @@ macro_rules! parameters {
                     default |_board, _extent| vec![], applies |_| true
                 }
 
-                /// With --rate: even (at equal distances), poisson (at random) [default: even]
+                /// With --rate: even (at equal distances), poisson (at random), train100 (so many of each thread at once, and
+                /// the trains at equal distances) [default: even]
                 arrivals: some $crate::data::Arrivals {
                     flag "--arrivals", key "{}", usual [],
                     default |_board, _extent| vec![], applies |value| value != $crate::data::Arrivals::Even

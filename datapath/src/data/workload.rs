@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
@@ -72,17 +73,59 @@ impl Flows {
     }
 }
 
-choice! {
-    /// How requests, or datagrams, that are sent at a rate are spread over time.
-    #[derive(Default)]
-    Arrivals {
-        /// Each thread sends one after the other at equal distances.
-        #[default]
-        Even,
-        /// At random: distances are exponentially distributed.
-        Poisson,
+/// How requests, or datagrams, that are sent at a rate are spread over time.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
+)]
+#[serde(try_from = "Cow<'_, str>", into = "String")]
+pub enum Arrivals {
+    /// Each thread sends one after the other at equal distances.
+    #[default]
+    Even,
+    /// At random: distances are exponentially distributed.
+    Poisson,
+    /// Of each thread so many follow one another at once, 2 to [`Arrivals::LONGEST_TRAIN`]; the trains begin at equal
+    /// distances.
+    Train(u32),
+}
+
+impl Arrivals {
+    /// Some seconds at the highest rate.
+    pub const LONGEST_TRAIN: u32 = 10_000_000;
+}
+
+impl FromStr for Arrivals {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let length = |digits: &str| digits.parse().ok();
+        let is_train = |length: &u32| (2..=Self::LONGEST_TRAIN).contains(length);
+        match text {
+            "even" => Some(Self::Even),
+            "poisson" => Some(Self::Poisson),
+            _ => {
+                let length = text.strip_prefix("train").and_then(length);
+                length.filter(is_train).map(Self::Train)
+            }
+        }
+        .ok_or_else(|| {
+            let most = Self::LONGEST_TRAIN;
+            format!("use even, poisson, or train2 to train{most}: so many at once")
+        })
     }
 }
+
+impl fmt::Display for Arrivals {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Even => f.pad("even"),
+            Self::Poisson => f.pad("poisson"),
+            Self::Train(length) => f.pad(&format!("train{length}")),
+        }
+    }
+}
+
+stored_as_text!(Arrivals);
 
 choice! {
     /// Who does what a server has to do before it answers.
@@ -120,7 +163,6 @@ pub struct ServiceTime {
 }
 
 impl ServiceTime {
-    const UNITS: [(&'static str, u64); 3] = [("ns", 1), ("us", 1000), ("ms", 1_000_000)];
     /// A request that takes longer is given up: [`crate::workload::TIMEOUT_NS`].
     const MOST_NS: u64 = 200_000_000;
 }
@@ -133,13 +175,7 @@ impl FromStr for ServiceTime {
             Some(time) => (true, time),
             None => (false, text),
         };
-        let ns = Self::UNITS.iter().find_map(|(unit, times)| {
-            let digits = time.strip_suffix(unit)?;
-            let is_plain = digits.bytes().all(|byte| byte.is_ascii_digit());
-            let number = digits.parse::<u64>().ok().filter(|_| is_plain)?;
-            number.checked_mul(*times)
-        });
-        let ns = ns.filter(|ns| (1..=Self::MOST_NS).contains(ns));
+        let ns = ns_of(time).filter(|ns| (1..=Self::MOST_NS).contains(ns));
         let fix =
             "use a time from 1ns to 200ms, such as 50us, or sleep:1ms for one without computing";
         Ok(Self {
@@ -151,16 +187,68 @@ impl FromStr for ServiceTime {
 
 impl fmt::Display for ServiceTime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut units = Self::UNITS.iter().rev();
-        let (unit, times) = units
-            .find(|(_, times)| self.ns % times == 0)
-            .expect("any time is a number of nanoseconds");
         let sleep = if self.sleeps { "sleep:" } else { "" };
-        write!(f, "{sleep}{}{unit}", self.ns / times)
+        write!(f, "{sleep}{}", text_of(self.ns))
     }
 }
 
 stored_as_text!(ServiceTime);
+
+/// How long a client waits between an answer and its next request: 1us to 10s.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "Cow<'_, str>", into = "String")]
+pub struct ThinkTime {
+    /// How long, in nanoseconds.
+    pub ns: u64,
+}
+
+impl ThinkTime {
+    const RANGE_NS: RangeInclusive<u64> = 1000..=10_000_000_000;
+}
+
+impl FromStr for ThinkTime {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let ns = ns_of(text).filter(|ns| Self::RANGE_NS.contains(ns));
+        let fix = "use a time from 1us to 10s, such as 500us or 20ms";
+        Ok(Self { ns: ns.ok_or(fix)? })
+    }
+}
+
+impl fmt::Display for ThinkTime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&text_of(self.ns))
+    }
+}
+
+stored_as_text!(ThinkTime);
+
+const UNITS: [(&str, u64); 4] = [
+    ("ns", 1),
+    ("us", 1000),
+    ("ms", 1_000_000),
+    ("s", 1_000_000_000),
+];
+
+/// Of a whole number and its unit.
+fn ns_of(text: &str) -> Option<u64> {
+    UNITS.iter().find_map(|(unit, times)| {
+        let digits = text.strip_suffix(unit)?;
+        let is_plain = digits.bytes().all(|byte| byte.is_ascii_digit());
+        let number = digits.parse::<u64>().ok().filter(|_| is_plain)?;
+        number.checked_mul(*times)
+    })
+}
+
+/// In the largest unit of which it is a whole number.
+fn text_of(ns: u64) -> String {
+    let mut units = UNITS.iter().rev();
+    let (unit, times) = units
+        .find(|(_, times)| ns % times == 0)
+        .expect("any time is a number of nanoseconds");
+    format!("{}{unit}", ns / times)
+}
 
 #[cfg(test)]
 mod tests {
@@ -187,6 +275,24 @@ mod tests {
             "sleep 1ms",
         ] {
             text.parse::<ServiceTime>().expect_err(text);
+        }
+    }
+
+    #[test]
+    fn think_times_and_trains_are_understood_and_written_as_people_type_them() {
+        for text in ["1us", "1500us", "20ms", "10s"] {
+            let time = text.parse::<ThinkTime>().expect(text);
+            assert_eq!(time.to_string(), text);
+        }
+        for text in ["999ns", "0s", "11s", "1", "s", "1.5ms"] {
+            text.parse::<ThinkTime>().expect_err(text);
+        }
+        for text in ["even", "poisson", "train2", "train10000000"] {
+            let arrivals = text.parse::<Arrivals>().expect(text);
+            assert_eq!(arrivals.to_string(), text);
+        }
+        for text in ["", "train", "train1", "train10000001", "train-2", "trains"] {
+            text.parse::<Arrivals>().expect_err(text);
         }
     }
 }

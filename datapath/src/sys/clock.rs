@@ -41,6 +41,13 @@ pub fn sleep_until(ns: u64) -> bool {
     clock_nanosleep(ClockId::CLOCK_MONOTONIC, flags, &until).is_ok()
 }
 
+/// Sleeps until [`monotonic_ns`] is `ns`, but for no longer than 50 ms, so that a stop is seen soon. Whether it is then.
+pub fn sleep_towards(ns: u64) -> bool {
+    const LOOK_NS: u64 = 50_000_000;
+    let until = ns.min(monotonic_ns() + LOOK_NS);
+    sleep_until(until) && until == ns
+}
+
 /// Has the calling thread woken when it asked for it, and not up to 50 us later, by which the kernel saves wake-ups
 /// (PR_SET_TIMERSLACK, prctl(2)).
 pub fn minimise_timer_slack() {

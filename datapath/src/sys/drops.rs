@@ -38,6 +38,19 @@ pub fn queued_bytes(socket: &UdpSocket) -> io::Result<u32> {
     Ok(meminfo(socket)?[usize::from(SK_MEMINFO_RMEM_ALLOC)])
 }
 
+/// Memory that a datagram of so many bytes takes up in the receive queue of a socket on loopback (`truesize` in the kernel),
+/// in bytes. Drivers of other interfaces may allocate more for it.
+///
+/// # Errors
+/// Before Linux 4.12, and those of sockets.
+pub fn truesize(payload_bytes: usize) -> io::Result<u32> {
+    let receiver = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
+    let sender = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
+    sender.connect(receiver.local_addr()?)?;
+    sender.send(&vec![0; payload_bytes])?;
+    queued_bytes(&receiver)
+}
+
 fn meminfo_drops(socket: &UdpSocket) -> io::Result<u32> {
     Ok(meminfo(socket)?[usize::from(SK_MEMINFO_DROPS)])
 }

@@ -26,8 +26,18 @@ pub struct Client {
     /// When it last gave up what had waited for too long: see [`Client::give_up`].
     gave_up: u32,
     has_stopped: bool,
+    pause: Option<Pause>,
     meter: Arc<RoundTripMeter>,
     arrivals: Option<ArrivalSampler>,
+}
+
+/// The silence before a request of a client that thinks.
+#[derive(Clone, Copy, Debug)]
+struct Pause {
+    /// How long, in nanoseconds.
+    ns: u64,
+    /// When it is over, by the monotonic clock.
+    end_ns: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -56,6 +66,7 @@ impl Client {
             next: None,
             gave_up: 0,
             has_stopped: false,
+            pause: None,
             meter,
             arrivals: None,
         }
@@ -64,6 +75,23 @@ impl Client {
     /// The same, which looks at how long some of the answers had been there.
     pub fn looking_at(self, arrivals: Option<ArrivalSampler>) -> Self {
         Self { arrivals, ..self }
+    }
+
+    /// The same, which waits for so many nanoseconds between an answer and its next request. It has one request outstanding,
+    /// over one link.
+    ///
+    /// A link that sleeps may lose the first datagram after a silence, and so each request of a client that waits for its
+    /// answer in vain, and is silent meanwhile. At first, and after one that was given up, two go at once: one wakes the link.
+    pub fn thinking(self, ns: Option<u64>) -> Self {
+        let Some(ns) = ns else {
+            return self;
+        };
+        Self {
+            requests: vec![Request::default(); 2].into(),
+            free: vec![1, 0],
+            pause: Some(Pause { ns, end_ns: 0 }),
+            ..self
+        }
     }
 
     /// Where its round trips are counted.
@@ -88,6 +116,15 @@ impl Client {
             });
         }
         Some(self.link_of(self.place_of(self.next?.number)))
+    }
+
+    /// Whether it still waits before its next request: then it has just waited for a while.
+    #[inline]
+    pub(super) fn thinks(&mut self) -> bool {
+        match self.pause {
+            Some(pause) if !self.free.is_empty() => !clock::sleep_towards(pause.end_ns),
+            _ => false,
+        }
     }
 
     /// Whether this is the first time that it is told to stop.
@@ -127,11 +164,23 @@ impl Client {
     #[cold]
     fn give_up_overdue(&mut self) {
         let now = clock::monotonic_ns();
+        let gave_up = self.free.len();
         for (place, request) in (0..).zip(&mut self.requests) {
             if request.waits && now.saturating_sub(request.asked_ns) >= TIMEOUT_NS {
                 request.waits = false;
                 self.free.push(place);
             }
+        }
+        if self.pause.is_some() && self.free.len() > gave_up {
+            self.wait_for_none();
+            self.free.clear();
+            self.free.extend([1, 0]);
+        }
+    }
+
+    fn wait_for_none(&mut self) {
+        for request in &mut self.requests {
+            request.waits = false;
         }
     }
 }
@@ -172,6 +221,11 @@ impl Check for Client {
         let took_ns = now.saturating_sub(request.asked_ns);
         let after = request.after;
         self.meter.answered(after, took_ns);
+        if let Some(pause) = &mut self.pause {
+            pause.end_ns = now + pause.ns;
+            self.wait_for_none();
+            self.free.clear();
+        }
         self.free.push(place as u64);
         if let Some(arrivals) = &mut self.arrivals {
             arrivals.look(&self.meter, origin, after);
@@ -244,6 +298,48 @@ mod tests {
         let next = asks(&mut client);
         client.check(&next, Origin::PEER);
         assert_eq!(found(&client), (1, 1, 1));
+    }
+
+    #[test]
+    fn a_client_that_thinks_asks_again_when_it_has_been_silent_for_as_long() {
+        let mut client = client(1).thinking(Some(3_000_000));
+        assert!(!client.thinks(), "at first it asks at once");
+        asks(&mut client);
+        assert!(!client.thinks(), "nor is there silence before the second");
+        let request = asks(&mut client);
+        assert_eq!(client.prepare(), None, "it waits for an answer");
+        client.check(&request, Origin::PEER);
+        let answered = clock::monotonic_ns();
+        while client.thinks() {}
+        let silence_ns = clock::monotonic_ns() - answered;
+        assert!(silence_ns >= 2_900_000, "{silence_ns}");
+        asks(&mut client);
+        assert_eq!(client.prepare(), None, "one at a time");
+    }
+
+    #[test]
+    fn after_a_request_in_vain_a_client_that_thinks_wakes_the_link() {
+        let mut client = client(1).thinking(Some(1_000_000_000));
+        let requests = [asks(&mut client), asks(&mut client)];
+        client.check(&requests[1], Origin::PEER);
+        client.pause = Some(Pause {
+            ns: 1_000_000_000,
+            end_ns: 0,
+        });
+        asks(&mut client);
+        client.requests[0].asked_ns -= TIMEOUT_NS;
+        client.requests[1].asked_ns -= TIMEOUT_NS;
+        client.give_up(1);
+        assert!(!client.thinks(), "there was silence enough");
+        let (first, second) = (asks(&mut client), asks(&mut client));
+        assert_eq!(client.prepare(), None, "two have gone");
+        client.check(&second, Origin::PEER);
+        client.check(&first, Origin::PEER);
+        assert_eq!(found(&client), (2, 3, 1));
+        assert!(client.thinks(), "it is answered, and thinks");
+        client.pause = Some(Pause { ns: 1, end_ns: 0 });
+        asks(&mut client);
+        assert_eq!(client.prepare(), None, "one at a time again");
     }
 
     #[test]

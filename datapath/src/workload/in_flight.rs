@@ -24,15 +24,15 @@ impl InFlight {
     /// From 1,024 to a million, 16 MiB.
     pub(super) const PLACES: RangeInclusive<u64> = 1 << 10..=1 << 20;
 
-    /// Places for all that may be answered in time, at so many nanoseconds between two of them; but for a rate above
-    /// four millions, whose requests then have less time.
-    pub fn every(gap_ns: f64) -> Self {
+    /// Places for all that may be answered in time, at so many nanoseconds between two of them, and so many at once; but for
+    /// a rate above four millions, whose requests then have less time.
+    pub fn every(gap_ns: f64, at_once: u64) -> Self {
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
             reason = "saturates"
         )]
-        let wanted = (2.0 * TIMEOUT_NS as f64 / gap_ns) as u64;
+        let wanted = (2.0 * TIMEOUT_NS as f64 / gap_ns) as u64 + 2 * at_once;
         let count = wanted.clamp(*Self::PLACES.start(), *Self::PLACES.end());
         let empty = |_| Request {
             number: AtomicU64::new(Self::NOBODY),

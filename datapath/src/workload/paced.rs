@@ -147,7 +147,7 @@ mod tests {
     /// In a window that never ends.
     fn client(gap_ns: f64) -> (Pacer, Collector) {
         let shared = (
-            Arc::new(InFlight::every(gap_ns)),
+            Arc::new(InFlight::every(gap_ns, 1)),
             Arc::<RoundTripMeter>::default(),
         );
         shared.1.open_window();

@@ -155,6 +155,8 @@ impl Role {
                     if client.stop() {
                         lane.one_done_sending();
                     }
+                } else if client.thinks() {
+                    return Turn::CheckStop;
                 } else if let Some(link) = client.prepare() {
                     return Turn::Send(link);
                 }

@@ -3,7 +3,7 @@
 use crate::data::Arrivals;
 use crate::sys::clock;
 
-/// One moment after the other, at equal distances or at random. They do not depend on what became of those before: a
+/// One moment after the other, at equal distances or at random, or several at once. They do not depend on what became of those before: a
 /// thread that was held up makes up for it.
 #[derive(Debug)]
 pub struct Schedule {
@@ -15,6 +15,10 @@ pub struct Schedule {
     rest_ns: f64,
     /// Of arrivals at random.
     rng: Option<fastrand::Rng>,
+    /// How many are due at once.
+    train: u64,
+    /// How many of those have gone.
+    gone: u64,
     /// When it was looked at last whether the next one is due.
     looked_ns: u64,
 }
@@ -27,6 +31,11 @@ impl Schedule {
             gap_ns,
             rest_ns: 0.0,
             rng: (arrivals == Arrivals::Poisson).then(fastrand::Rng::new),
+            train: match arrivals {
+                Arrivals::Train(length) => length.into(),
+                Arrivals::Even | Arrivals::Poisson => 1,
+            },
+            gone: 0,
             looked_ns: 0,
         }
     }
@@ -36,12 +45,17 @@ impl Schedule {
         self.gap_ns
     }
 
+    /// How many are due at once.
+    pub fn train(&self) -> u64 {
+        self.train
+    }
+
     /// Begins. The first one is due somewhere within the first gap, so that not all threads send at once: the golden
     /// ratio spreads any number of them evenly (Knuth, *The Art of Computer Programming*, volume 3, 6.4).
     pub(super) fn begin(&mut self, thread: u16) {
         self.due_ns = clock::monotonic_ns();
         let part = (f64::from(thread) * 0.618_034).fract();
-        self.wait(part * self.gap_ns);
+        self.wait(part * self.gap_ns * self.train as f64);
     }
 
     /// When the next one is due, by the monotonic clock.
@@ -52,26 +66,28 @@ impl Schedule {
 
     /// Waits until the next one is due. `false`: it is time to look whether to stop.
     pub(super) fn is_due(&mut self) -> bool {
-        const LOOK_NS: u64 = 50_000_000;
         self.looked_ns = clock::monotonic_ns();
         if self.looked_ns >= self.due_ns {
             return true;
         }
-        let until = self.due_ns.min(self.looked_ns + LOOK_NS);
-        let has_slept = clock::sleep_until(until);
+        let is_due = clock::sleep_towards(self.due_ns);
         self.looked_ns = clock::monotonic_ns();
-        has_slept && until == self.due_ns
+        is_due
     }
 
     /// So many have gone, or are lost: the next one is due. Whether it was due already when these went, so that they
-    /// were late.
+    /// were late; the others of a train are not.
     #[inline]
     pub(super) fn went(&mut self, packets: u64) -> bool {
         for _ in 0..packets {
-            let gap_ns = self.next_gap_ns();
-            self.wait(gap_ns);
+            self.gone += 1;
+            if self.gone >= self.train {
+                let gap_ns = self.next_gap_ns() * self.train as f64;
+                self.wait(gap_ns);
+                self.gone = 0;
+            }
         }
-        packets > 0 && self.due_ns <= self.looked_ns
+        packets > 0 && self.gone == 0 && self.due_ns <= self.looked_ns
     }
 
     fn wait(&mut self, gap_ns: f64) {
@@ -130,6 +146,21 @@ mod tests {
         assert_eq!(schedule.due_ns, 333_500);
         schedule.went(0);
         assert_eq!(schedule.due_ns, 333_500);
+    }
+
+    #[test]
+    fn those_of_a_train_are_due_at_once_and_none_is_late() {
+        let mut schedule = Schedule::new(1000.0, Arrivals::Train(5));
+        schedule.looked_ns = 1;
+        for _ in 0..4 {
+            assert!(!schedule.went(1));
+            assert_eq!(schedule.due_ns, 0);
+        }
+        assert!(!schedule.went(1));
+        assert_eq!(schedule.due_ns, 5000);
+        schedule.looked_ns = 20_000;
+        assert!(schedule.went(10), "the train after these two is due, too");
+        assert_eq!(schedule.due_ns, 15_000);
     }
 
     #[test]

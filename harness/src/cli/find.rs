@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 
 use super::{ComparisonFormat, KnobArgs, ParameterArgs, PlacementArgs, knob};
+use crate::data::ThinkTime;
 use crate::duration;
 use crate::percent;
 
@@ -27,17 +28,36 @@ pub enum FindCommand {
     /// The byte from which on a round trip, or a datagram, takes longer
     #[command(after_help = CLIFF_AFTER_HELP)]
     Cliff(Box<SearchArgs<CliffArgs>>),
+    /// The silence after which a round trip takes longer, or a request is lost
+    #[command(after_help = IDLE_AFTER_HELP)]
+    Idle(Box<SearchArgs<IdleArgs>>),
+    /// The longest train of datagrams, back to back, that is taken whole, and where the rest dies
+    #[command(after_help = BURST_AFTER_HELP)]
+    Burst(Box<SearchArgs<BurstArgs>>),
     /// Which setting of this machine helps: tried only with --yes, and put back
     #[command(after_help = knob::AFTER_HELP)]
     Knob(Box<SearchArgs<KnobArgs>>),
 }
 
 impl FindCommand {
+    /// As it is typed.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Lossless(_) => "lossless",
+            Self::Cliff(_) => "cliff",
+            Self::Idle(_) => "idle",
+            Self::Burst(_) => "burst",
+            Self::Knob(_) => "knob",
+        }
+    }
+
     /// What varies.
     pub fn parameters(&mut self) -> &mut ParameterArgs {
         match self {
             Self::Lossless(args) => &mut args.parameters,
             Self::Cliff(args) => &mut args.parameters,
+            Self::Idle(args) => &mut args.parameters,
+            Self::Burst(args) => &mut args.parameters,
             Self::Knob(args) => &mut args.parameters,
         }
     }
@@ -47,6 +67,8 @@ impl FindCommand {
         match self {
             Self::Lossless(args) => &args.output,
             Self::Cliff(args) => &args.output,
+            Self::Idle(args) => &args.output,
+            Self::Burst(args) => &args.output,
             Self::Knob(args) => &args.output,
         }
     }
@@ -117,6 +139,46 @@ pub struct CliffArgs {
     pub trial: Duration,
 }
 
+/// How the silence is searched after which something is different.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Search")]
+pub struct IdleArgs {
+    /// The shortest and the longest silence, 1us to 10s
+    #[arg(
+        long,
+        value_name = "TIME,TIME",
+        value_delimiter = ',',
+        num_args = 1,
+        default_value = "10us,1s",
+        conflicts_with = "resume"
+    )]
+    pub silence: Vec<ThinkTime>,
+    /// The least change of round trips that is looked for
+    #[arg(long, value_name = "PCT", value_parser = percent::parse, default_value = "50%", conflicts_with = "resume")]
+    pub step: f64,
+    /// How long a trial is; and about three silences, if that is longer
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "50ms", conflicts_with = "resume")]
+    pub trial: Duration,
+}
+
+/// How the longest train is searched that is taken whole.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Search")]
+pub struct BurstArgs {
+    /// From the beginning of a train to that of the next one: long enough for buffers to become empty
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "50ms", conflicts_with = "resume")]
+    pub pause: Duration,
+    /// How long a trial is that counts in full: several trains
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "500ms", conflicts_with = "resume")]
+    pub trial: Duration,
+    /// How long the trials at either bound are together
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "3s", conflicts_with = "resume")]
+    pub sum: Duration,
+    /// How close together the bounds are in the end
+    #[arg(long, value_name = "PCT", value_parser = percent::parse_within, default_value = "1%", conflicts_with = "resume")]
+    pub width: f64,
+}
+
 /// Where the log of a search goes.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Output")]
@@ -144,6 +206,7 @@ Examples:
   udpbench find lossless --engine std,mmsg --payload 300
   udpbench wire pi@board find lossless --direction up   from here to there
   udpbench wire pi@board find cliff --payload 1,3000    which byte costs a fragment
+  udpbench wire pi@board find idle                      what the first datagram after a silence costs
   udpbench find knob                                    what could be set here; --yes tries it
 
 Exit codes:
@@ -163,6 +226,29 @@ Examples:
 Payloads from the shortest to the longest of --payload, each 40 % longer than the one before, are
 measured in turn; where two neighbours differ by --jump, halving finds the byte, for up to 4 jumps.
 Of round trips, half take no longer. What changes gradually is no jump.";
+
+const IDLE_AFTER_HELP: &str = "\
+Examples:
+  udpbench find idle                                    over loopback: what the CPUs' sleep costs
+  udpbench wire pi@board find idle                      and what the Ethernet's does
+  udpbench wire pi@board find idle --silence 1ms,100ms --step 20%
+  udpbench find idle --resume results/TIME-BOARD-find.jsonl
+
+A client of std that is silent before each request (--think), for times on a grid of 1, 2 and 5 in
+each decade. Where neighbours differ, both are measured again; what that confirms is a step. With
+the default, that takes a minute and a half; long silences take most of it.";
+
+const BURST_AFTER_HELP: &str = "\
+Examples:
+  udpbench find burst --engine std,mmsg --threads 2 --payload 300
+  udpbench find burst --engine std --rcvbuf 64k,256k,1M   what a receive buffer is good for
+  udpbench wire pi@board find burst --engine std --direction up,down
+  udpbench find burst --workload ask --service 200us --pause 250ms --engine std --threads 2
+  udpbench find burst --resume results/TIME-BOARD-find.jsonl
+
+A sender sends so many datagrams as fast as it can, every --pause; the search doubles the length,
+and then narrows it down, until trains of which none is lost, and those of which some are, are
+--width apart. Engines that send several per call send trains of some calls.";
 
 const LOSSLESS_AFTER_HELP: &str = "\
 Examples:

@@ -33,7 +33,9 @@ use self::name::Name;
 pub use self::ab::{AbArgs, AbUntil};
 pub use self::agent::AgentArgs;
 pub use self::engine::EngineArg;
-pub use self::find::{CliffArgs, FindArgs, FindCommand, FindOutputArgs, LosslessArgs, SearchArgs};
+pub use self::find::{
+    BurstArgs, CliffArgs, FindArgs, FindCommand, FindOutputArgs, IdleArgs, LosslessArgs, SearchArgs,
+};
 pub use self::knob::{KnobArgs, PutBackArgs};
 pub use self::parameters::ParameterArgs;
 pub use self::ranges::spread;

@@ -12,7 +12,7 @@ use crate::cli::{ComparisonFormat, FindArgs, FindCommand, FindOutputArgs};
 use crate::error::UsageError;
 use crate::export::output_file::OutputFile;
 use crate::export::to_stdout;
-use crate::find::log::{self, Event, Header, Question};
+use crate::find::log::{self, Event, Header};
 use crate::find::{self, Ending, Journal, Record, rows, table};
 use crate::measure::spawned::THIS_PROGRAM;
 use crate::options;
@@ -113,12 +113,7 @@ fn resume(
     log.header.settings.root = Root::new(&what.output().root);
     let wire = log.header.wire.as_ref().map(|wire| wire.to.clone());
     let reached = peer.map(|peer| peer.wire.to.clone());
-    let is_asked = matches!(
-        (log.header.question, what),
-        (Question::Lossless(_), FindCommand::Lossless(_))
-            | (Question::Cliff(_), FindCommand::Cliff(_))
-            | (Question::Knob(_), FindCommand::Knob(_))
-    );
+    let is_asked = log.header.question.name() == what.name();
     if wire != reached || !is_asked {
         let how = resume_words(&log.header, path);
         let problem = format!("it is of another search: use {how}");

@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::Next;
+use super::rounds::{Difference, Rounds};
 use crate::data::{Case, Payload, Sample};
 use crate::duration::ns;
 use crate::stats;
@@ -60,8 +61,6 @@ const GRID_STEP: f64 = 0.4;
 const FEWEST: usize = 4;
 /// After so many rounds that do not, it is in neither: what changes, changes gradually.
 const MOST: usize = 18;
-/// A difference of so many standard errors is one.
-const ERRORS: f64 = 4.0;
 /// Rounds of two payloads that are one byte apart, however clear they are: they say how much it jumps.
 const AT_THE_JUMP: usize = 12;
 /// Of 95 of 100 means of so many, so many standard errors hold the truth (Student's t).
@@ -77,8 +76,8 @@ pub struct Cliff {
     case: Case,
     asked: Asked,
     grid: Vec<u32>,
-    /// Logarithms of nanoseconds, by round, in the order of the grid.
-    grid_rounds: Vec<Vec<f64>>,
+    /// Logarithms of nanoseconds.
+    grid_rounds: Rounds<f64>,
     /// Between which payloads is still to be looked, the next one last.
     left: Vec<(u32, u32)>,
     halving: Option<Halving>,
@@ -91,24 +90,18 @@ struct Halving {
     /// The two, and one in the middle if there is any.
     payloads: Vec<u32>,
     /// As of the grid.
-    rounds: Vec<Vec<f64>>,
-}
-
-/// What some rounds say of a difference.
-#[derive(Clone, Copy, Debug)]
-struct Difference {
-    mean: f64,
-    error: f64,
+    rounds: Rounds<f64>,
 }
 
 impl Cliff {
     /// Nothing is known yet. `case` has a payload of its own, which does not matter.
     pub fn new(case: Case, asked: Asked) -> Self {
+        let grid = grid(asked.from.into(), asked.to.into());
         Self {
             case,
             asked,
-            grid: grid(asked.from.into(), asked.to.into()),
-            grid_rounds: vec![Vec::new()],
+            grid_rounds: Rounds::of(grid.len()),
+            grid,
             left: Vec::new(),
             halving: None,
             jumps: Vec::new(),
@@ -119,10 +112,10 @@ impl Cliff {
     pub fn next(&self) -> Option<Next> {
         let (payloads, rounds) = match &self.halving {
             Some(halving) => (&halving.payloads, &halving.rounds),
-            None if self.grid_rounds.len() <= GRID_ROUNDS => (&self.grid, &self.grid_rounds),
+            None if self.grid_rounds.whole().len() < GRID_ROUNDS => (&self.grid, &self.grid_rounds),
             None => return None,
         };
-        let payload = payloads[place(rounds, payloads.len())];
+        let payload = payloads[rounds.next()];
         Some(Next {
             case: Case {
                 payload: Payload::try_from(payload).ok()?,
@@ -140,16 +133,16 @@ impl Cliff {
     /// It has taken so long for each.
     pub(super) fn note(&mut self, nanoseconds: f64) {
         let value = nanoseconds.ln();
-        let (payloads, rounds) = match &mut self.halving {
-            Some(halving) => (&halving.payloads, &mut halving.rounds),
-            None => (&self.grid, &mut self.grid_rounds),
+        let rounds = match &mut self.halving {
+            Some(halving) => &mut halving.rounds,
+            None => &mut self.grid_rounds,
         };
-        if !take(value, rounds, payloads.len()) {
+        if !rounds.take(value) {
             return;
         }
         if self.halving.is_some() {
             self.halve();
-        } else if self.grid_rounds.len() > GRID_ROUNDS {
+        } else if self.grid_rounds.whole().len() >= GRID_ROUNDS {
             self.left = self.candidates();
             self.look_on();
         }
@@ -164,7 +157,7 @@ impl Cliff {
 
     /// What the trials of the grid say of each of its payloads: nanoseconds.
     pub fn grid_ns(&self) -> Vec<(u32, f64)> {
-        let rounds = whole(&self.grid_rounds, self.grid.len());
+        let rounds = self.grid_rounds.whole();
         let places = self.grid.iter().enumerate();
         let of_all =
             places.filter_map(|(place, payload)| Some((*payload, median_ns(rounds, place)?)));
@@ -173,7 +166,7 @@ impl Cliff {
 
     /// Neighbours on the grid that differ, those that differ most last.
     fn candidates(&self) -> Vec<(u32, u32)> {
-        let rounds = whole(&self.grid_rounds, self.grid.len());
+        let rounds = self.grid_rounds.whole();
         let neighbours = 1..self.grid.len();
         let differences = neighbours.filter_map(|place| {
             let difference =
@@ -212,7 +205,7 @@ impl Cliff {
         let Some(halving) = &self.halving else {
             return;
         };
-        let rounds = whole(&halving.rounds, halving.payloads.len());
+        let rounds = halving.rounds.whole();
         let is_at_the_jump = halving.payloads.len() == 2;
         let fewest = if is_at_the_jump { AT_THE_JUMP } else { FEWEST };
         if rounds.len() < fewest {
@@ -245,12 +238,11 @@ impl Cliff {
             [_, at] => {
                 let step = step(0);
                 if is_jump(step) {
-                    let bound = |errors: f64| (step.mean + errors * step.error).exp_m1();
                     self.jumps.push(Jump {
                         at,
                         before_ns: median_ns(rounds, 0).unwrap_or_default(),
                         behind_ns: median_ns(rounds, 1).unwrap_or_default(),
-                        interval: (bound(-BOUND), bound(BOUND)),
+                        interval: (step.part(-BOUND), step.part(BOUND)),
                     });
                 }
                 self.look_on();
@@ -268,26 +260,9 @@ impl Halving {
             vec![low, high]
         };
         Self {
+            rounds: Rounds::of(payloads.len()),
             payloads,
-            rounds: vec![Vec::new()],
         }
-    }
-}
-
-impl Difference {
-    fn of(values: impl Iterator<Item = f64>) -> Self {
-        let values: Vec<f64> = values.collect();
-        let count = values.len() as f64;
-        let mean = values.iter().sum::<f64>() / count;
-        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-        Self {
-            mean,
-            error: (squares / (count - 1.0) / count).sqrt(),
-        }
-    }
-
-    fn is_one(self) -> bool {
-        self.mean.abs() > ERRORS * self.error
     }
 }
 
@@ -306,44 +281,6 @@ fn grid(from: u32, to: u32) -> Vec<u32> {
         payloads.push(last);
     }
     payloads
-}
-
-/// Which of so many payloads the next trial is of.
-fn place(rounds: &[Vec<f64>], payloads: usize) -> usize {
-    let done = rounds.last().map_or(0, Vec::len);
-    if goes_backwards(rounds) {
-        payloads - 1 - done
-    } else {
-        done
-    }
-}
-
-/// Whether the last round is one of those that do: every other one.
-fn goes_backwards(rounds: &[Vec<f64>]) -> bool {
-    rounds.len() % 2 == 0
-}
-
-/// Whether that was the last one of a round.
-fn take(value: f64, rounds: &mut Vec<Vec<f64>>, payloads: usize) -> bool {
-    let is_backwards = goes_backwards(rounds);
-    let Some(round) = rounds.last_mut() else {
-        return false;
-    };
-    round.push(value);
-    if round.len() < payloads {
-        return false;
-    }
-    if is_backwards {
-        round.reverse();
-    }
-    rounds.push(Vec::new());
-    true
-}
-
-/// The rounds that are over.
-fn whole(rounds: &[Vec<f64>], payloads: usize) -> &[Vec<f64>] {
-    let over = rounds.iter().take_while(|round| round.len() == payloads);
-    &rounds[..over.count()]
 }
 
 /// Of half of the rounds, at a place.

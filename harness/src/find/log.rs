@@ -1,11 +1,12 @@
 //! What is to be done, and what happened, as JSON Lines: the file that every answer follows from, and from which a search
 //! goes on.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{cliff, knob, lossless};
+use super::{burst, cliff, idle, knob, lossless};
 use crate::data::Sample;
 use crate::duration::ns;
 use crate::error::UsageError;
@@ -73,6 +74,10 @@ pub enum Question {
     Lossless(lossless::Asked),
     /// The byte at which something jumps.
     Cliff(cliff::Asked),
+    /// The silence after which something is different.
+    Idle(idle::Asked),
+    /// The longest train of datagrams that is taken whole.
+    Burst(burst::Asked),
     /// The settings that help.
     Knob(knob::Asked),
 }
@@ -99,6 +104,10 @@ pub struct Header {
     pub environment: Environment,
     /// The machine.
     pub host: Host,
+    /// Of a search for trains, what a datagram takes up in the receive buffer of a socket on loopback, in bytes, by its
+    /// payload, also in bytes.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub truesizes: BTreeMap<u32, u32>,
     /// The settings of this host that are tried.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub knobs: Option<Knobs>,

@@ -1,13 +1,13 @@
 //! The highest rate at which a case loses nothing, or no more than the goal.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use super::Next;
-use super::loads::{Goal, Outcome};
-use super::mlr::{Found, Mlr};
+use super::borne::Borne;
+use super::loads::Goal;
+use super::mlr::Found;
 use super::place::Went;
 use crate::data::{Case, Rate, Sample, Traits};
 use crate::duration::ns;
@@ -62,9 +62,7 @@ const START: u32 = 1000;
 pub struct Lossless {
     case: Case,
     sender: Traits,
-    asked: Asked,
-    search: Mlr,
-    trials: BTreeMap<u32, Vec<Went>>,
+    search: Borne,
 }
 
 impl Lossless {
@@ -73,17 +71,19 @@ impl Lossless {
         Self {
             case,
             sender,
-            asked,
-            search: Mlr::new(asked.goal(), asked.width_pct / 100.0, START),
-            trials: BTreeMap::new(),
+            search: Borne::new(asked.goal(), asked.width_pct / 100.0, START..=Rate::MAX),
         }
     }
 
     /// The trial that tells most. `None`: it is found.
     pub fn next(&self) -> Option<Next> {
         let next = self.search.next()?;
+        let rate = Rate::nearest(f64::from(next.load));
         Some(Next {
-            case: self.at(next.load),
+            case: Case {
+                rate: Some(rate.into()),
+                ..self.case
+            },
             window: Duration::from_secs_f64(next.seconds),
         })
     }
@@ -95,17 +95,12 @@ impl Lossless {
             return;
         };
         let per_second = rate.per_second(self.case.payload);
-        let load = u32::from(Rate::nearest(per_second));
         let seconds = sample.window_ns as f64 / 1e9;
         let due = per_second * seconds;
         let by_chance = by_chance(&self.case, &self.sender, 1, due);
         let went = Went::of(sample, due, by_chance);
-        let outcome = Outcome {
-            seconds,
-            loss: went.loss,
-        };
-        self.search.take(load, outcome);
-        self.trials.entry(load).or_default().push(went);
+        let load = u32::from(Rate::nearest(per_second));
+        self.search.take(load, seconds, went);
     }
 
     /// What the trials say.
@@ -115,24 +110,6 @@ impl Lossless {
 
     /// What gave way first: where most was lost in the trials at the lowest rate that is too much.
     pub fn gave_way(&self) -> Option<&'static str> {
-        let too_much = self.found().too_much?;
-        let goal = self.asked.goal();
-        let mut sums: BTreeMap<&'static str, u64> = BTreeMap::new();
-        let trials = self.trials.get(&too_much)?.iter();
-        for went in trials.filter(|went| went.loss > goal.loss) {
-            for (place, packets) in &went.places {
-                *sums.entry(place).or_default() += packets;
-            }
-        }
-        let most = sums.into_iter().max_by_key(|(_, packets)| *packets);
-        most.map(|(place, _)| place)
-    }
-
-    fn at(&self, load: u32) -> Case {
-        let rate = Rate::nearest(f64::from(load));
-        Case {
-            rate: Some(rate.into()),
-            ..self.case
-        }
+        self.search.gave_way()
     }
 }

@@ -7,6 +7,7 @@
 //! Pure: the same trials lead to the same next one, so that a search goes on from its log.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use super::loads::{Class, Counts, Goal, Outcome};
 use crate::data::Rate;
@@ -35,6 +36,8 @@ pub struct Mlr {
     width: f64,
     /// Where it begins.
     start: u32,
+    /// The highest load that there is.
+    most: u32,
     trials: BTreeMap<u32, Vec<Outcome>>,
 }
 
@@ -66,12 +69,14 @@ struct Bounds {
 }
 
 impl Mlr {
-    /// Nothing is known yet. `start` is the load of the first trial.
-    pub fn new(goal: Goal, width: f64, start: u32) -> Self {
+    /// Nothing is known yet. The loads are that of the first trial, and the highest that there is.
+    pub fn new(goal: Goal, width: f64, loads: RangeInclusive<u32>) -> Self {
+        let most = (*loads.end()).clamp(1, MOST);
         Self {
             goal,
             width,
-            start: start.clamp(1, MOST),
+            start: (*loads.start()).clamp(1, most),
+            most,
             trials: BTreeMap::new(),
         }
     }
@@ -158,7 +163,7 @@ impl Mlr {
     fn next_at(&self, level: &Level, bounds: Bounds, hint: Bounds) -> Option<u32> {
         match (bounds.lower, bounds.upper) {
             (None, None) => Some(hint.lower.or(hint.upper).unwrap_or(self.start)),
-            (Some(lower), None) if lower >= MOST => None,
+            (Some(lower), None) if lower >= self.most => None,
             (Some(lower), None) => {
                 let hint = hint.upper.filter(|upper| *upper > lower);
                 Some(hint.unwrap_or_else(|| self.above(lower, level)))
@@ -195,7 +200,7 @@ impl Mlr {
             None => level.width * f64::from(lower),
         };
         let step = step.min(f64::from(lower));
-        at(f64::from(lower) + step).max(lower + 1)
+        at(f64::from(lower) + step).clamp(lower + 1, self.most)
     }
 
     /// Below what is too much: at what arrived of it, or by the width, and twice as far each time, but no more than to half.

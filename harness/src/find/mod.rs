@@ -4,6 +4,9 @@
 //! |---|---|
 //! | what is asked, and what happened: the log | `log` |
 //! | which trial tells most, and what the trials say | `searching`: pure |
+//! | of rates, and of trains | `lossless` and `burst`, over `borne`, `mlr` and `loads` |
+//! | of payloads, and of silences: in `rounds` | `cliff`, `idle` |
+//! | what gave way in a trial, and what buffers hold | `place`, `held` |
 //! | of rates | `lossless`, over `mlr` and `loads` |
 //! | of payloads | `cliff` |
 //! | of settings | `knob` |
@@ -12,7 +15,11 @@
 //! | how it goes | `run` |
 //! | how it is told | `table`, `rows` |
 
+mod borne;
+pub mod burst;
 pub mod cliff;
+mod held;
+pub mod idle;
 pub mod knob;
 pub mod loads;
 pub mod log;
@@ -20,6 +27,7 @@ pub mod lossless;
 pub mod mlr;
 pub mod place;
 mod record;
+mod rounds;
 pub mod rows;
 mod run;
 mod searching;

@@ -2,9 +2,11 @@
 
 use serde::Serialize;
 
+use super::burst::{self, Burst};
+use super::held::held;
 use super::log::Question;
 use super::lossless::{self, Lossless};
-use super::{Record, Search, Searched, cliff, knob};
+use super::{Record, Search, Searched, cliff, idle, knob};
 use crate::export::csv;
 
 /// Of a rate without loss. Empty: not known.
@@ -43,6 +45,44 @@ struct CliffRow<'a> {
     reason: &'a str,
 }
 
+/// Of a silence. A case without a step has a row of which these columns are empty.
+#[derive(Debug, Serialize)]
+struct IdleRow<'a> {
+    case: String,
+    from_ns: u64,
+    to_ns: u64,
+    step_before_ns: Option<u64>,
+    step_at_ns: Option<u64>,
+    rtt_p50_us_before: Option<f64>,
+    rtt_p50_us_behind: Option<f64>,
+    change_pct_low: Option<f64>,
+    change_pct_high: Option<f64>,
+    loss_pct_before: Option<f64>,
+    loss_pct_behind: Option<f64>,
+    idle_state: String,
+    trials: u64,
+    trials_s: f64,
+    is_finished: bool,
+    reason: &'a str,
+}
+
+/// Of a train. Empty: not known.
+#[derive(Debug, Serialize)]
+struct BurstRow<'a> {
+    case: String,
+    pause_ms: f64,
+    longest_train_packets: Option<u32>,
+    too_long_packets: Option<u32>,
+    longest_train_packets_low: Option<u32>,
+    longest_train_packets_high: Option<u32>,
+    buffers_hold_packets: Option<u64>,
+    gave_way: &'a str,
+    trials: u64,
+    trials_s: f64,
+    is_finished: bool,
+    reason: &'a str,
+}
+
 /// As CSV, with a header.
 ///
 /// # Errors
@@ -51,6 +91,8 @@ pub fn csv(record: &Record) -> anyhow::Result<String> {
     let bytes = match record.header().question {
         Question::Lossless(asked) => csv::shape(&lossless_rows(record, asked))?,
         Question::Cliff(asked) => csv::shape(&cliff_rows(record, asked))?,
+        Question::Idle(asked) => csv::shape(&idle_rows(record, asked))?,
+        Question::Burst(asked) => csv::shape(&burst_rows(record, asked))?,
         Question::Knob(_) => csv::shape(&knob::rows::rows(record))?,
     };
     Ok(String::from_utf8(bytes)?)
@@ -64,6 +106,8 @@ pub fn json(record: &Record) -> anyhow::Result<String> {
     let text = match record.header().question {
         Question::Lossless(asked) => serde_json::to_string_pretty(&lossless_rows(record, asked))?,
         Question::Cliff(asked) => serde_json::to_string_pretty(&cliff_rows(record, asked))?,
+        Question::Idle(asked) => serde_json::to_string_pretty(&idle_rows(record, asked))?,
+        Question::Burst(asked) => serde_json::to_string_pretty(&burst_rows(record, asked))?,
         Question::Knob(_) => serde_json::to_string_pretty(&knob::rows::rows(record))?,
     };
     Ok(text + "\n")
@@ -128,6 +172,78 @@ fn cliff_row(case: &Searched, jump: Option<cliff::Jump>, asked: cliff::Asked) ->
         change_pct: jump.map(|jump| pct(jump.behind_ns / jump.before_ns - 1.0)),
         change_pct_low: jump.map(|jump| pct(jump.interval.0)),
         change_pct_high: jump.map(|jump| pct(jump.interval.1)),
+        trials: case.trials,
+        trials_s: rounded(case.time.as_secs_f64(), 1000.0),
+        is_finished: case.next().is_none(),
+        reason: case.refusal.as_deref().unwrap_or_default(),
+    }
+}
+
+fn idle_rows(record: &Record, asked: idle::Asked) -> Vec<IdleRow<'_>> {
+    let mut rows = Vec::new();
+    for case in record.cases() {
+        if let Search::Idle(search) = &case.search {
+            let steps = search.steps();
+            let none = steps.is_empty().then_some(None);
+            let row = |step: Option<&idle::Step>| idle_row(case, step, asked);
+            rows.extend(steps.iter().map(Some).chain(none).map(row));
+        }
+    }
+    rows
+}
+
+fn idle_row<'a>(case: &'a Searched, step: Option<&idle::Step>, asked: idle::Asked) -> IdleRow<'a> {
+    let pct = |part: f64| rounded(100.0 * part, 100.0);
+    let us = |ns: f64| rounded(ns / 1000.0, 100.0);
+    IdleRow {
+        case: case.case.key(),
+        from_ns: asked.from.ns,
+        to_ns: asked.to.ns,
+        step_before_ns: step.map(|step| step.before.ns),
+        step_at_ns: step.map(|step| step.at.ns),
+        rtt_p50_us_before: step.and_then(|step| step.round_trip_ns.0.map(us)),
+        rtt_p50_us_behind: step.and_then(|step| step.round_trip_ns.1.map(us)),
+        change_pct_low: step.and_then(|step| step.interval.map(|(low, _)| pct(low))),
+        change_pct_high: step.and_then(|step| step.interval.map(|(_, high)| pct(high))),
+        loss_pct_before: step.map(|step| pct(step.loss.0)),
+        loss_pct_behind: step.map(|step| pct(step.loss.1)),
+        idle_state: step
+            .and_then(|step| step.idle_state.as_ref())
+            .map_or_else(String::new, |entered| entered.name.clone()),
+        trials: case.trials,
+        trials_s: rounded(case.time.as_secs_f64(), 1000.0),
+        is_finished: case.next().is_none(),
+        reason: case.refusal.as_deref().unwrap_or_default(),
+    }
+}
+
+fn burst_rows(record: &Record, asked: burst::Asked) -> Vec<BurstRow<'_>> {
+    let mut rows = Vec::new();
+    for case in record.cases() {
+        if let Search::Burst(search) = &case.search {
+            rows.push(burst_row(record, case, search, asked));
+        }
+    }
+    rows
+}
+
+fn burst_row<'a>(
+    record: &Record,
+    case: &'a Searched,
+    search: &Burst,
+    asked: burst::Asked,
+) -> BurstRow<'a> {
+    let found = search.found();
+    let (low, high) = found.interval;
+    BurstRow {
+        case: case.case.key(),
+        pause_ms: rounded(1000.0 * asked.pause.as_secs_f64(), 1000.0),
+        longest_train_packets: found.load,
+        too_long_packets: found.too_much,
+        longest_train_packets_low: low,
+        longest_train_packets_high: high,
+        buffers_hold_packets: held(record.header(), &case.case, search.rcvbuf_bytes()),
+        gave_way: search.gave_way().unwrap_or_default(),
         trials: case.trials,
         trials_s: rounded(case.time.as_secs_f64(), 1000.0),
         is_finished: case.next().is_none(),

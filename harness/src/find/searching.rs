@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use super::Next;
+use super::burst::Burst;
 use super::cliff::Cliff;
+use super::idle::Idle;
 use super::knob::Knob;
 use super::log::Question;
 use super::lossless::Lossless;
@@ -16,6 +18,10 @@ pub enum Search {
     Lossless(Lossless),
     /// For the byte at which something jumps.
     Cliff(Cliff),
+    /// For the silence after which something is different.
+    Idle(Idle),
+    /// For the longest train that is taken whole.
+    Burst(Burst),
     /// For the settings that help.
     Knob(Knob),
 }
@@ -26,6 +32,8 @@ impl Search {
         match question {
             Question::Lossless(asked) => Self::Lossless(Lossless::new(case, sender.clone(), asked)),
             Question::Cliff(asked) => Self::Cliff(Cliff::new(case, asked)),
+            Question::Idle(asked) => Self::Idle(Idle::new(case, asked)),
+            Question::Burst(asked) => Self::Burst(Burst::new(case, sender.clone(), asked)),
             Question::Knob(asked) => Self::Knob(Knob::new(case, asked)),
         }
     }
@@ -35,6 +43,8 @@ impl Search {
         match self {
             Self::Lossless(search) => search.next(),
             Self::Cliff(search) => search.next(),
+            Self::Idle(search) => search.next(),
+            Self::Burst(search) => search.next(),
             Self::Knob(search) => search.next(),
         }
     }
@@ -52,6 +62,8 @@ impl Search {
         match self {
             Self::Lossless(search) => search.take(sample),
             Self::Cliff(search) => search.take(sample),
+            Self::Idle(search) => search.take(sample),
+            Self::Burst(search) => search.take(sample),
             Self::Knob(search) => search.take(sample),
         }
     }
@@ -63,6 +75,8 @@ impl Question {
         match self {
             Self::Lossless(_) => "lossless",
             Self::Cliff(_) => "cliff",
+            Self::Idle(_) => "idle",
+            Self::Burst(_) => "burst",
             Self::Knob(_) => "knob",
         }
     }
@@ -72,6 +86,8 @@ impl Question {
         let (trials, windows) = match self {
             Self::Lossless(asked) => asked.expected(),
             Self::Cliff(asked) => asked.expected(),
+            Self::Idle(asked) => asked.expected(),
+            Self::Burst(asked) => asked.expected(),
             Self::Knob(asked) => asked.expected(),
         };
         windows + besides * trials

@@ -2,12 +2,17 @@
 
 use std::fmt::Write as _;
 
-use super::log::Question;
+use self::burst::{BURST, burst_legend, burst_row};
+use self::idle::{IDLE, curve, idle_legend, idle_rows};
+use super::log::{Header, Question};
 use super::lossless::Lossless;
 use super::{Record, Search, Searched, cliff, knob, lossless};
 use crate::columns::{Columns, trimmed};
 use crate::duration;
 use crate::fold;
+
+mod burst;
+mod idle;
 
 /// The longest key that leaves all columns within 100.
 const LONGEST: usize = 44;
@@ -45,13 +50,17 @@ pub fn draw(record: &Record, width: u16) -> String {
     let (columns, legend) = match record.header().question {
         Question::Lossless(asked) => (&LOSSLESS, lossless_legend(asked)),
         Question::Cliff(asked) => (&CLIFF, cliff_legend(asked)),
+        Question::Burst(asked) => (&BURST, burst_legend(asked)),
+        Question::Idle(asked) => (&IDLE, idle_legend(record.header(), asked)),
         Question::Knob(asked) => {
             let answers = knob::table::draw(record, asked, width);
             return answers + &fold::text(&notes(record), room);
         }
     };
     let searched = record.cases().iter().filter(|case| case.refusal.is_none());
-    let rows: Vec<Vec<String>> = searched.flat_map(rows_of).collect();
+    let rows: Vec<Vec<String>> = searched
+        .flat_map(|case| rows_of(case, record.header()))
+        .collect();
     let mut text = String::new();
     if !rows.is_empty() {
         let drawn = columns.draw(&rows, room);
@@ -60,16 +69,23 @@ pub fn draw(record: &Record, width: u16) -> String {
             text += &trimmed(row);
         }
         text += &drawn.not_shown;
+        for case in record.cases() {
+            if let Search::Idle(search) = &case.search {
+                text += &fold::text(&curve(&case.case.key(), search), room);
+            }
+        }
         text += &fold::text(&legend, room);
     }
     text + &fold::text(&notes(record), room)
 }
 
-fn rows_of(case: &Searched) -> Vec<Vec<String>> {
+fn rows_of(case: &Searched, header: &Header) -> Vec<Vec<String>> {
     let key = case.case.key();
     match &case.search {
         Search::Lossless(search) => vec![lossless_row(key, case, search)],
         Search::Cliff(search) => cliff_rows(&key, search),
+        Search::Idle(search) => idle_rows(&key, search),
+        Search::Burst(search) => vec![burst_row(&case.case, search, header)],
         Search::Knob(_) => Vec::new(),
     }
 }

@@ -41,6 +41,7 @@ fn of_workloads(given: &ParameterArgs) -> Result<(), UsageError> {
     let (ask, duplex) = (Workload::Ask, Workload::Duplex);
     let flags = [
         ("--outstanding", ask, text_of(given.outstanding.as_ref())),
+        ("--think", ask, text_of(given.think.as_ref())),
         ("--service", ask, text_of(given.service.as_ref())),
         ("--server-model", ask, text_of(given.server_model.as_ref())),
         ("--duplex", duplex, text_of(given.duplex.as_ref())),
@@ -67,9 +68,15 @@ fn of_workloads(given: &ParameterArgs) -> Result<(), UsageError> {
         let fix = "add --rate, the datagrams or requests per second, or leave it out";
         return Err(UsageError::flag("--arrivals", &value, fix));
     }
-    if let Some(value) = text_of(given.outstanding.as_ref()).filter(|_| given.rate.is_some()) {
-        let fix = "leave it out, or --rate: who sends at a rate does not wait for answers";
-        return Err(UsageError::flag("--outstanding", &value, fix));
+    let waits = [
+        ("--outstanding", text_of(given.outstanding.as_ref())),
+        ("--think", text_of(given.think.as_ref())),
+    ];
+    for (flag, value) in waits {
+        if let Some(value) = value.filter(|_| given.rate.is_some()) {
+            let fix = "leave it out, or --rate: who sends at a rate does not wait for answers";
+            return Err(UsageError::flag(flag, &value, fix));
+        }
     }
     Ok(())
 }

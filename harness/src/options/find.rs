@@ -2,27 +2,33 @@
 
 mod knob;
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use clap::Parser;
+use clap::{Args, Parser};
 
 use super::wire::Peer;
 use super::{MIN_WINDOW, Request};
 use crate::cli::{
-    Cli, CliffArgs, FindCommand, FindOutputArgs, LosslessArgs, ParameterArgs, PlacementArgs,
-    RunArgs, SearchArgs,
+    BurstArgs, Cli, CliffArgs, EngineArg, FindCommand, FindOutputArgs, IdleArgs, LosslessArgs,
+    ParameterArgs, PlacementArgs, RunArgs, SearchArgs,
 };
 use crate::data::{AskedRate, Case, Payload, Rate, Workload};
 use crate::duration;
+use crate::engines;
 use crate::error::UsageError;
-use crate::find::cliff;
 use crate::find::log::{FORMAT, Header, Question};
 use crate::find::lossless::Asked;
+use crate::find::{burst, cliff, idle};
 use crate::plan::Verdict;
 use crate::row::Environment;
+use crate::sys::drops;
 
 /// Bytes: from what holds the number of a request to a jumbo frame.
 const CLIFF_BETWEEN: [u32; 2] = [16, 9000];
+
+/// As much as an answer needs that says little.
+const IDLE_PAYLOAD: u32 = 64;
 
 /// The shortest trial of a search for a rate is a tenth of one in full.
 const SHORTEST: u32 = 10;
@@ -35,6 +41,8 @@ pub fn header(what: &FindCommand, peer: Option<&Peer>, started_at: &str) -> anyh
     match what {
         FindCommand::Lossless(args) => lossless(args, peer, started_at),
         FindCommand::Cliff(args) => cliff(args, peer, started_at),
+        FindCommand::Idle(args) => idle(args, peer, started_at),
+        FindCommand::Burst(args) => burst(args, peer, started_at),
         FindCommand::Knob(args) => knob::header(args, peer, started_at),
     }
 }
@@ -45,6 +53,13 @@ fn lossless(
     started_at: &str,
 ) -> anyhow::Result<Header> {
     let asked = asked(&args.search)?;
+    let request = at_rates(args, peer)?;
+    let question = Question::Lossless(asked);
+    Ok(of(question, args.time.max_time, request, started_at))
+}
+
+/// What the cases are whose rates the search chooses.
+fn at_rates<S: Args>(args: &SearchArgs<S>, peer: Option<&Peer>) -> anyhow::Result<Request> {
     let mut given = args.parameters.clone();
     refuse_rate(&given)?;
     refuse_workloads(&given, "is of what goes at a rate")?;
@@ -57,8 +72,40 @@ fn lossless(
             planned.case.rate = None;
         }
     }
-    let question = Question::Lossless(asked);
-    Ok(of(question, args.time.max_time, request, started_at))
+    Ok(request)
+}
+
+fn burst(
+    args: &SearchArgs<BurstArgs>,
+    peer: Option<&Peer>,
+    started_at: &str,
+) -> anyhow::Result<Header> {
+    let &BurstArgs {
+        pause,
+        trial,
+        sum,
+        width,
+    } = &args.search;
+    refuse_short("--pause", pause, MIN_WINDOW)?;
+    refuse_short("--trial", trial, pause)?;
+    refuse_short("--sum", sum, trial)?;
+    if let Some(arrivals) = args.parameters.arrivals.iter().flatten().next() {
+        let fix = "the search has trains of its own: leave it out";
+        return Err(UsageError::flag("--arrivals", arrivals, fix).into());
+    }
+    let question = Question::Burst(burst::Asked {
+        pause,
+        trial,
+        sum,
+        width_pct: width,
+    });
+    let request = at_rates(args, peer)?;
+    let mut header = of(question, args.time.max_time, request, started_at);
+    let payloads = header.plan.cases().map(|planned| planned.case.payload);
+    let truesize =
+        |payload: Payload| Some((payload.into(), drops::truesize(payload.bytes()).ok()?));
+    header.truesizes = payloads.filter_map(truesize).collect();
+    Ok(header)
 }
 
 fn cliff(
@@ -67,10 +114,7 @@ fn cliff(
     started_at: &str,
 ) -> anyhow::Result<Header> {
     let search = &args.search;
-    if search.trial < MIN_WINDOW {
-        let fix = format!("use {} or more", duration::text(MIN_WINDOW));
-        return Err(UsageError::flag("--trial", &duration::text(search.trial), fix).into());
-    }
+    refuse_short("--trial", search.trial, MIN_WINDOW)?;
     let mut given = args.parameters.clone();
     refuse_rate(&given)?;
     refuse_workloads(&given, "is of round trips and floods")?;
@@ -116,6 +160,69 @@ fn cliff(
         trial: search.trial,
     });
     Ok(of(question, args.time.max_time, request, started_at))
+}
+
+fn idle(
+    args: &SearchArgs<IdleArgs>,
+    peer: Option<&Peer>,
+    started_at: &str,
+) -> anyhow::Result<Header> {
+    let search = &args.search;
+    refuse_short("--trial", search.trial, MIN_WINDOW)?;
+    let (from, to) = (search.silence.iter().min(), search.silence.iter().max());
+    let (Some(&from), Some(&to)) = (from, to) else {
+        return Err(UsageError::flag("--silence", &"", "use two, such as 10us,1s").into());
+    };
+    if from == to {
+        let fix = "a step is between two: such as --silence 10us,1s";
+        return Err(UsageError::flag("--silence", &from, fix).into());
+    }
+    let mut given = args.parameters.clone();
+    refuse_rate(&given)?;
+    if let Some(think) = given.think.iter().flatten().next() {
+        let fix = "the search has think times of its own: use --silence FROM,TO";
+        return Err(UsageError::flag("--think", think, fix).into());
+    }
+    let mut workloads = given.workload.iter().flatten();
+    if let Some(other) = workloads.find(|it| **it != Workload::Ask) {
+        let fix = "this search is of round trips: leave it out";
+        return Err(UsageError::flag("--workload", other, fix).into());
+    }
+    given.workload = Some(vec![Workload::Ask]);
+    if [&given.engine, &given.sender, &given.receiver]
+        .iter()
+        .all(|engines| engines.is_none())
+    {
+        given.engine = Some(vec![EngineArg::One(engines::reference())]);
+    }
+    let two = || 2.try_into().into_iter().collect();
+    given.threads.get_or_insert_with(two);
+    let payload = || IDLE_PAYLOAD.try_into().into_iter().collect();
+    given.payload.get_or_insert_with(payload);
+    // Of any: what cannot think is refused.
+    given.think = Some(vec![from]);
+    let run = run(given, &args.placement, args.time.warmup, &args.output)?;
+    let mut request = Request::between(&run, peer)?;
+    for block in &mut request.plan.blocks {
+        for planned in &mut block.cases {
+            planned.case.think = None;
+        }
+    }
+    let question = Question::Idle(idle::Asked {
+        from,
+        to,
+        step_pct: search.step,
+        trial: search.trial,
+    });
+    Ok(of(question, args.time.max_time, request, started_at))
+}
+
+fn refuse_short(flag: &'static str, value: Duration, least: Duration) -> Result<(), UsageError> {
+    if value >= least {
+        return Ok(());
+    }
+    let fix = format!("use {} or more", duration::text(least));
+    Err(UsageError::flag(flag, &duration::text(value), fix))
 }
 
 fn refuse_rate(given: &ParameterArgs) -> Result<(), UsageError> {
@@ -174,6 +281,7 @@ fn of(question: Question, max_time: Duration, request: Request, started_at: &str
         },
         settings: request.schedule.settings,
         plan: request.plan,
+        truesizes: BTreeMap::new(),
         host: request.host,
         knobs: None,
         wire: request.wire,

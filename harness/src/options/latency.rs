@@ -42,6 +42,10 @@ pub fn complete(args: &mut RunArgs) -> Result<Option<Vec<Arrivals>>, UsageError>
         let fix = "a client of latency waits for each answer: leave it out, or use udpbench --workload ask";
         return Err(UsageError::flag("--outstanding", outstanding, fix));
     }
+    if let Some(think) = given.think.iter().flatten().next() {
+        let fix = "a client of latency asks at once: leave it out, or use udpbench --workload ask, or find idle";
+        return Err(UsageError::flag("--think", think, fix));
+    }
     given.workload = Some(vec![Workload::Ask]);
     given
         .threads
@@ -83,7 +87,7 @@ pub fn borne(
         // None: it bears none, and is asked alone.
         let load = match &searched.search {
             Search::Lossless(search) => search.found().load,
-            Search::Cliff(_) | Search::Knob(_) => None,
+            _ => None,
         };
         all.extend(load.map(|load| (*case, f64::from(load))));
     }

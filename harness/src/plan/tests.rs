@@ -61,6 +61,7 @@ fn axes(engines: &[&str], threads: &[u16], ip: Ip) -> Axes {
         address: Vec::new(),
         flows: Vec::new(),
         outstanding: Vec::new(),
+        think: Vec::new(),
         rate: Vec::new(),
         arrivals: Vec::new(),
         service: Vec::new(),

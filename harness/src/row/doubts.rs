@@ -11,9 +11,11 @@ pub(super) fn overload(case: &Case, samples: &[Sample]) -> Option<String> {
     let answered: u64 = samples.iter().map(numbers::received).sum();
     let per_second = rate.per_second(case.payload);
     let asked = per_second * seconds;
+    let edges = 2.0 * samples.len() as f64 * case.threads.senders() as f64;
     let by_chance = match case.arrivals.unwrap_or_default() {
         // What is under way at the edges of a window.
-        Arrivals::Even => 2.0 * samples.len() as f64 * case.threads.senders() as f64 / asked,
+        Arrivals::Even => edges / asked,
+        Arrivals::Train(length) => edges * f64::from(length) / asked,
         // Four standard deviations.
         Arrivals::Poisson => 4.0 / asked.sqrt(),
     };

@@ -34,8 +34,8 @@ pub(crate) use self::rounding::milliseconds;
 
 use crate::data::{
     Address, Arrivals, Batch, Buffer, Connection, Direction, Duplex, Flows, Ip, Outstanding,
-    Payload, Rate, ServerModel, ServiceTime, SharingKind, Spread, Threads, Tos, Transport, Wait,
-    Workers, Workload,
+    Payload, Rate, ServerModel, ServiceTime, SharingKind, Spread, ThinkTime, Threads, Tos,
+    Transport, Wait, Workers, Workload,
 };
 
 /// One row. Units are in the names; what could not be measured is empty, never 0.
@@ -89,6 +89,7 @@ pub struct Row {
     pub outstanding: Option<Outstanding>,
     pub rate_asked_rps: Option<Rate>,
     pub arrivals: Option<Arrivals>,
+    pub think_time: Option<ThinkTime>,
     pub service_time: Option<ServiceTime>,
     pub server_model: Option<ServerModel>,
     pub sharing: Option<SharingKind>,

@@ -86,6 +86,7 @@ impl Row {
                 .then(|| case.outstanding.unwrap_or(Outstanding::DEFAULT)),
             rate_asked_rps: case.rate_in_datagrams(),
             arrivals: case.rate.map(|_| case.arrivals.unwrap_or_default()),
+            think_time: case.think,
             service_time: case.service,
             server_model: case.asks().then(|| case.server_model.unwrap_or_default()),
             sharing: case.sharing.map(Sharing::kind),

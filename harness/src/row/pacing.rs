@@ -69,19 +69,24 @@ pub(super) fn shortfall(case: &Case, sender: &Traits, samples: &[Sample]) -> Opt
 
 /// By how many fewer, or more, may be sent in so many windows than the number that is asked for, with no thread behind.
 pub(crate) fn by_chance(case: &Case, sender: &Traits, windows: usize, asked: f64) -> f64 {
-    match case.arrivals.unwrap_or_default() {
-        // A burst of each thread at either edge of a window.
-        Arrivals::Even => {
-            let burst = match case.batch {
-                _ if sender.group == Group::Offload => MOST_IN_A_PIECE as f64,
-                batch => batch.map_or(1.0, |batch| batch.count() as f64),
-            };
-            let directions = if case.is_full_duplex() { 2.0 } else { 1.0 };
-            let threads = directions * case.threads.senders() as f64;
-            2.0 * burst * threads * windows as f64
-        }
+    let train = match case.arrivals.unwrap_or_default() {
+        Arrivals::Even => 0,
+        Arrivals::Train(length) => length,
         // Four standard deviations.
-        Arrivals::Poisson => 4.0 * asked.sqrt(),
+        Arrivals::Poisson => return 4.0 * asked.sqrt(),
+    };
+    // A burst, and a train, of each thread at either edge of a window.
+    let at_once = burst(case, sender) + f64::from(train);
+    let directions = if case.is_full_duplex() { 2.0 } else { 1.0 };
+    let threads = directions * case.threads.senders() as f64;
+    2.0 * at_once * threads * windows as f64
+}
+
+/// Datagrams that a thread of that sender hands over at once.
+pub(crate) fn burst(case: &Case, sender: &Traits) -> f64 {
+    match case.batch {
+        _ if sender.group == Group::Offload => MOST_IN_A_PIECE as f64,
+        batch => batch.map_or(1.0, |batch| batch.count() as f64),
     }
 }
 

@@ -16,7 +16,7 @@ pub use self::counters::{PathCounters, PathReader};
 pub use self::driver::{Way, drops as driver_drops, way};
 pub use self::ethtool::Ethtool;
 pub use self::link::{Link, LinkStatistics, index};
-pub use self::qdisc::{Qdisc, filter_drops, out_drops as qdisc_drops};
+pub use self::qdisc::{Qdisc, TokenBucket, filter_drops, out_drops as qdisc_drops};
 pub use self::settings::{Coalescing, Eee, LinkModes, Pause, Rings};
 
 #[cfg(test)]

@@ -29,6 +29,8 @@ pub struct Qdisc {
     pub backlog_bytes: u32,
     /// Packets that wait in it.
     pub queued_packets: u32,
+    /// What it takes at once, if it is a token bucket.
+    pub token_bucket: Option<TokenBucket>,
 }
 
 /// `TC_H_ROOT` and `TC_H_INGRESS` (linux/pkt_sched.h).
@@ -68,9 +70,47 @@ pub fn filter_drops(qdiscs: &[Qdisc]) -> u32 {
     ingress.map(|qdisc| qdisc.drops).fold(0, u32::wrapping_add)
 }
 
+/// What a token bucket (tc-tbf(8)) takes at once, when nothing has come for a while.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TokenBucket {
+    /// Bytes of frames that go on at once.
+    pub bucket_bytes: u64,
+    /// Bytes of frames that wait for the next tokens.
+    pub queue_bytes: u32,
+}
+
+impl TokenBucket {
+    /// How many frames of so many bytes it takes.
+    pub fn frames(&self, bytes: u32) -> u64 {
+        let bytes = bytes.max(1);
+        self.bucket_bytes / u64::from(bytes) + u64::from(self.queue_bytes / bytes)
+    }
+
+    /// Of `TCA_OPTIONS` (linux/pkt_sched.h: `struct tc_tbf_qopt`, whose times are ticks of 64 ns).
+    fn parse(options: &[u8]) -> Option<Self> {
+        const PARAMETERS: u16 = 1;
+        const RATE64: u16 = 4;
+        const TICK_NS: u64 = 64;
+        let all = || attributes(options);
+        let (_, parameters) = all().find(|(kind, _)| *kind == PARAMETERS)?;
+        let rate64 = all().find(|(kind, _)| *kind == RATE64);
+        let rate = match rate64.and_then(|(_, value)| read_u64(value, 0)) {
+            Some(rate) => rate,
+            None => read_u32(parameters, 8)?.into(),
+        };
+        let bucket_ns = u64::from(read_u32(parameters, 28)?) * TICK_NS;
+        let bytes = u128::from(rate) * u128::from(bucket_ns) / 1_000_000_000;
+        Some(Self {
+            bucket_bytes: u64::try_from(bytes).ok()?,
+            queue_bytes: read_u32(parameters, 24)?,
+        })
+    }
+}
+
 /// `struct tcmsg`.
 const TC_BYTES: usize = 20;
 const TCA_KIND: u16 = 1;
+const TCA_OPTIONS: u16 = 2;
 const TCA_STATS2: u16 = 7;
 /// Within TCA_STATS2 (linux/gen_stats.h).
 const TCA_STATS_BASIC: u16 = 1;
@@ -98,12 +138,17 @@ fn parse(message: &[u8]) -> Option<Qdisc> {
         parent: read_u32(message, 12)?,
         ..Qdisc::default()
     };
+    let mut options: &[u8] = &[];
     for (kind, value) in attributes(message.get(TC_BYTES..)?) {
         match kind {
             TCA_KIND => qdisc.kind = text(value),
+            TCA_OPTIONS => options = value,
             TCA_STATS2 => statistics(&mut qdisc, value),
             _ => {}
         }
+    }
+    if qdisc.kind == "tbf" {
+        qdisc.token_bucket = TokenBucket::parse(options);
     }
     Some(qdisc)
 }

@@ -1,6 +1,7 @@
 //! Searches where the truth is known: made up, and with noise.
 
 mod cliff;
+mod idle;
 mod knob;
 mod lossless;
 

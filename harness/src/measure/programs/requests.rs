@@ -84,7 +84,8 @@ impl ProgramBuilder<'_> {
         let role = |n: u16| {
             let numbering = self.numbering((first, n), counts.as_ref());
             let size = (outstanding, links.len() / usize::from(roles));
-            let client = Client::new(numbering, size, Arc::clone(&meter));
+            let client = Client::new(numbering, size, Arc::clone(&meter))
+                .thinking(self.case.think.map(|time| time.ns));
             Role::Client(client.looking_at(sampler.take()))
         };
         let roles = (0..roles).map(role).collect();
@@ -100,7 +101,7 @@ impl ProgramBuilder<'_> {
         into: Vec<Link>,
     ) -> (Program, Program) {
         let (engine, links) = (self.engines.0, out.len());
-        let in_flight = InFlight::every(schedule.gap_ns());
+        let in_flight = InFlight::every(schedule.gap_ns(), schedule.train());
         let shared = (Arc::new(in_flight), Arc::default());
         let numbering = self.numbering((first, 0), None);
         let pacer = Pacer::new(numbering, links, schedule, shared.clone());

@@ -156,6 +156,16 @@ fn cannot_ask(case: &Case, (sender, receiver): Engines) -> Option<String> {
         let why = "--rate and --service sleep or work, and would hold up a worker: leave out --tokio-workers";
         return Some(why.to_owned());
     }
+    if case.think.is_some() {
+        if case.flows.is_some() || case.outstanding.is_some() {
+            let why = "a client that thinks has one request at a time: leave out --flows and --outstanding, or --think";
+            return Some(why.to_owned());
+        }
+        if case.tokio_workers.is_some() {
+            let why = "--think sleeps, and would hold up a worker: leave out --tokio-workers";
+            return Some(why.to_owned());
+        }
+    }
     let spins = case.wait == Some(Wait::Spin) || sender.about.always_spins;
     if case.is_open_loop() && spins {
         let why = "with --rate, a client that spins would take the CPU from the thread that sends";

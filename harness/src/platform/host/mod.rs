@@ -19,7 +19,7 @@ use crate::sys::files::Root;
 use crate::sys::{drops, limits};
 
 pub use self::cpu::Cpu;
-pub use self::interface::Interface;
+pub use self::interface::{Interface, Kind};
 pub use self::network::{Conntrack, Nic};
 pub use self::power::CpufreqPolicy;
 

@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize};
 pub use self::kind::Kind;
 use super::network;
 use crate::sys::files::Root;
-use crate::sys::nic::{Coalescing, Eee, Ethtool, LinkModes, PathReader, Pause, Rings};
+use crate::sys::nic::{
+    Coalescing, Eee, Ethtool, LinkModes, PathReader, Pause, Qdisc, Rings, TokenBucket,
+};
 use crate::sys::nic::{driver_drops, way};
 use crate::sys::softnet;
 
@@ -61,6 +63,9 @@ pub struct Interface {
     pub irq_cpus: Vec<usize>,
     /// Its root queueing discipline.
     pub qdisc: Option<String>,
+    /// What that takes at once, if it is a token bucket.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token_bucket: Option<TokenBucket>,
     /// How often its carrier came or went.
     pub carrier_changes: Option<u32>,
     /// What it counted until now.
@@ -178,8 +183,12 @@ impl Interface {
     }
 
     fn ask_kernel(&mut self) {
-        let link = PathReader::open(&self.name).and_then(|mut reader| reader.link());
-        self.qdisc = link.ok().and_then(|link| link.qdisc);
+        if let Ok(mut reader) = PathReader::open(&self.name) {
+            self.qdisc = reader.link().ok().and_then(|link| link.qdisc);
+            let mut qdiscs = reader.qdiscs().unwrap_or_default().into_iter();
+            let root = qdiscs.find(Qdisc::is_root);
+            self.token_bucket = root.and_then(|root| root.token_bucket);
+        }
         let drops = softnet::read().into_iter().map(|cpu| cpu.dropped);
         self.counted.backlog_drops = drops.map(u64::from).sum();
     }

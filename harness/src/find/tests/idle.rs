@@ -1,0 +1,151 @@
+//! Round trips that were made up: with a silence from which on they take longer or are lost, or with none.
+
+use std::time::Duration;
+
+use super::super::idle::{Asked, Entered, Idle, Probed, Step};
+use super::{SEARCHES, normal};
+use crate::data::Case;
+use crate::sys::idle::{IdleState, IdleTimes};
+
+fn search() -> Idle {
+    let time = |text: &str| text.parse().expect("a think time");
+    let asked = Asked {
+        from: time("10us"),
+        to: time("1s"),
+        step_pct: 50.0,
+        trial: Duration::from_millis(50),
+    };
+    let case = Case::of_key("std:std/2t/64B/connected/v4/ask").expect("a key");
+    Idle::new(case, asked)
+}
+
+/// What is found where a silence of so many nanoseconds has such a round trip, in nanoseconds, and such a loss, but for noise
+/// of such a share.
+fn found(of: impl Fn(u64) -> (f64, f64), noise: f64, dice: &mut fastrand::Rng) -> Vec<Step> {
+    let mut search = search();
+    let (mut trials, mut drift) = (0, 0.0_f64);
+    while let Some(next) = search.next() {
+        let silence = next.case.think.expect("one").ns;
+        let (round_trip, loss) = of(silence);
+        drift = 0.99 * drift + noise * 0.1 * normal(dice);
+        let asked = u64::try_from(next.window.as_nanos()).expect("short") / (silence + 100_000);
+        let unanswered = (0..asked).filter(|_| dice.f64() < loss).count() as u64;
+        let answered = asked - unanswered;
+        // The middle of a few scatters more than that of many.
+        let scatter = noise * (1.0 + 1.0 / (answered.max(1) as f64).sqrt());
+        let median = round_trip * (drift + scatter * normal(dice)).exp();
+        search.note(Probed {
+            median_ns: (answered > 0).then_some(median),
+            answered,
+            unanswered,
+            ..Probed::default()
+        });
+        trials += 1;
+        assert!(trials < 1000, "{:?}", search.steps());
+    }
+    search.steps()
+}
+
+/// Caches grow cold, and CPUs wake from deeper sleep: by a fifth from one silence to the next.
+fn gradual(silence_ns: u64) -> f64 {
+    80_000.0 * (silence_ns as f64 / 10_000.0).powf(0.18)
+}
+
+fn random_silence(dice: &mut fastrand::Rng) -> u64 {
+    // The logarithm is uniform, from 15 us to 700 ms.
+    let power = 4.18 + dice.f64() * 4.66;
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a silence"
+    )]
+    let ns = 10_f64.powf(power) as u64;
+    ns
+}
+
+/// Whether that is the one step, with that silence between the two.
+fn holds(steps: &[Step], at: u64) -> bool {
+    matches!(steps, [step] if step.before.ns < at && at <= step.at.ns)
+}
+
+#[test]
+fn a_silence_behind_which_answers_come_later_is_found_on_the_grid() {
+    for (longer, noise) in [(0.8, 0.03), (1.5, 0.08), (10.0, 0.15)] {
+        let mut dice = fastrand::Rng::with_seed(11);
+        let mut right = 0;
+        for _ in 0..SEARCHES {
+            let at = random_silence(&mut dice);
+            let of = |silence| {
+                let more = if silence >= at { 1.0 + longer } else { 1.0 };
+                (gradual(silence) * more, 0.0)
+            };
+            right += u32::from(holds(&found(of, noise, &mut dice), at));
+        }
+        println!("+{longer}, noise {noise}: {right} of {SEARCHES}");
+        assert!(right * 100 >= SEARCHES * 95, "{longer}: {right}");
+    }
+}
+
+#[test]
+fn a_silence_behind_which_requests_are_lost_is_found_on_the_grid() {
+    for loss in [0.6, 1.0] {
+        let mut dice = fastrand::Rng::with_seed(11);
+        let mut right = 0;
+        for _ in 0..SEARCHES {
+            let at = random_silence(&mut dice);
+            let of = |silence| (gradual(silence), if silence >= at { loss } else { 0.0 });
+            right += u32::from(holds(&found(of, 0.1, &mut dice), at));
+        }
+        println!("loss {loss}: {right} of {SEARCHES}");
+        assert!(right * 100 >= SEARCHES * 95, "{loss}: {right}");
+    }
+}
+
+#[test]
+fn where_silence_costs_gradually_or_loss_is_everywhere_there_is_no_step() {
+    for loss in [0.0, 0.02] {
+        let mut dice = fastrand::Rng::with_seed(11);
+        let mut none = 0;
+        for _ in 0..SEARCHES {
+            none += u32::from(found(|ns| (gradual(ns), loss), 0.1, &mut dice).is_empty());
+        }
+        println!("loss {loss}: none in {none} of {SEARCHES}");
+        assert!(none * 1000 >= SEARCHES * 975, "{loss}: {none}");
+    }
+}
+
+#[test]
+fn an_idle_state_that_is_entered_behind_a_step_is_named() {
+    let mut search = search();
+    while let Some(next) = search.next() {
+        let sleeps = next
+            .case
+            .think
+            .is_some_and(|silence| silence.ns >= 2_000_000);
+        let state = |name: &str, ns| IdleState {
+            name: name.to_owned(),
+            ns,
+        };
+        search.note(Probed {
+            median_ns: Some(if sleeps { 200e3 } else { 80e3 }),
+            answered: 10,
+            unanswered: 0,
+            idle: IdleTimes {
+                cpus: 2,
+                states: vec![state("WFI", 50), state("C2", if sleeps { 140 } else { 2 })],
+            },
+            window_ns: 100,
+        });
+    }
+    let steps = search.steps();
+    let [step] = &steps[..] else {
+        panic!("{steps:?}");
+    };
+    assert_eq!(step.at.to_string(), "2ms");
+    let entered = Entered {
+        name: "C2".to_owned(),
+        before: 0.01,
+        behind: 0.7,
+    };
+    assert_eq!(step.idle_state, Some(entered));
+}
