@@ -46,7 +46,7 @@ fn what_stands_beside_published_figures_is_in_the_plan() {
     for suite in suite::all().expect("each can be read") {
         let mut planned = Vec::new();
         for sweep in &suite.sweeps {
-            let args = options(sweep, &typed, Path::new("")).expect("its options are some");
+            let args = options(sweep, &typed, Path::new(""), None).expect("its options are some");
             let request = Request::new(&args).expect("it can be planned");
             planned.extend(request.plan.cases().map(|planned| planned.case.key()));
         }

@@ -173,7 +173,8 @@ Exit codes:
 /// The options of `report`.
 #[derive(Args, Debug)]
 pub struct ReportArgs {
-    /// Results (.csv) or raw samples (.jsonl); with several, the first is the baseline of the others
+    /// Results (.csv) or raw samples (.jsonl); with several, the first is the baseline of the others. Logs of udpbench find
+    /// have sections of their own
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
     /// The page, or - for standard output

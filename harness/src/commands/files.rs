@@ -79,7 +79,7 @@ fn line_of_wire(wire: &WireArgs) -> anyhow::Result<String> {
 /// `times`: how often its cases are measured.
 fn line_of(args: &RunArgs, times: u32) -> anyhow::Result<String> {
     let requests = match &args.suite {
-        Some(name) => requests(&suite::find("--suite", name)?, args)?,
+        Some(name) => requests(&suite::find("--suite", name)?, args, None)?,
         None if args.output.resume.is_some() => Vec::new(),
         None => vec![Request::new(args)?],
     };

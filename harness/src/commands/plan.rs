@@ -5,10 +5,11 @@ use std::fmt::{Display, Write as _};
 use std::process::ExitCode;
 
 use super::about;
+use super::suite::parts;
 use crate::cli::PlanArgs;
 use crate::error::UsageError;
 use crate::options::Request;
-use crate::options::suite::{expected_time, requests};
+use crate::options::suite::{expected_time, requests, searches};
 use crate::plan::{Plan, Planned, Verdict};
 use crate::rank::table::counted;
 use crate::suite;
@@ -34,9 +35,10 @@ pub fn run(args: &PlanArgs) -> anyhow::Result<ExitCode> {
         }
         Some(name) => {
             let found = suite::find("--suite", name)?;
-            let requests = requests(&found, run)?;
-            let all = about(expected_time(&requests));
-            writeln!(out, "{}: {all}", counted(requests.len(), "sweep"))?;
+            let requests = requests(&found, run, None)?;
+            let searches = searches(&found, run, None)?;
+            let all = about(expected_time(&requests, &searches));
+            writeln!(out, "{}: {all}", parts(&requests, &searches))?;
             if let Some(first) = requests.first() {
                 machine(&mut out, first)?;
             }
@@ -44,6 +46,12 @@ pub fn run(args: &PlanArgs) -> anyhow::Result<ExitCode> {
                 writeln!(out, "\n== {}: {}", sweep.name, sweep.about)?;
                 writeln!(out, "{}", summary(request))?;
                 write(&mut out, request)?;
+            }
+            for (search, record) in found.searches.iter().zip(&searches) {
+                let time = about(expected_time(&[], std::slice::from_ref(record)));
+                let cases = counted(record.cases().len(), "case");
+                writeln!(out, "\n== {}: {}", search.name, search.about)?;
+                writeln!(out, "find {}: {cases}, {time}", search.options.trim())?;
             }
         }
     }

@@ -37,9 +37,10 @@ mod writing {
     use anyhow::Context;
 
     use crate::cli::ReportArgs;
-    use crate::commands::{open, say};
+    use crate::commands::{log_file, open, say};
     use crate::error::UsageError;
     use crate::export::{is_stdout, to_stdout};
+    use crate::find::{self, Record};
     use crate::report;
     use crate::results::Results;
     use crate::suite;
@@ -49,12 +50,17 @@ mod writing {
         if !is_stdout {
             may_be_written(args)?;
         }
-        let files = args.files.iter().map(|file| open(file));
-        let files: Vec<Results> = files.collect::<Result<_, _>>()?;
+        let (mut files, mut found): (Vec<Results>, Vec<Record>) = (Vec::new(), Vec::new());
+        for file in &args.files {
+            match search(file)? {
+                Some(record) => found.push(record),
+                None => files.push(open(file)?),
+            }
+        }
         let machines: Vec<Results> = files.into_iter().flat_map(Results::by_machine).collect();
         let page = match &args.suite {
-            None => report::page(&machines),
-            Some(name) => report::suite_page(&machines, &suite::find("--suite", name)?),
+            None => report::page(&machines, &found),
+            Some(name) => report::suite_page(&machines, &found, &suite::find("--suite", name)?),
         };
         if is_stdout {
             to_stdout(page.as_bytes())?;
@@ -64,6 +70,18 @@ mod writing {
             say(&format!("{shown}: open it in a browser"));
         }
         Ok(ExitCode::SUCCESS)
+    }
+
+    /// What a log of `udpbench find` says. `None`: it is no such log.
+    fn search(path: &Path) -> anyhow::Result<Option<Record>> {
+        const BEGINNING: &[u8] = b"{\"find\":";
+        let mut start = [0; BEGINNING.len()];
+        let read = File::open(path).and_then(|mut file| file.read_exact(&mut start));
+        if read.is_err() || start != BEGINNING {
+            return Ok(None);
+        }
+        let log = log_file::read("FILE", path, find::log::parse)?;
+        Ok(Some(Record::of(log)?))
     }
 
     /// A page replaces an earlier one, and nothing else unless told to.

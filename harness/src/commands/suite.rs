@@ -1,34 +1,52 @@
-//! `udpbench --suite`: several sweeps, one after the other, and what has been published about the like.
+//! `udpbench --suite`: several sweeps and searches, one after the other, and what has been published about the like.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::SystemTime;
 
+use super::other_host::OtherHost;
 use super::run::{self, Outcome};
-use super::{about, open, say, show, width};
+use super::{about, find, open, say, show, width};
 use crate::cli::{ReportArgs, RunArgs};
 use crate::error::UsageError;
-use crate::export::is_stdout;
-use crate::options::Request;
-use crate::options::suite::{check_log, expected_time, left_out, options, requests};
+use crate::export::{is_stdout, table};
+use crate::find::Record;
+use crate::options::suite::{
+    check_log, expected_time, left_out, options, requests, search, searches,
+};
+use crate::options::{Request, wire};
 use crate::rank::table::counted;
 use crate::row::Row;
-use crate::suite::{self, Suite, Swept, beside, draw};
+use crate::suite::{self, Suite, Sweep, Swept, beside, draw};
+use crate::sys::interrupt::Interrupt;
 
-/// Runs the sweeps of a suite, those that are interrupted from where they were.
+/// Runs the sweeps and the searches of a suite, those that are interrupted from where they were.
 ///
 /// # Errors
-/// As of each sweep; a directory that cannot be made, or that has logs of other sweeps.
+/// As of each of them; a directory that cannot be made, or that has logs of others.
 pub fn run(args: &RunArgs, name: &str) -> anyhow::Result<ExitCode> {
+    with(args, name, &run::interrupt_on_signals()?, None)
+}
+
+/// The same with another host, if there is one.
+///
+/// # Errors
+/// As for [`run()`].
+pub(super) fn with(
+    args: &RunArgs,
+    name: &str,
+    interrupt: &Interrupt,
+    mut other: Option<&mut OtherHost>,
+) -> anyhow::Result<ExitCode> {
     let suite = suite::find("--suite", name)?;
     // What is wrong with any of them is said before the first runs.
-    let requests = requests(&suite, args)?;
+    let peer = other.as_ref().map(|other| &other.peer);
+    let requests = requests(&suite, args, peer)?;
+    let searches = searches(&suite, args, peer)?;
     let directory = directory(args, &suite, &requests)?;
-    let sweeps = suite
-        .sweeps
-        .iter()
-        .map(|sweep| options(sweep, args, &directory));
+    let sweeps = suite.sweeps.iter();
+    let sweeps = sweeps.map(|sweep| options(sweep, args, &directory, peer));
     let sweeps: Vec<RunArgs> = sweeps.collect::<anyhow::Result<_>>()?;
     for (sweep, request) in sweeps.iter().zip(&requests) {
         if let Some(raw) = &sweep.output.resume {
@@ -36,21 +54,23 @@ pub fn run(args: &RunArgs, name: &str) -> anyhow::Result<ExitCode> {
         }
     }
     if !args.output.quiet {
-        introduce(&suite, &requests, &directory);
+        introduce(&suite, &requests, &searches, &directory);
     }
-    let interrupt = run::interrupt_on_signals()?;
+    let goes_on = || {
+        let shown = directory.display();
+        say(&format!(
+            "the whole suite goes on with the same command and -o {shown}"
+        ));
+    };
     let mut outcome = Outcome::Done;
-    for (sweep, args) in suite.sweeps.iter().zip(&sweeps) {
-        if !args.output.quiet {
-            say("");
-            say(&format!("== {}: {}", sweep.name, sweep.about));
-        }
-        let ended = run::sweep(args, &interrupt);
+    for (sweep, own) in suite.sweeps.iter().zip(&sweeps) {
+        announce(args, sweep);
+        let request = |other: Option<&mut OtherHost>| {
+            Ok(Request::between(own, other.map(|other| &other.peer))?)
+        };
+        let ended = run::sweep_of(own, interrupt, other.as_deref_mut(), request, table::draw);
         if !matches!(ended, Ok(Outcome::Done | Outcome::Failed)) {
-            say(&format!(
-                "the whole suite goes on with the same command and -o {}",
-                directory.display()
-            ));
+            goes_on();
         }
         match ended? {
             Outcome::Done => {}
@@ -58,9 +78,45 @@ pub fn run(args: &RunArgs, name: &str) -> anyhow::Result<ExitCode> {
             interrupted @ Outcome::Interrupted(_) => return Ok(interrupted.into()),
         }
     }
+    for of in &suite.searches {
+        announce(args, of);
+        let mut what = search(of, args, &directory)?;
+        if other.is_some() {
+            wire::complete(what.parameters());
+        }
+        let ended = find::with(&what, interrupt, other.as_deref_mut());
+        if interrupt.signal().is_some() || ended.is_err() {
+            goes_on();
+            return ended;
+        }
+        if ended? != ExitCode::SUCCESS {
+            outcome = Outcome::Failed;
+        }
+    }
     let files = sweeps.into_iter().filter_map(|sweep| sweep.output.output);
-    conclude(args, &suite, &directory, files.collect())?;
+    let logs = suite
+        .searches
+        .iter()
+        .map(|of| directory.join(format!("{}.jsonl", of.name)));
+    conclude(args, &suite, &directory, (files.collect(), logs.collect()))?;
     Ok(outcome.into())
+}
+
+fn announce(args: &RunArgs, sweep: &Sweep) {
+    if !args.output.quiet {
+        say("");
+        say(&format!("== {}: {}", sweep.name, sweep.about));
+    }
+}
+
+/// How many there are of each.
+pub(super) fn parts(requests: &[Request], searches: &[Record]) -> String {
+    let sweeps = counted(requests.len(), "sweep");
+    match searches.len() {
+        0 => sweeps,
+        1 => format!("{sweeps}, 1 search"),
+        many => format!("{sweeps}, {many} searches"),
+    }
 }
 
 /// Where the files go.
@@ -87,7 +143,7 @@ fn directory(args: &RunArgs, suite: &Suite, requests: &[Request]) -> Result<Path
     Ok(directory)
 }
 
-fn introduce(suite: &Suite, requests: &[Request], directory: &Path) {
+fn introduce(suite: &Suite, requests: &[Request], searches: &[Record], directory: &Path) {
     say(&format!("{}: {}", suite.name, suite.title));
     say(&format!("from {}", suite.source));
     for (engine, why) in left_out(suite) {
@@ -95,8 +151,8 @@ fn introduce(suite: &Suite, requests: &[Request], directory: &Path) {
     }
     say(&format!(
         "{}, {}; results in {}",
-        counted(requests.len(), "sweep"),
-        about(expected_time(requests)),
+        parts(requests, searches),
+        about(expected_time(requests, searches)),
         directory.display()
     ));
 }
@@ -106,7 +162,7 @@ fn conclude(
     args: &RunArgs,
     suite: &Suite,
     directory: &Path,
-    files: Vec<PathBuf>,
+    (files, logs): (Vec<PathBuf>, Vec<PathBuf>),
 ) -> anyhow::Result<()> {
     let rows: Vec<Vec<Row>> = files
         .iter()
@@ -114,7 +170,7 @@ fn conclude(
         .collect::<anyhow::Result<_>>()?;
     if cfg!(feature = "report") {
         let page = ReportArgs {
-            files,
+            files: files.into_iter().chain(logs).collect(),
             output: directory.join("report.html"),
             force: false,
             suite: Some(suite.name.clone()),
@@ -124,7 +180,7 @@ fn conclude(
         let (name, shown) = (&suite.name, directory.display());
         say(&format!(
             "this udpbench was built without the feature report: for a page, use one with it: udpbench report --suite {name} \
-             {shown}/*.csv"
+             {shown}/*.csv, and then the logs of its searches"
         ));
     }
     let sweeps: Vec<Swept> = rows.iter().map(Vec::as_slice).collect();

@@ -31,7 +31,8 @@ udpbench suites NAME        shows its file
 fn list(suites: &[Suite]) -> String {
     let mut text = String::new();
     for suite in suites {
-        let sweeps: Vec<&str> = suite.sweeps.iter().map(|sweep| &*sweep.name).collect();
+        let all = suite.sweeps.iter().chain(&suite.searches);
+        let sweeps: Vec<&str> = all.map(|sweep| &*sweep.name).collect();
         let _ = writeln!(text, "{}", suite.name);
         let (title, source) = (&suite.title, &suite.source);
         let lines = format!(

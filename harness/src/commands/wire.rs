@@ -3,9 +3,8 @@
 use std::process::ExitCode;
 
 use super::other_host::OtherHost;
-use super::{find, latency, run};
+use super::{find, latency, run, suite};
 use crate::cli::{FindArgs, LatencyArgs, ParameterArgs, WireArgs, WireCommand};
-use crate::error::UsageError;
 use crate::export::table;
 use crate::options::{Request, wire};
 use crate::sys::interrupt::Interrupt;
@@ -20,10 +19,6 @@ pub fn run(args: &WireArgs) -> anyhow::Result<ExitCode> {
         Some(WireCommand::Latency(asked)) => &asked.run,
         None => &args.run,
     };
-    if let Some(suite) = &given.suite {
-        let fix = "a suite runs on one host: leave out wire";
-        return Err(UsageError::flag("--suite", suite, fix).into());
-    }
     let interrupt = run::interrupt_on_signals()?;
     let mut given = given.clone();
     let Some(mut other) = connect(args, &mut given.parameters, given.output.quiet, &interrupt)?
@@ -36,6 +31,9 @@ pub fn run(args: &WireArgs) -> anyhow::Result<ExitCode> {
             run: given,
         };
         return latency::with(&asked, &interrupt, Some(&mut other));
+    }
+    if let Some(name) = &given.suite {
+        return suite::with(&given, name, &interrupt, Some(&mut other));
     }
     let request = |other: Option<&mut OtherHost>| {
         let peer = other.map(|other| &other.peer);

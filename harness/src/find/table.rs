@@ -44,39 +44,68 @@ const CLIFF: Columns = Columns {
     longest: LONGEST,
 };
 
-/// Draws it, in so many columns of the terminal.
-pub fn draw(record: &Record, width: u16) -> String {
-    let room = usize::from(width);
-    let (columns, legend) = match record.header().question {
+/// The answers: a table, and what is to be known about it.
+#[derive(Clone, Debug)]
+pub struct Answers {
+    /// What is above the columns.
+    pub columns: &'static Columns<'static>,
+    /// A cell for each column.
+    pub rows: Vec<Vec<String>>,
+    /// What else was measured, if anything is told.
+    pub measured: String,
+    /// What the columns mean.
+    pub legend: String,
+    /// What is not answered, and why.
+    pub notes: String,
+}
+
+/// What a search says.
+pub fn answers(record: &Record) -> Answers {
+    let header = record.header();
+    let (columns, legend) = match header.question {
         Question::Lossless(asked) => (&LOSSLESS, lossless_legend(asked)),
         Question::Cliff(asked) => (&CLIFF, cliff_legend(asked)),
         Question::Burst(asked) => (&BURST, burst_legend(asked)),
-        Question::Idle(asked) => (&IDLE, idle_legend(record.header(), asked)),
-        Question::Knob(asked) => {
-            let answers = knob::table::draw(record, asked, width);
-            return answers + &fold::text(&notes(record), room);
-        }
+        Question::Idle(asked) => (&IDLE, idle_legend(header, asked)),
+        Question::Knob(asked) => (&knob::table::ANSWERS, knob::table::legend(asked)),
     };
     let searched = record.cases().iter().filter(|case| case.refusal.is_none());
-    let rows: Vec<Vec<String>> = searched
-        .flat_map(|case| rows_of(case, record.header()))
-        .collect();
+    let rows = match header.question {
+        Question::Knob(_) => knob::table::rows(record),
+        _ => searched.flat_map(|case| rows_of(case, header)).collect(),
+    };
+    Answers {
+        columns,
+        rows,
+        measured: record.cases().iter().map(curve_of).collect(),
+        legend,
+        notes: knob::table::notes(record) + &notes(record),
+    }
+}
+
+/// Draws it, in so many columns of the terminal.
+pub fn draw(record: &Record, width: u16) -> String {
+    let room = usize::from(width);
+    let answers = answers(record);
     let mut text = String::new();
-    if !rows.is_empty() {
-        let drawn = columns.draw(&rows, room);
+    if !answers.rows.is_empty() {
+        let drawn = answers.columns.draw(&answers.rows, room);
         text += &trimmed(&drawn.header);
         for row in &drawn.rows {
             text += &trimmed(row);
         }
         text += &drawn.not_shown;
-        for case in record.cases() {
-            if let Search::Idle(search) = &case.search {
-                text += &fold::text(&curve(&case.case.key(), search), room);
-            }
-        }
-        text += &fold::text(&legend, room);
+        text += &fold::text(&answers.measured, room);
+        text += &fold::text(&answers.legend, room);
     }
-    text + &fold::text(&notes(record), room)
+    text + &fold::text(&answers.notes, room)
+}
+
+fn curve_of(case: &Searched) -> String {
+    match &case.search {
+        Search::Idle(search) => curve(&case.case.key(), search),
+        _ => String::new(),
+    }
 }
 
 fn rows_of(case: &Searched, header: &Header) -> Vec<Vec<String>> {

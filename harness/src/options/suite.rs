@@ -1,15 +1,20 @@
-//! What a suite's sweeps are here: their own options, with what was typed beside `--suite`.
+//! What a suite's sweeps and searches are here: their own options, with what was typed beside `--suite`.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
 
 use clap::Parser;
 
 use super::Request;
-use crate::cli::{self, Cli, MeasuringArgs, OutputArgs, PlacementArgs, RunArgs};
+use super::wire::{self, Peer};
+use crate::cli::{
+    self, Cli, Command, FindCommand, MeasuringArgs, OutputArgs, PlacementArgs, RunArgs,
+};
 use crate::engines;
 use crate::error::UsageError;
+use crate::find::Record;
 use crate::log::Log;
 use crate::plan::Plan;
 use crate::suite::{Suite, Sweep};
@@ -20,7 +25,12 @@ use crate::sys::files::{self, Kind};
 ///
 /// # Errors
 /// Options that do not exist.
-pub fn options(sweep: &Sweep, typed: &RunArgs, directory: &Path) -> anyhow::Result<RunArgs> {
+pub fn options(
+    sweep: &Sweep,
+    typed: &RunArgs,
+    directory: &Path,
+    peer: Option<&Peer>,
+) -> anyhow::Result<RunArgs> {
     let cli = Cli::try_parse_from(cli::spread(
         std::iter::once("udpbench".to_owned()).chain(words(sweep)),
     ))?;
@@ -28,7 +38,10 @@ pub fn options(sweep: &Sweep, typed: &RunArgs, directory: &Path) -> anyhow::Resu
         let fix = "a suite has the options of sweeps, and no command";
         return Err(UsageError::flag("--suite", &sweep.name, fix).into());
     }
-    let own = cli.run;
+    let mut own = cli.run;
+    if peer.is_some() {
+        wire::complete(&mut own.parameters);
+    }
     let samples = directory.join(format!("{}.jsonl", sweep.name));
     let resume = samples.exists().then_some(samples);
     Ok(RunArgs {
@@ -49,6 +62,30 @@ pub fn options(sweep: &Sweep, typed: &RunArgs, directory: &Path) -> anyhow::Resu
         from_config: Vec::new(),
         root: typed.root.clone(),
     })
+}
+
+/// What a suite's search looks for, whose log lies in `directory`. Where that is there, it is to be gone on with.
+///
+/// # Errors
+/// Options that do not exist.
+pub fn search(search: &Sweep, typed: &RunArgs, directory: &Path) -> anyhow::Result<FindCommand> {
+    let log = directory.join(format!("{}.jsonl", search.name));
+    let mut all: Vec<OsString> = ["udpbench", "find"].map(OsString::from).into();
+    if log.exists() {
+        let what = search.options.split_whitespace().next();
+        all.extend(what.map(OsString::from));
+        all.extend([OsString::from("--resume"), log.into()]);
+    } else {
+        all.extend(words(search).map(OsString::from));
+        all.extend([OsString::from("--output"), log.into()]);
+        all.extend(["--board", &typed.placement.board].map(OsString::from));
+    }
+    all.extend([OsString::from("--root"), typed.root.clone().into()]);
+    all.extend(typed.output.quiet.then(|| OsString::from("--quiet")));
+    match Cli::try_parse_from(all)?.command {
+        Some(Command::Find(args)) => Ok(args.what),
+        _ => Err(UsageError::flag("--suite", &search.name, "it is no search").into()),
+    }
 }
 
 /// Its words, without the engines that this build does not have.
@@ -73,22 +110,48 @@ fn not_built(name: &str) -> Option<&'static str> {
 
 /// The engines that a suite names and this build does not have, each once, and why.
 pub fn left_out(suite: &Suite) -> BTreeMap<&str, &'static str> {
-    let words = suite
-        .sweeps
-        .iter()
-        .flat_map(|it| it.options.split([' ', ',']));
+    let all = suite.sweeps.iter().chain(&suite.searches);
+    let words = all.flat_map(|it| it.options.split([' ', ',']));
     words
         .filter_map(|word| Some((word, not_built(word)?)))
         .collect()
 }
 
-/// What each sweep of a suite is to do.
+/// What each sweep of a suite is to do, between this host and `peer`, or on this one alone.
 ///
 /// # Errors
 /// What was asked for and is impossible, with the fix.
-pub fn requests(suite: &Suite, typed: &RunArgs) -> anyhow::Result<Vec<Request>> {
-    let request = |sweep| Ok(Request::new(&options(sweep, typed, Path::new(""))?)?);
+pub fn requests(
+    suite: &Suite,
+    typed: &RunArgs,
+    peer: Option<&Peer>,
+) -> anyhow::Result<Vec<Request>> {
+    let request = |sweep| {
+        Ok(Request::between(
+            &options(sweep, typed, Path::new(""), peer)?,
+            peer,
+        )?)
+    };
     suite.sweeps.iter().map(request).collect()
+}
+
+/// What each search of a suite is to do: nothing is known of it yet.
+///
+/// # Errors
+/// As of sweeps.
+pub fn searches(
+    suite: &Suite,
+    typed: &RunArgs,
+    peer: Option<&Peer>,
+) -> anyhow::Result<Vec<Record>> {
+    let record = |of| {
+        let mut what = search(of, typed, Path::new(""))?;
+        if peer.is_some() {
+            wire::complete(what.parameters());
+        }
+        Ok(Record::new(super::find::header(&what, peer, "")?))
+    };
+    suite.searches.iter().map(record).collect()
 }
 
 /// Whether a log is of such a sweep.
@@ -110,11 +173,16 @@ pub fn check_log(raw: &Path, request: &Request) -> Result<(), UsageError> {
 }
 
 /// How long all of them take.
-pub fn expected_time(requests: &[Request]) -> Duration {
-    let times = requests.iter();
-    times
-        .map(|request| request.schedule.expected_time(&request.plan))
-        .sum()
+pub fn expected_time(requests: &[Request], searches: &[Record]) -> Duration {
+    let sweeps = requests.iter();
+    let sweeps = sweeps.map(|request| request.schedule.expected_time(&request.plan));
+    let searches = searches.iter().map(|record| {
+        let cases = record.cases().iter();
+        let run = cases.filter(|case| case.refusal.is_none()).count();
+        let run = u32::try_from(run).unwrap_or(u32::MAX);
+        record.expected_time().saturating_mul(run)
+    });
+    sweeps.chain(searches).sum()
 }
 
 fn measuring(own: &MeasuringArgs, typed: &MeasuringArgs) -> MeasuringArgs {

@@ -9,6 +9,7 @@
 //! | `ranking` | the places of all engines, as [`crate::rank`] has them |
 //! | `comparison` | what differs between the files, as [`crate::compare`] has it |
 //! | `published` | what others have measured, beside the sweeps of a suite |
+//! | `searches` | what `udpbench find` has found: a section each |
 //! | `charts` | the three charts that are read first: `speed`, `cost` (both of `bars`) and `loss` |
 //! | `latency`, `over_payload`, `drift`, `shares`, `reasons`, `tables` | a section each |
 //! | `chart` | pictures: SVG and tables, with classes that the page's style colours |
@@ -39,6 +40,7 @@ mod panels;
 mod published;
 mod ranking;
 mod reasons;
+mod searches;
 mod shares;
 mod speed;
 mod summary;

@@ -4,10 +4,11 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::charts::Charts;
 use super::{
-    board, comparison, drift, fitness, latency, over_payload, published, ranking, reasons, shares,
-    summary, tables,
+    board, comparison, drift, fitness, latency, over_payload, published, ranking, reasons,
+    searches, shares, summary, tables,
 };
 use crate::VERSION;
+use crate::find::Record;
 use crate::results::Results;
 use crate::row::Row;
 use crate::suite::Suite;
@@ -15,22 +16,27 @@ use crate::suite::Suite;
 /// How a report begins: what does not begin so is not ours to overwrite.
 pub const MARK: &str = "<!DOCTYPE html><!-- a report of udpbench -->";
 
-/// The whole page. With several files, the others are compared with the first.
-pub fn page(files: &[Results]) -> String {
-    page_of(files, None)
+/// The whole page. With several files, the others are compared with the first. What was searched for has sections of its own.
+pub fn page(files: &[Results], found: &[Record]) -> String {
+    page_of(files, found, None)
 }
 
-/// The page of a suite's sweeps, beside what has been published.
-pub fn suite_page(files: &[Results], suite: &Suite) -> String {
-    page_of(files, Some(suite))
+/// The page of a suite's sweeps and searches, beside what has been published.
+pub fn suite_page(files: &[Results], found: &[Record], suite: &Suite) -> String {
+    page_of(files, found, Some(suite))
 }
 
-fn page_of(files: &[Results], suite: Option<&Suite>) -> String {
+fn page_of(files: &[Results], found: &[Record], suite: Option<&Suite>) -> String {
     let title = match suite {
+        None if files.is_empty() => title_of(found),
         None => title(files),
         Some(suite) => format!("{}{}", suite.title, title(files).trim_start_matches("UDP")),
     };
-    let charts = all_charts(files, suite);
+    let charts = if files.is_empty() {
+        Vec::new()
+    } else {
+        all_charts(files, suite)
+    };
     let styles: String = charts.iter().map(Charts::style).collect();
     let page = html! {
         (DOCTYPE) (PreEscaped("<!-- a report of udpbench -->"))
@@ -47,26 +53,29 @@ fn page_of(files: &[Results], suite: Option<&Suite>) -> String {
                 a .skip href="#content" { "Skip to the content" }
                 header {
                     h1 { (title) }
-                    p { (board::lead(files)) }
+                    @if !files.is_empty() { p { (board::lead(files)) } }
                     @if let Some(suite) = suite { p { (suite.about) " From " (suite.source) "." } }
                 }
                 nav aria-label="Contents" {
                     ul {
-                        @for (id, title) in contents(files, suite) { li { a href={ "#" (id) } { (title) } } }
+                        @for (id, title) in contents(files, found, suite) { li { a href={ "#" (id) } { (title) } } }
                     }
                 }
                 main #content {
-                    section #summary aria-label="Summary" { (summary::summary(files, suite.is_none())) }
+                    @if !files.is_empty() {
+                        section #summary aria-label="Summary" { (summary::summary(files, suite.is_none())) }
+                    }
                     @for (n, charts) in charts.iter().enumerate() {
                         @let name = suite.and(files.get(n)).map(|file| board::shown(file, files));
                         (of_files(charts, n, name.as_deref()))
                     }
-                    (rest(files, suite))
+                    @for (n, record) in found.iter().enumerate() { (searches::section(n, record)) }
+                    @if !files.is_empty() { (rest(files, suite)) }
                 }
                 footer {
                     p {
                         "Made by udpbench " (VERSION) "."
-                        @if !rows(files).any(is_of_a_wire) { " UDP over loopback, not over a network." }
+                        @if !rows(files).any(is_of_a_wire) && found.iter().all(|record| record.header().wire.is_none()) { " UDP over loopback, not over a network." }
                     }
                 }
                 (tables::data(files))
@@ -126,7 +135,7 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 
                       img-src data:; base-uri 'none'; form-action 'none'";
 
 /// Where the reader may go from the top, and what is there.
-fn contents(files: &[Results], suite: Option<&Suite>) -> Vec<(String, String)> {
+fn contents(files: &[Results], found: &[Record], suite: Option<&Suite>) -> Vec<(String, String)> {
     let entry = |(id, title): (&str, &str)| (id.to_owned(), title.to_owned());
     let charts = [
         ("speed", "Throughput"),
@@ -136,14 +145,16 @@ fn contents(files: &[Results], suite: Option<&Suite>) -> Vec<(String, String)> {
     let sweeps = files.iter().enumerate();
     let sweeps = sweeps.map(|(n, file)| (format!("sweep-{n}"), board::shown(file, files)));
     let charts: Vec<_> = match suite {
+        None if files.is_empty() => Vec::new(),
         None => charts.into_iter().map(entry).collect(),
         Some(_) => sweeps.collect(),
     };
-    let rest = [("details", "Details"), ("appendix", "Appendix")];
-    charts
-        .into_iter()
-        .chain(rest.into_iter().map(entry))
-        .collect()
+    let found = found.iter().enumerate();
+    let found =
+        found.map(|(n, record)| (format!("search-{n}"), searches::title(record).to_owned()));
+    let rest = [("details", "Details"), ("appendix", "Appendix")].map(entry);
+    let rest = rest.into_iter().filter(|_| !files.is_empty());
+    charts.into_iter().chain(found).chain(rest).collect()
 }
 
 struct Section {
@@ -223,6 +234,21 @@ fn each(files: &[Results], part: impl Fn(&Results) -> Markup) -> Markup {
             (part(file))
         }
     }
+}
+
+/// Every search once, and every machine.
+fn title_of(found: &[Record]) -> String {
+    let distinct = |of: &dyn Fn(&Record) -> String| {
+        let mut all: Vec<String> = Vec::new();
+        for one in found.iter().map(of) {
+            if !all.contains(&one) {
+                all.push(one);
+            }
+        }
+        all.join(", ")
+    };
+    let asked = distinct(&|record| searches::title(record).to_owned());
+    format!("{asked}: UDP on {}", distinct(&searches::machine))
 }
 
 /// Every machine once. One that is not real says so at once: its numbers are not those of the board.

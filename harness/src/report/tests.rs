@@ -18,7 +18,7 @@ pub(super) fn results(rows: Vec<Row>) -> Results {
 }
 
 fn page_of(rows: Vec<Row>) -> String {
-    page(&[results(rows)])
+    page(&[results(rows)], &[])
 }
 
 /// All cases of these engines, payloads and thread counts.
@@ -105,7 +105,7 @@ fn what_stands_in_the_rows_is_never_markup() {
         name: hostile.to_owned(),
         ..results(vec![row(Status::Ok), row(Status::Failed)])
     };
-    let page = page(&[file.clone(), file]);
+    let page = page(&[file.clone(), file], &[]);
     for id in ["host", "ranking", "comparison", "reasons"] {
         assert!(
             section(&page, id).contains("alert(1)"),
@@ -169,7 +169,7 @@ fn windows_become_points_over_time() {
         windows,
         ..results(vec![ordinary_row()])
     };
-    let with = page(&[file]);
+    let with = page(&[file], &[]);
     assert!(
         section(&with, "drift").contains("<path class=\"points\" d=\"M"),
         "{}",
@@ -214,7 +214,10 @@ fn files_of_one_name_are_told_apart_by_their_directories() {
         name: name.to_owned(),
         ..results(vec![ordinary_row()])
     };
-    let page = page(&[file("a/run.csv"), file("b/run.csv"), file("c/other.csv")]);
+    let page = page(
+        &[file("a/run.csv"), file("b/run.csv"), file("c/other.csv")],
+        &[],
+    );
     for name in [
         "<h4>a/run.csv</h4>",
         "<h4>b/run.csv</h4>",
@@ -257,10 +260,10 @@ fn a_page_about_a_wire_names_both_ends() {
 
 #[test]
 fn no_rows_are_a_page_too() {
-    let page = page(&[results(Vec::new())]);
+    let page = page(&[results(Vec::new())], &[]);
     assert_eq!(count(&page, "<svg"), 0);
     assert_eq!(count(&page, "<section "), 12);
-    let two = super::page(&[results(Vec::new()), results(Vec::new())]);
+    let two = super::page(&[results(Vec::new()), results(Vec::new())], &[]);
     assert!(section(&two, "comparison").contains("Not comparable:"));
     assert!(two.contains("No recommendation: there are no cases."));
 }

@@ -1,4 +1,4 @@
-//! Suites: named lists of sweeps, `suites/*.toml`, compiled in, and what others have published about the like.
+//! Suites: named lists of sweeps and searches, `suites/*.toml`, compiled in, and what others have published about the like.
 //!
 //! `suites/README.md` explains every key to those who write one.
 
@@ -38,12 +38,15 @@ pub struct Suite {
     /// What is measured, in this order.
     #[serde(rename = "sweep")]
     pub sweeps: Vec<Sweep>,
+    /// What is searched for after them, in this order.
+    #[serde(default, rename = "find")]
+    pub searches: Vec<Sweep>,
     /// What others have measured.
     #[serde(default)]
     pub published: Vec<Published>,
 }
 
-/// One of them.
+/// One of them, or a search.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sweep {
@@ -51,7 +54,7 @@ pub struct Sweep {
     pub name: String,
     /// What it asks, for people.
     pub about: String,
-    /// Its options, as they are typed after `udpbench`.
+    /// Its options, as they are typed after `udpbench`, or after `udpbench find`.
     pub options: String,
 }
 
@@ -192,8 +195,9 @@ impl Suite {
 
     /// What contradicts itself, if anything does.
     fn fault(&self) -> Option<String> {
-        let names: BTreeSet<&str> = self.sweeps.iter().map(|sweep| &*sweep.name).collect();
-        if names.len() < self.sweeps.len() {
+        let all = || self.sweeps.iter().chain(&self.searches);
+        let names: BTreeSet<&str> = all().map(|sweep| &*sweep.name).collect();
+        if names.len() < all().count() {
             return Some("two sweeps have one name: their files would be the same".to_owned());
         }
         let is_file_name = |name: &&str| {

@@ -16,7 +16,7 @@ const PLAN: Columns = Columns {
     longest: 40,
 };
 
-const ANSWERS: Columns = Columns {
+pub(in crate::find) const ANSWERS: Columns = Columns {
     headings: &[
         "case",
         "knob",
@@ -100,42 +100,49 @@ fn left_out(knobs: &Knobs) -> String {
     text
 }
 
-/// The answers, in so many columns of the terminal.
-pub(in crate::find) fn draw(record: &Record, asked: Asked, width: u16) -> String {
-    let room = usize::from(width);
-    let knobs = record.header().knobs.clone().unwrap_or_default();
+/// The answers.
+pub(in crate::find) fn rows(record: &Record) -> Vec<Vec<String>> {
+    let knobs = tried(record);
     let mut rows = Vec::new();
-    let mut notes = String::new();
     for (case, answers) in record.cases().iter().zip(judge(record)) {
-        let key = case.case.key();
+        if let Search::Knob(search) = &case.search {
+            for (knob, answer) in knobs.iter().zip(answers) {
+                let row = |answer| row(&case.case.key(), knob.name.text(), search, &answer);
+                rows.extend(answer.map(row));
+            }
+        }
+    }
+    rows
+}
+
+/// What was given up, and what is not tried.
+pub(in crate::find) fn notes(record: &Record) -> String {
+    let mut notes = String::new();
+    for case in record.cases() {
         let Search::Knob(search) = &case.search else {
             continue;
         };
-        for ((knob, answer), series) in knobs.tried.iter().zip(answers).zip(search.series()) {
-            let name = knob.name.text();
-            if let Some(answer) = answer {
-                rows.push(row(&key, name, search, &answer));
-            }
+        for (knob, series) in tried(record).iter().zip(search.series()) {
             if let Some(reason) = &series.given_up {
+                let (key, name) = (case.case.key(), knob.name.text());
                 let _ = writeln!(notes, "{key}: {name} was given up: {reason}");
             }
         }
     }
-    let mut text = String::new();
-    if !rows.is_empty() {
-        let drawn = ANSWERS.draw(&rows, room);
-        text += &trimmed(&drawn.header);
-        for row in &drawn.rows {
-            text += &trimmed(row);
-        }
-        text += &drawn.not_shown;
-        text += &fold::text(&legend(asked), room);
-    }
-    notes += &left_out(&knobs);
+    notes += &record
+        .header()
+        .knobs
+        .as_ref()
+        .map_or_else(String::new, left_out);
     if !notes.is_empty() {
         notes.insert(0, '\n');
     }
-    text + &fold::text(&notes, room)
+    notes
+}
+
+fn tried(record: &Record) -> &[Setting] {
+    let knobs = record.header().knobs.as_ref();
+    knobs.map_or(&[], |knobs| &knobs.tried)
 }
 
 fn row(key: &str, knob: &str, search: &Knob, answer: &Answer) -> Vec<String> {
@@ -189,7 +196,7 @@ impl Knob {
     }
 }
 
-fn legend(asked: Asked) -> String {
+pub(in crate::find) fn legend(asked: Asked) -> String {
     let margin = 100.0 * MARGIN;
     format!(
         "\nas it is: datagrams received per second, or the round trip than which half take no longer, in {} pairs of \

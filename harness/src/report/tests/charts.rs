@@ -50,7 +50,7 @@ fn a_bar_that_is_many_times_as_long_as_most_ends_at_the_edge() {
 #[test]
 fn two_files_are_laid_over_each_other() {
     let rows = sweep(&engines(2), &[300]);
-    let two = page(&[results(rows.clone()), results(rows)]);
+    let two = page(&[results(rows.clone()), results(rows)], &[]);
     let speed = section(&two, "speed");
     assert_eq!(
         count(speed, "<table class=\"tracks\""),
@@ -69,7 +69,7 @@ fn two_files_are_laid_over_each_other() {
 fn sweeps_of_a_suite_have_charts_of_their_own() {
     let suite = crate::suite::find("--suite", "board").expect("it is built in");
     let rows = sweep(&engines(2), &[300]);
-    let page = crate::report::suite_page(&[results(rows.clone()), results(rows)], &suite);
+    let page = crate::report::suite_page(&[results(rows.clone()), results(rows)], &[], &suite);
     for id in ["speed", "speed-1", "loss-1"] {
         assert_eq!(
             count(&page, &format!("<section aria-labelledby=\"{id}\">")),

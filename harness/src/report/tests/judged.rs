@@ -29,7 +29,7 @@ fn ratios(factor: f64) -> Results {
 
 #[test]
 fn what_to_use_is_said_first_with_places_that_show_ties() {
-    let page = page(&[ratios(1.0)]);
+    let page = page(&[ratios(1.0)], &[]);
     let ranking = section(&page, "ranking");
     let (_, opening) = page.split_once("id=\"summary\"").expect("a summary");
     assert!(
@@ -47,13 +47,13 @@ fn what_to_use_is_said_first_with_places_that_show_ties() {
 
 #[test]
 fn a_single_file_has_nothing_to_be_compared_with() {
-    assert_eq!(count(&page(&[ratios(1.0)]), "\"comparison\""), 0);
+    assert_eq!(count(&page(&[ratios(1.0)], &[]), "\"comparison\""), 0);
 }
 
 #[test]
 fn each_other_file_is_compared_with_the_first_in_the_words_of_compare() {
     let files = [ratios(1.0), ratios(0.8), ratios(1.0)];
-    let page = page(&files);
+    let page = page(&files, &[]);
     let changes = section(&page, "comparison");
     let (worse, same) = changes
         .split_once("<h4>1.csv against 1.csv</h4>")
@@ -85,7 +85,7 @@ fn what_broke_is_in_the_table_with_its_reason_below() {
     let mut new = ratios(1.0);
     new.rows[30].status = Status::Failed;
     new.rows[30].reason = "it <starved>".to_owned();
-    let page = page(&[ratios(1.0), new]);
+    let page = page(&[ratios(1.0), new], &[]);
     let changes = section(&page, "comparison");
     assert!(changes.contains("</span> broken</span>"));
     assert!(
