@@ -5,11 +5,10 @@ use std::fmt::{Display, Write as _};
 use std::process::ExitCode;
 
 use super::about;
-use super::suite::parts;
 use crate::cli::PlanArgs;
 use crate::error::UsageError;
 use crate::options::Request;
-use crate::options::suite::{expected_time, requests, searches};
+use crate::options::suite::{expected_time, parts, requests, searches};
 use crate::plan::{Plan, Planned, Verdict};
 use crate::rank::table::counted;
 use crate::suite;

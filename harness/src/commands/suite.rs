@@ -13,10 +13,9 @@ use crate::error::UsageError;
 use crate::export::{is_stdout, table};
 use crate::find::Record;
 use crate::options::suite::{
-    check_log, expected_time, left_out, options, requests, search, searches,
+    check_log, expected_time, left_out, options, parts, requests, search, searches,
 };
 use crate::options::{Request, wire};
-use crate::rank::table::counted;
 use crate::row::Row;
 use crate::suite::{self, Suite, Sweep, Swept, beside, draw};
 use crate::sys::interrupt::Interrupt;
@@ -106,16 +105,6 @@ fn announce(args: &RunArgs, sweep: &Sweep) {
     if !args.output.quiet {
         say("");
         say(&format!("== {}: {}", sweep.name, sweep.about));
-    }
-}
-
-/// How many there are of each.
-pub(super) fn parts(requests: &[Request], searches: &[Record]) -> String {
-    let sweeps = counted(requests.len(), "sweep");
-    match searches.len() {
-        0 => sweeps,
-        1 => format!("{sweeps}, 1 search"),
-        many => format!("{sweeps}, {many} searches"),
     }
 }
 

@@ -17,6 +17,7 @@ use crate::error::UsageError;
 use crate::find::Record;
 use crate::log::Log;
 use crate::plan::Plan;
+use crate::rank::table::counted;
 use crate::suite::{Suite, Sweep};
 use crate::sys::files::{self, Kind};
 
@@ -169,6 +170,16 @@ pub fn check_log(raw: &Path, request: &Request) -> Result<(), UsageError> {
     } else {
         let problem = "it is of a sweep with other cases; choose another directory";
         Err(refused(problem.to_owned()))
+    }
+}
+
+/// How many there are of each.
+pub fn parts(requests: &[Request], searches: &[Record]) -> String {
+    let sweeps = counted(requests.len(), "sweep");
+    match searches.len() {
+        0 => sweeps,
+        1 => format!("{sweeps}, 1 search"),
+        many => format!("{sweeps}, {many} searches"),
     }
 }
 
