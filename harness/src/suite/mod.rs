@@ -249,6 +249,7 @@ mod tests {
                 "network-socket-performance",
                 "rust-socket-benchmark",
                 "sockbench",
+                "wire",
             ]
         );
         for suite in all {

@@ -46,7 +46,7 @@ pub struct Answer {
     pub low: f64,
     /// Its upper end.
     pub high: f64,
-    /// How probable so much is by chance, if the change is [`MARGIN`] or less.
+    /// How probable so much is by chance, if the change is no more than the margin that `ab` has, too.
     pub p_value: f64,
     /// What that is called.
     pub verdict: Verdict,
