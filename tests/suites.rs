@@ -148,6 +148,47 @@ fn a_suite_that_was_interrupted_goes_on_where_it_was() {
 }
 
 #[test]
+fn searches_of_a_suite_go_on_from_their_logs_and_are_on_its_page() {
+    let place = Place::new();
+    fs::create_dir(place.path("mine")).expect("a directory");
+    let suite = suite::find("--suite", "wire").expect("it is there");
+    // They are begun outside the suite, where they can be told to be short.
+    for search in &suite.searches {
+        let (name, options) = (&search.name, &search.options);
+        let begun = place.run(&format!(
+            "find {options} --board generic --max-time 100ms -q -o mine/{name}.jsonl"
+        ));
+        assert!(begun.status.success(), "{name}: {}", stderr(&begun));
+    }
+    let trials = |name: &str| {
+        let log = fs::read_to_string(place.path(&format!("mine/{name}.jsonl")));
+        log.map_or(0, |log| log.matches("\"trial\":").count())
+    };
+    let before: Vec<usize> = suite.searches.iter().map(|it| trials(&it.name)).collect();
+    let output = place.run(&format!("--suite wire {SHORT} --board generic -q -o mine"));
+    assert!(output.status.success(), "{}", stderr(&output));
+    for (search, before) in suite.searches.iter().zip(before) {
+        let after = trials(&search.name);
+        assert!(after > before, "{}: {before}, {after}", search.name);
+    }
+    if cfg!(feature = "report") {
+        let page = fs::read_to_string(place.path("mine/report.html")).expect("it was written");
+        for (n, title) in [
+            "The highest rate without loss",
+            "The byte that costs more",
+            "What silence costs",
+            "The longest train that is taken whole",
+        ]
+        .iter()
+        .enumerate()
+        {
+            let heading = format!("<h2 id=\"search-{}\">{title}</h2>", n + 1);
+            assert!(page.contains(&heading), "{heading}");
+        }
+    }
+}
+
+#[test]
 fn a_directory_of_another_suite_is_refused() {
     let place = Place::new();
     let one = place.run(&format!(
