@@ -154,7 +154,7 @@ pub struct IdleArgs {
     )]
     pub silence: Vec<ThinkTime>,
     /// The least change of round trips that is looked for
-    #[arg(long, value_name = "PCT", value_parser = percent::parse, default_value = "50%", conflicts_with = "resume")]
+    #[arg(long, value_name = "PCT", value_parser = percent::parse, default_value = "100%", conflicts_with = "resume")]
     pub step: f64,
     /// How long a trial is; and about three silences, if that is longer
     #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "50ms", conflicts_with = "resume")]

@@ -90,8 +90,8 @@ const SUSPECT: f64 = 0.01;
 const BY_CHANCE: f64 = 1e-4;
 /// Loss that differs by less is none that silence explains.
 const LEAST_LOSS: f64 = 0.1;
-/// A step that is confirmed is not much smaller than what led there.
-const AT_LEAST: f64 = 0.5;
+/// A step that is confirmed is not much smaller than what is looked for.
+const AT_LEAST: f64 = 0.85;
 /// Steps that are confirmed, the largest first.
 const STEPS: usize = 4;
 /// An idle state explains a step if the share of time in it grows by so much.

@@ -12,7 +12,7 @@ fn search() -> Idle {
     let asked = Asked {
         from: time("10us"),
         to: time("1s"),
-        step_pct: 50.0,
+        step_pct: 100.0,
         trial: Duration::from_millis(50),
     };
     let case = Case::of_key("std:std/2t/64B/connected/v4/ask").expect("a key");
@@ -51,6 +51,11 @@ fn gradual(silence_ns: u64) -> f64 {
     80_000.0 * (silence_ns as f64 / 10_000.0).powf(0.18)
 }
 
+/// The same, and from there on by another two fifths.
+fn uneven(silence_ns: u64, at: u64) -> f64 {
+    gradual(silence_ns) * if silence_ns >= at { 1.4 } else { 1.0 }
+}
+
 fn random_silence(dice: &mut fastrand::Rng) -> u64 {
     // The logarithm is uniform, from 15 us to 700 ms.
     let power = 4.18 + dice.f64() * 4.66;
@@ -70,7 +75,7 @@ fn holds(steps: &[Step], at: u64) -> bool {
 
 #[test]
 fn a_silence_behind_which_answers_come_later_is_found_on_the_grid() {
-    for (longer, noise) in [(0.8, 0.03), (1.5, 0.08), (10.0, 0.15)] {
+    for (longer, noise) in [(1.5, 0.03), (2.0, 0.08), (10.0, 0.15)] {
         let mut dice = fastrand::Rng::with_seed(11);
         let mut right = 0;
         for _ in 0..SEARCHES {
@@ -107,7 +112,8 @@ fn where_silence_costs_gradually_or_loss_is_everywhere_there_is_no_step() {
         let mut dice = fastrand::Rng::with_seed(11);
         let mut none = 0;
         for _ in 0..SEARCHES {
-            none += u32::from(found(|ns| (gradual(ns), loss), 0.1, &mut dice).is_empty());
+            let at = random_silence(&mut dice);
+            none += u32::from(found(|ns| (uneven(ns, at), loss), 0.1, &mut dice).is_empty());
         }
         println!("loss {loss}: none in {none} of {SEARCHES}");
         assert!(none * 1000 >= SEARCHES * 975, "{loss}: {none}");
