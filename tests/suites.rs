@@ -182,7 +182,7 @@ fn searches_of_a_suite_go_on_from_their_logs_and_are_on_its_page() {
         .iter()
         .enumerate()
         {
-            let heading = format!("<h2 id=\"search-{}\">{title}</h2>", n + 1);
+            let heading = format!("<h2 id=\"search-{n}\">{title}</h2>");
             assert!(page.contains(&heading), "{heading}");
         }
     }
