@@ -1,8 +1,9 @@
 //! The test wire does exactly what its rules say, as sockets at both ends see it, and says so.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::iter;
-use std::net::UdpSocket;
+use std::net::{IpAddr, TcpStream, UdpSocket};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -35,6 +36,7 @@ impl Flow {
             eprintln!("SKIPPED: this kernel has no IPv6");
             return None;
         };
+        let_them_meet(&lab, addresses.1);
         let near = lab.socket(End::Near, addresses.0);
         let far = lab.socket(End::Far, addresses.1);
         near.connect(far.local_addr().expect("bound"))
@@ -99,6 +101,14 @@ impl Flow {
         };
         value.expect("it is counted").parse().expect("a count")
     }
+}
+
+/// Datagrams that wait for the neighbour's link-layer address can be overtaken by the first that need not.
+fn let_them_meet(lab: &Lab, far: IpAddr) {
+    let closed_port = (far, 9);
+    let answer = lab.within(End::Near, || TcpStream::connect(closed_port));
+    let refused = answer.expect_err("nothing listens there").kind();
+    assert_eq!(refused, ErrorKind::ConnectionRefused);
 }
 
 fn count(of: &Value, name: &str) -> u64 {
