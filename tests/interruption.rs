@@ -141,6 +141,24 @@ fn a_second_ctrl_c_kills() {
     assert!([Some(130), None].contains(&status.code()), "{status}");
 }
 
+#[test]
+fn signals_that_come_together_are_one_request() {
+    let place = Place::new();
+    let arguments = "--engine std --no-reference --ip v4 --soak 0s --rounds 5 --duration 10h --threads 2 \
+                     --payload 1 -o out.csv --connection connected";
+    let child = start(&mut place.udpbench(arguments));
+    wait_until("the start", || !lines(&place.path("out.jsonl")).is_empty());
+    // Two of one kind may become one on the way.
+    signal(&child, Signal::SIGINT);
+    signal(&child, Signal::SIGTERM);
+    let output = child.wait_with_output().expect("it ends");
+    let said = stderr(&output);
+    assert!(said.contains("interrupted"), "{said}");
+    let rows = rows(&place.path("out.csv"));
+    let [row] = &rows[..] else { panic!("{rows:?}") };
+    assert_eq!((row.status, row.rounds), (Status::Interrupted, 0));
+}
+
 /// The one process that this one has started.
 fn child_of(parent: &Child) -> Option<Pid> {
     let children = format!("/proc/{0}/task/{0}/children", parent.id());

@@ -6,13 +6,14 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXCPU};
-use signal_hook::{flag, low_level::pipe};
+use signal_hook::low_level::{self, pipe};
+use signal_hook::{SigId, flag};
 
 /// Whether the program was asked to end, and a sleep that ends when it is.
 #[derive(Debug)]
@@ -22,6 +23,10 @@ pub struct Interrupt {
     /// The end that the handlers write to.
     waker: UnixStream,
 }
+
+/// Signals that come closer together are one request: timeout(1) sends each to its child and, with that, to the whole
+/// group once more.
+const ONE_REQUEST: Duration = Duration::from_millis(100);
 
 /// The program was asked to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,21 +55,18 @@ impl Interrupt {
     }
 
     /// One that SIGINT, SIGTERM, SIGHUP (the terminal is gone, as when ssh drops) and SIGXCPU (`ulimit -S -t`)
-    /// trigger. A second SIGINT or SIGTERM ends the process at once; the others come several times by themselves:
-    /// from the shell and from the kernel, and each second. What is ignored, as SIGHUP below `nohup`, stays so.
+    /// trigger. A second SIGINT or SIGTERM, [`ONE_REQUEST`] later, ends the process at once; the others come several times by
+    /// themselves: from the shell and from the kernel, and each second. What is ignored, as SIGHUP below `nohup`, stays so.
     ///
     /// # Errors
     /// What the system said to the handlers.
     pub fn on_signals() -> io::Result<Self> {
         let interrupt = Self::never()?;
-        let asked_before = Arc::new(AtomicBool::new(false));
+        let first = Arc::new(First::default());
         // Not SIGINT: a shell script ignores it for what it starts with `&`, and may send it all the same.
         let hangup = (!is_ignored(SIGHUP)).then_some(SIGHUP);
         for signal in [SIGINT, SIGTERM] {
-            // Handlers run in the order of their registration: the one that kills must see the flag
-            // as the signal before left it.
-            flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&asked_before))?;
-            flag::register(signal, Arc::clone(&asked_before))?;
+            end_at_the_second(signal, Arc::clone(&first))?;
         }
         for signal in [SIGINT, SIGTERM, SIGXCPU].into_iter().chain(hangup) {
             let number = usize::try_from(signal).unwrap_or_default();
@@ -129,6 +131,48 @@ impl Interrupt {
                 return Ok(false);
             }
         }
+    }
+}
+
+/// When the first request came.
+#[derive(Debug)]
+struct First {
+    since: Instant,
+    /// In nanoseconds. 0: it has not come yet.
+    after_ns: AtomicU64,
+}
+
+impl Default for First {
+    fn default() -> Self {
+        Self {
+            since: Instant::now(),
+            after_ns: AtomicU64::new(0),
+        }
+    }
+}
+
+impl First {
+    /// Whether one that comes now is another one.
+    fn is_over(&self) -> bool {
+        let now = u64::try_from(self.since.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        let now = now.max(1);
+        let first = self
+            .after_ns
+            .compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed);
+        first.is_err_and(|first| Duration::from_nanos(now.saturating_sub(first)) >= ONE_REQUEST)
+    }
+}
+
+fn end_at_the_second(signal: i32, first: Arc<First>) -> io::Result<SigId> {
+    let handler = move || {
+        if first.is_over() {
+            low_level::exit(128 + signal);
+        }
+    };
+    #[expect(unsafe_code, reason = "no wrapper knows of time")]
+    // SAFETY: to read a clock, to exchange an atomic and to exit are safe in a handler (signal-safety(7)).
+    unsafe {
+        low_level::register(signal, handler)
     }
 }
 
