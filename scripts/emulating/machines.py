@@ -30,7 +30,7 @@ class Machine:
     architecture: Architecture = ARM64
     # All CPUs in one thread of this host: the parked cores of QEMU's Raspberry Pis spin.
     threads: str = "single"
-    # An instruction takes 2 to the power of this, in nanoseconds of the guest; then its clock does not depend on this host.
+    # An instruction takes two to the power of this, in nanoseconds of the guest, whose clock then is not this host's.
     icount: int | None = None
 
     def words(self, kit, scratch):

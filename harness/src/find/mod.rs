@@ -6,11 +6,8 @@
 //! | which trial tells most, and what the trials say | `searching`: pure |
 //! | of rates, and of trains | `lossless` and `burst`, over `borne`, `mlr` and `loads` |
 //! | of payloads, and of silences: in `rounds` | `cliff`, `idle` |
-//! | what gave way in a trial, and what buffers hold | `place`, `held` |
-//! | of rates | `lossless`, over `mlr` and `loads` |
-//! | of payloads | `cliff` |
 //! | of settings | `knob` |
-//! | what gave way in a trial | `place` |
+//! | what gave way in a trial, and what buffers hold | `place`, `held` |
 //! | what of a log counts | `record` |
 //! | how it goes | `run` |
 //! | how it is told | `table`, `rows` |

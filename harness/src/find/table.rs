@@ -214,7 +214,8 @@ fn lossless_legend(asked: lossless::Asked) -> String {
     format!(
         "\nwithout loss: the highest rate, of thousands of datagrams or requests per second, at which in no more than \
          {exceed_pct} % of the trials {what}, within {width_pct} %: trials of {}, of each bound {} together (RFC 9971). \
-         95 % interval: in 95 of 100 searches or more it holds that rate. gave way first: where most was lost just above it.\n",
+         95 % interval: in 95 of 100 searches or more it holds that rate, as long as the machine stays as it was. gave way \
+         first: where most was lost just above it.\n",
         duration::text(trial),
         duration::text(sum),
     )
