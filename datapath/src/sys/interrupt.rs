@@ -55,7 +55,7 @@ impl Interrupt {
     }
 
     /// One that SIGINT, SIGTERM, SIGHUP (the terminal is gone, as when ssh drops) and SIGXCPU (`ulimit -S -t`)
-    /// trigger. A second SIGINT or SIGTERM, [`ONE_REQUEST`] later, ends the process at once; the others come several times by
+    /// trigger. A second SIGINT or SIGTERM, 100 ms later or more, ends the process at once; the others come several times by
     /// themselves: from the shell and from the kernel, and each second. What is ignored, as SIGHUP below `nohup`, stays so.
     ///
     /// # Errors
