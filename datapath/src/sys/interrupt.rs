@@ -152,8 +152,8 @@ impl Default for First {
 }
 
 impl First {
-    /// Whether one that comes now is another one.
-    fn is_over(&self) -> bool {
+    /// A signal is there. Whether the first request came [`ONE_REQUEST`] before it, or earlier.
+    fn came_before(&self) -> bool {
         let now = u64::try_from(self.since.elapsed().as_nanos()).unwrap_or(u64::MAX);
         let now = now.max(1);
         let first = self
@@ -165,7 +165,7 @@ impl First {
 
 fn end_at_the_second(signal: i32, first: Arc<First>) -> io::Result<SigId> {
     let handler = move || {
-        if first.is_over() {
+        if first.came_before() {
             low_level::exit(128 + signal);
         }
     };
