@@ -109,10 +109,10 @@ def has_standard_library(name, triple):
     return added.returncode == 0
 
 
-def build(triple):
-    """Builds the program with the profile `dist`, and returns the path of the binary."""
-    options = ["--locked", "--profile", "dist", "--target", triple, *features_for(triple)]
-    return cargo(toolchain(triple), "build", *options) / triple / "dist" / "udpbench"
+def build(triple, profile="dist"):
+    """Builds the program, and returns the path of the binary."""
+    options = ["--locked", "--profile", profile, "--target", triple, *features_for(triple)]
+    return cargo(toolchain(triple), "build", *options) / triple / profile / "udpbench"
 
 
 def cargo(name, command, *arguments, beneath="", environment=None):
