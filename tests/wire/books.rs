@@ -157,10 +157,10 @@ const FEW: &str =
 
 #[test]
 fn what_the_path_does_to_each_datagram_is_found_in_its_place() {
-    // Probes and ssh do not count.
+    // Probes and ssh do not count. A slow machine sends no more than a thousand.
     for (rules, place, times) in [
-        ("a>b drop 3,5-7,1000-1009", 2, 14),
-        ("a>b misdirect 11-15,2000", 5, 6),
+        ("a>b drop 3,5-7,100-109", 2, 14),
+        ("a>b misdirect 11-15,200", 5, 6),
     ] {
         let lab = Lab::builder().test_wire(&format!("count size 300; {rules}"));
         let Some(swept) = Swept::over(lab, FEW) else {
