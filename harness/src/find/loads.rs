@@ -41,7 +41,7 @@ impl Goal {
     }
 
     /// Trials are as long as they were asked to be, but for rounding.
-    fn is_full(&self, outcome: &Outcome) -> bool {
+    pub(super) fn is_full(&self, outcome: &Outcome) -> bool {
         outcome.seconds >= 0.999 * self.trial_s
     }
 

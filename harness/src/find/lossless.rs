@@ -9,6 +9,7 @@ use super::borne::Borne;
 use super::loads::Goal;
 use super::mlr::Found;
 use super::place::Went;
+use super::steady::CpuTimes;
 use crate::data::{Case, Rate, Sample, Traits};
 use crate::duration::ns;
 use crate::row::pacing::by_chance;
@@ -111,5 +112,10 @@ impl Lossless {
     /// What gave way first: where most was lost in the trials at the lowest rate that is too much.
     pub fn gave_way(&self) -> Option<&'static str> {
         self.search.gave_way()
+    }
+
+    /// Where a CPU gave way: how much of its time a datagram or a request took, from trial to trial.
+    pub fn cpu_times(&self) -> Option<CpuTimes> {
+        self.search.cpu_times()
     }
 }

@@ -8,6 +8,7 @@
 //! | of payloads, and of silences: in `rounds` | `cliff`, `idle` |
 //! | of settings | `knob` |
 //! | what gave way in a trial, and what buffers hold | `place`, `held` |
+//! | whether a CPU was the same from trial to trial | `steady` |
 //! | what of a log counts | `record` |
 //! | how it goes | `run` |
 //! | how it is told | `table`, `rows` |
@@ -28,6 +29,7 @@ mod rounds;
 pub mod rows;
 mod run;
 mod searching;
+pub mod steady;
 pub mod table;
 
 use std::time::Duration;

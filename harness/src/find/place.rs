@@ -7,6 +7,13 @@ const BUSY: f64 = 0.9;
 /// What falls behind by less than that share of what was due in a window was held up, and would have caught up.
 const BEHIND: f64 = 0.005;
 
+/// The CPUs that can give way: of the threads that begin, and of those that receive what those send. Of datagrams, and of
+/// requests.
+const CPUS: [[&str; 2]; 2] = [
+    ["sender's CPU", "receiver's CPU"],
+    ["client's CPU", "server's CPU"],
+];
+
 /// How a trial went.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Went {
@@ -14,6 +21,9 @@ pub struct Went {
     pub loss: f64,
     /// Datagrams that did not arrive, or were not even sent, by the place that was the reason.
     pub places: Vec<(&'static str, u64)>,
+    /// CPU time for each datagram or request, in nanoseconds: of the threads that begin, and of those that receive what those
+    /// send. `None`: nobody knows.
+    pub cpu_ns: [Option<f64>; 2],
 }
 
 impl Went {
@@ -28,10 +38,7 @@ impl Went {
             Some(trips) => share(trips.unanswered, trips.unanswered + trips.times.count()),
             None => share(lost, account.sent),
         };
-        let cpus = match &sample.round_trips {
-            Some(_) => ["client's CPU", "server's CPU"],
-            None => ["sender's CPU", "receiver's CPU"],
-        };
+        let cpus = CPUS[usize::from(sample.round_trips.is_some())];
         let mut places: Vec<(&'static str, u64)> = account.places.lost().to_vec();
         let receives = |side: Side| side.receives() && !side.initiates();
         let is_behind = is_busy(sample, receives);
@@ -62,7 +69,24 @@ impl Went {
             loss += late / sent;
         }
         places.retain(|(_, packets)| *packets > 0);
-        Self { loss, places }
+        let cpu_ns = [
+            cpu_ns(sample, Side::initiates, sent),
+            cpu_ns(sample, receives, received),
+        ];
+        Self {
+            loss,
+            places,
+            cpu_ns,
+        }
+    }
+
+    /// The CPU time of those whose CPU that place is.
+    pub(super) fn cpu_ns_at(&self, place: &str) -> Option<f64> {
+        let mut sides = self.cpu_ns.iter().enumerate();
+        sides.find_map(|(side, ns)| {
+            let is_its_cpu = CPUS.iter().any(|cpus| cpus[side] == place);
+            ns.filter(|_| is_its_cpu)
+        })
     }
 }
 
@@ -91,11 +115,22 @@ fn received(sample: &Sample) -> u64 {
     receivers.map(|lane| lane.received_packets).sum()
 }
 
-/// Whether a thread of that side, or of the workers that run it, did nothing else. `false`, too, where nobody knows.
+/// CPU time of a side for each of so many datagrams, in nanoseconds.
+fn cpu_ns(sample: &Sample, side: impl Fn(Side) -> bool, packets: f64) -> Option<f64> {
+    let times: Option<Vec<u64>> = threads(sample, side).map(|lane| lane.cpu_ns).collect();
+    let ns = times?.into_iter().sum::<u64>() as f64;
+    (packets > 0.0).then(|| ns / packets)
+}
+
+/// The threads of that side, or the workers that run it.
+fn threads(sample: &Sample, side: impl Fn(Side) -> bool) -> impl Iterator<Item = &LaneSample> {
+    let lanes = sample.lanes.iter();
+    lanes.filter(move |lane| side(lane.side) || lane.side == Side::Worker)
+}
+
+/// Whether a thread of that side did nothing else. `false`, too, where nobody knows.
 fn is_busy(sample: &Sample, side: impl Fn(Side) -> bool) -> bool {
-    let of_side = |lane: &&LaneSample| side(lane.side) || lane.side == Side::Worker;
-    let mut lanes = sample.lanes.iter().filter(of_side);
-    lanes.any(|lane| {
+    threads(sample, side).any(|lane| {
         // Where the kernel does not count interrupts apart, they are in the thread's own time, too.
         let taken = lane
             .taken

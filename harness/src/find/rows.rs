@@ -21,6 +21,8 @@ struct LosslessRow<'a> {
     lossless_pps_high: Option<u32>,
     conditional_throughput_pps: Option<f64>,
     gave_way: &'a str,
+    cpu_ns_per_packet_p10: Option<f64>,
+    cpu_ns_per_packet_p90: Option<f64>,
     trials: u64,
     trials_s: f64,
     is_finished: bool,
@@ -130,6 +132,8 @@ fn lossless_row<'a>(
 ) -> LosslessRow<'a> {
     let found = search.found();
     let (low, high) = found.interval;
+    let cpu_times = search.cpu_times();
+    let whole = |ns: f64| rounded(ns, 1.0);
     LosslessRow {
         case: case.case.key(),
         goal_loss_pct: asked.goal_pct,
@@ -140,6 +144,8 @@ fn lossless_row<'a>(
         lossless_pps_high: high,
         conditional_throughput_pps: found.throughput.map(|pps| rounded(pps, 10.0)),
         gave_way: search.gave_way().unwrap_or_default(),
+        cpu_ns_per_packet_p10: cpu_times.map(|times| whole(times.low_ns)),
+        cpu_ns_per_packet_p90: cpu_times.map(|times| whole(times.high_ns)),
         trials: case.trials,
         trials_s: rounded(case.time.as_secs_f64(), 1000.0),
         is_finished: case.next().is_none(),

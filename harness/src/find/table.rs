@@ -188,6 +188,7 @@ fn notes(record: &Record) -> String {
             );
         }
     }
+    notes += &unsteady(record);
     let repeated: u64 = record.cases().iter().map(|case| case.repeated).sum();
     if repeated > 0 {
         let _ = writeln!(
@@ -196,6 +197,27 @@ fn notes(record: &Record) -> String {
         );
     }
     notes
+}
+
+/// What is said of a CPU that gave way and was not as fast in one trial as in another.
+fn unsteady(record: &Record) -> String {
+    let times = record.cases().iter().filter_map(|case| {
+        let Search::Lossless(search) = &case.search else {
+            return None;
+        };
+        let times = search.cpu_times().filter(|times| !times.are_steady())?;
+        let (low, high) = (times.low_ns / 1e3, times.high_ns / 1e3);
+        Some(format!("{} {low:.2} to {high:.2} us", case.case.key()))
+    });
+    let times: Vec<String> = times.collect();
+    if times.is_empty() {
+        return String::new();
+    }
+    format!(
+        "\nNot steady: something else used the core of the CPU that gave way, or its clock changed, and another search may \
+         find another rate. From trial to trial, the same work took {}.\n",
+        times.join(", ")
+    )
 }
 
 fn lossless_legend(asked: lossless::Asked) -> String {
