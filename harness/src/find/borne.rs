@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
+use std::time::Duration;
 
 use super::loads::{Goal, Outcome};
 use super::mlr::{Ask, Found, Mlr};
@@ -10,6 +11,19 @@ use super::steady::CpuTimes;
 
 /// Loads that differ by no more than that from the one that is borne are nearly as much work.
 const NEAR: f64 = 0.1;
+
+/// About how many trials a search takes, and how long their windows are together. Of 30 searches on an emulated board that
+/// nothing disturbs, half took no more; where a machine differs from trial to trial, it is two to four times as much.
+pub(super) fn expected(trial: Duration, sum: Duration) -> (u32, Duration) {
+    let trials = 5.0 * sum.as_secs_f64() / trial.as_secs_f64();
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a count"
+    )]
+    let trials = trials as u32;
+    (trials, sum.mul_f64(3.6))
+}
 
 /// A search for it, as far as it is.
 #[derive(Clone, Debug)]

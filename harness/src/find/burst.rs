@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::Next;
-use super::borne::Borne;
+use super::borne::{self, Borne};
 use super::loads::Goal;
 use super::mlr::Found;
 use super::place::Went;
@@ -34,14 +34,8 @@ pub struct Asked {
 impl Asked {
     /// About how many trials a search takes, and how long their windows are together.
     pub(super) fn expected(&self) -> (u32, Duration) {
-        let trials = 2.0 * self.sum.as_secs_f64() / self.trial.as_secs_f64();
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "a count"
-        )]
-        let trials = trials as u32 + FEW_TRAINS;
-        (trials, self.sum.mul_f64(1.6) + self.pause * FEW_TRAINS)
+        let (trials, windows) = borne::expected(self.trial, self.sum);
+        (trials + FEW_TRAINS, windows + self.pause * FEW_TRAINS)
     }
 
     /// Trains of more than half of the trials lose nothing.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::Next;
-use super::borne::Borne;
+use super::borne::{self, Borne};
 use super::loads::Goal;
 use super::mlr::Found;
 use super::place::Went;
@@ -32,17 +32,9 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// About how many trials a search takes, and how long their windows are together: of trials that lose nothing, half of
-    /// the sum decides at either bound, and as much is for the neighbourhood.
+    /// About how many trials a search takes, and how long their windows are together.
     pub(super) fn expected(&self) -> (u32, Duration) {
-        let trials = 2.0 * self.sum.as_secs_f64() / self.trial.as_secs_f64();
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "a count"
-        )]
-        let trials = trials as u32;
-        (trials, self.sum.mul_f64(1.6))
+        borne::expected(self.trial, self.sum)
     }
 
     fn goal(&self) -> Goal {
