@@ -30,6 +30,8 @@ class Machine:
     architecture: Architecture = ARM64
     # All CPUs in one thread of this host: the parked cores of QEMU's Raspberry Pis spin.
     threads: str = "single"
+    # An instruction takes two to the power of this, in nanoseconds of the guest, whose clock then is not this host's.
+    icount: int | None = None
 
     def words(self, kit, scratch):
         """QEMU's command line, without kernel and initial file system."""
@@ -184,11 +186,12 @@ class Boot:
         self._scratch = tempfile.TemporaryDirectory(prefix="emulated-board.")
         scratch = Path(self._scratch.name)
         initrd = self._initrd(scratch, kit, files, command, fetch)
+        clock = [] if machine.icount is None else ["-icount", f"shift={machine.icount},sleep=off"]
         console = "console=ttyAMA0,115200 quiet loglevel=0 panic=-1"
         network = plug.words() if plug else ["-nic", "none"]
         self.words = [
             qemu, *machine.words(kit, scratch), *network,
-            "-accel", f"tcg,thread={machine.threads}",
+            "-accel", f"tcg,thread={machine.threads}", *clock,
             "-kernel", str(kit.path("Image")), "-initrd", str(initrd), "-append", console,
             "-display", "none", "-serial", "stdio", "-monitor", "none", "-no-reboot",
         ]  # fmt: skip
