@@ -207,15 +207,15 @@ fn unsteady(record: &Record) -> String {
         };
         let times = search.cpu_times().filter(|times| !times.are_steady())?;
         let (low, high) = (times.low_ns / 1e3, times.high_ns / 1e3);
-        Some(format!("{} {low:.2} to {high:.2} us", case.case.key()))
+        Some(format!("{low:.2} to {high:.2} us ({})", case.case.key()))
     });
     let times: Vec<String> = times.collect();
     if times.is_empty() {
         return String::new();
     }
     format!(
-        "\nNot steady: something else used the core of the CPU that gave way, or its clock changed, and another search may \
-         find another rate. From trial to trial, the same work took {}.\n",
+        "\nNot steady: from trial to trial, the same work took the CPU that gave way {}. Where something else uses its core, or \
+         its clock changes, another search may find another rate.\n",
         times.join(", ")
     )
 }
