@@ -13,7 +13,7 @@ use super::steady::CpuTimes;
 const NEAR: f64 = 0.1;
 
 /// About how many trials a search takes, and how long their windows are together. Of 30 searches on an emulated board that
-/// nothing disturbs, half took no more; where a machine differs from trial to trial, it is two to four times as much.
+/// nothing disturbs, half took no more; where a machine differs from trial to trial, it is two to five times as much.
 pub(super) fn expected(trial: Duration, sum: Duration) -> (u32, Duration) {
     let trials = 5.0 * sum.as_secs_f64() / trial.as_secs_f64();
     #[expect(
