@@ -1,6 +1,6 @@
 //! `udpbench wire` over ssh: every datagram is where it was lost, whoever dropped it.
 
-use std::process::Output;
+use std::process::{Command, Output};
 
 use udpbench::row::{Row, Status};
 
@@ -9,19 +9,23 @@ use crate::lab::{Builder, End, Lab};
 
 /// Few rounds. Senders and receivers have a CPU each: two threads that wake each other on one, as those of two hosts that
 /// are one may be put, let nobody else run there for seconds (Linux 6.18), ssh among them.
-const SHORT: &str =
+pub(crate) const SHORT: &str =
     "--pin 0,0:1,1 --no-reference --soak 0s --warmup 5ms --rounds 5 --duration 100ms -q -o out.csv";
 
 /// A sweep between the ends of a lab.
-struct Swept {
-    lab: Lab,
-    rows: Vec<Row>,
+pub(crate) struct Swept {
+    pub(crate) lab: Lab,
+    pub(crate) rows: Vec<Row>,
 }
 
 impl Swept {
     /// `None`: there is no lab to be had.
-    fn over(lab: Builder, words: &str) -> Option<Self> {
-        let (lab, place) = (lab.start()?, Place::new());
+    pub(crate) fn over(lab: Builder, words: &str) -> Option<Self> {
+        Some(Self::within(lab.start()?, words))
+    }
+
+    pub(crate) fn within(lab: Lab, words: &str) -> Self {
+        let place = Place::new();
         let output = sweep(&lab, &place, &format!("{SHORT} {words}"));
         assert!(output.status.success(), "{}", stderr(&output));
         let rows = rows(&place.path("out.csv"));
@@ -32,10 +36,10 @@ impl Swept {
             let left = row.sent_packets.unwrap_or(0) + row.surplus_packets.unwrap_or(0) - lost;
             assert_eq!(row.received_packets, Some(left), "{row:?}");
         }
-        Some(Self { lab, rows })
+        Self { lab, rows }
     }
 
-    fn the_row(&self) -> &Row {
+    pub(crate) fn the_row(&self) -> &Row {
         let [row] = &self.rows[..] else {
             panic!("{} rows", self.rows.len());
         };
@@ -43,7 +47,12 @@ impl Swept {
     }
 }
 
-fn sweep(lab: &Lab, place: &Place, words: &str) -> Output {
+pub(crate) fn sweep(lab: &Lab, place: &Place, words: &str) -> Output {
+    wire(lab, place, words).output().expect("it can be started")
+}
+
+/// `udpbench wire` from the near end of a lab.
+pub(crate) fn wire(lab: &Lab, place: &Place, words: &str) -> Command {
     let udpbench = program();
     let program = udpbench.get_program().to_str().expect("UTF-8");
     let mut command = lab.near(program);
@@ -51,17 +60,19 @@ fn sweep(lab: &Lab, place: &Place, words: &str) -> Output {
     command.args(["wire", "board", "--ssh", &ssh, "--agent", program]);
     command.args(words.split_whitespace());
     command.current_dir(place.path("."));
-    command.output().expect("it can be started")
+    command
 }
 
-/// Before they came to a socket: qdisc, NIC out, path, NIC in, backlog, protocol.
-fn lost(row: &Row) -> [u64; 6] {
+/// Before they came to a socket, by place, in the order of [`Places::lost`](udpbench::data::Places::lost).
+pub(crate) fn lost(row: &Row) -> [u64; 8] {
     [
+        row.dropped_kernel_out_packets,
         row.dropped_qdisc_packets,
         row.dropped_nic_out_packets,
         row.lost_on_path_packets,
         row.dropped_nic_in_packets,
         row.dropped_backlog_packets,
+        row.dropped_kernel_in_packets,
         row.dropped_protocol_packets,
     ]
     .map(|packets| packets.expect("measured"))
@@ -75,7 +86,7 @@ fn a_plain_cable_loses_nothing_in_either_direction() {
     };
     assert_eq!(swept.rows.len(), 2 * 3 * 2 * 2);
     for row in &swept.rows {
-        assert_eq!(lost(row), [0; 6], "{row:?}");
+        assert_eq!(lost(row), [0; 8], "{row:?}");
         assert!(row.received_packets > Some(0), "{row:?}");
         assert!(row.nic.contains("veth") && row.there_nic.contains("veth"));
     }
@@ -94,7 +105,7 @@ fn both_directions_at_once_and_requests_close_their_books() {
             return;
         };
         for row in &swept.rows {
-            assert_eq!(lost(row), [0; 6], "{words}: {row:?}");
+            assert_eq!(lost(row), [0; 8], "{words}: {row:?}");
         }
     }
 }
@@ -127,8 +138,8 @@ fn what_a_queueing_discipline_has_no_room_for_is_what_it_counts() {
     };
     let mut all = 0;
     for row in &swept.rows {
-        let [qdisc, rest @ ..] = lost(row);
-        assert_eq!(rest, [0; 5], "{row:?}");
+        let [unknown, qdisc, rest @ ..] = lost(row);
+        assert_eq!((unknown, rest), (0, [0; 6]), "{row:?}");
         assert_eq!(row.failed_calls, Some(0), "{row:?}");
         all += qdisc;
     }
@@ -147,7 +158,7 @@ fn what_finds_no_room_at_a_socket_is_the_sockets() {
     };
     for row in &swept.rows {
         assert!(row.dropped_socket_packets > Some(0), "{row:?}");
-        assert_eq!(lost(row), [0; 6], "{row:?}");
+        assert_eq!(lost(row), [0; 8], "{row:?}");
     }
 }
 
@@ -159,15 +170,15 @@ const FEW: &str =
 fn what_the_path_does_to_each_datagram_is_found_in_its_place() {
     // Probes and ssh do not count. A slow machine sends no more than a thousand.
     for (rules, place, times) in [
-        ("a>b drop 3,5-7,100-109", 2, 14),
-        ("a>b misdirect 11-15,200", 5, 6),
+        ("a>b drop 3,5-7,100-109", 3, 14),
+        ("a>b misdirect 11-15,200", 7, 6),
     ] {
         let lab = Lab::builder().test_wire(&format!("count size 300; {rules}"));
         let Some(swept) = Swept::over(lab, FEW) else {
             return;
         };
         let (row, report) = (swept.the_row(), swept.lab.report());
-        let mut expected = [0; 6];
+        let mut expected = [0; 8];
         expected[place] = times;
         assert_eq!(lost(row), expected, "{rules}: {report}");
         assert_eq!(row.surplus_packets, Some(0));
@@ -185,7 +196,7 @@ fn what_comes_twice_was_never_sent_twice() {
     };
     let row = swept.the_row();
     assert_eq!(row.surplus_packets, Some(10), "{}", swept.lab.report());
-    assert_eq!((lost(row), row.late_answers), ([0; 6], Some(10)));
+    assert_eq!((lost(row), row.late_answers), ([0; 8], Some(10)));
 }
 
 #[test]

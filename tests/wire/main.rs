@@ -13,6 +13,7 @@ mod ends;
 #[path = "../../examples/test_wire/judge/mod.rs"]
 mod judge;
 mod lab;
+mod places;
 mod reach;
 mod strangers;
 mod traces;

@@ -74,6 +74,14 @@ pub struct WindowBooks {
     pub places: Places,
 }
 
+impl WindowBooks {
+    /// Datagrams that were sent and not received, as far as is known: what came twice hides others.
+    pub fn lost(&self) -> u64 {
+        let lost = (self.sent + self.places.surplus).saturating_sub(self.received);
+        lost.min(self.sent)
+    }
+}
+
 impl Counts {
     /// Sent, and neither received nor dropped so far. Negative by a few when a receiver was quicker to
     /// publish its count than the sender.

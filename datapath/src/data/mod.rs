@@ -28,7 +28,7 @@ pub use self::engine::{EngineName, Group, Pair, Traits};
 pub use self::histogram::{BUCKETS, Histogram, bucket_of};
 pub use self::key::Unusual;
 pub use self::pacing::Pacing;
-pub use self::path::Path;
+pub use self::path::{CLOSED_PORTS, Path, Shared};
 pub use self::places::Places;
 pub use self::rate::{AskedRate, BitRate, Rate};
 pub use self::round_trips::RoundTrips;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::accounting::{MOST_IN_A_PIECE, WindowBooks, signed};
 use super::axes::Direction;
 use super::places::Places;
-use crate::sys::nic::PathCounters;
+use crate::sys::nic::{PathCounters, driver_drops};
 
 /// The raw counts of one direction between two hosts, over a whole run: from the start of the threads until the queues
 /// were empty. Counters of an interface cannot be read in the same instant as those of a program, so that its edges,
@@ -18,7 +18,8 @@ pub struct Path {
     pub direction: Direction,
     /// Datagrams that the sender's kernel took.
     pub sent: u64,
-    /// Datagrams that the queueing discipline of its interface had no room for, as each call was told (`ENOBUFS`).
+    /// Datagrams that the sender's kernel had no room for, as each call was told (`ENOBUFS`): mostly its queueing
+    /// discipline, but also an interface that cannot hand them on.
     pub refused: u64,
     /// Sends that failed otherwise, or of which the reason was lost: one of several in a call (sendmmsg(2)), or one that
     /// a library keeps to itself.
@@ -38,6 +39,13 @@ pub struct Path {
     pub at_sender: PathCounters,
     /// By how much those of the receiver's host grew.
     pub at_receiver: PathCounters,
+    /// Counters of lost packets at the sender's interface that moved, by name: the kernel's, and its driver's own
+    /// (`ethtool -S`). Other traffic moves them, too.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub nic_at_sender: BTreeMap<String, u64>,
+    /// The same at the receiver's interface.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub nic_at_receiver: BTreeMap<String, u64>,
     /// What the sender's machine dropped meanwhile, by the kernel's reasons, where it was asked. Other traffic is among it.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub reasons_at_sender: BTreeMap<String, u64>,
@@ -46,27 +54,103 @@ pub struct Path {
     pub reasons_at_receiver: BTreeMap<String, u64>,
 }
 
-/// What is still to be explained.
+/// A counter that other traffic moves, too, beside what it was taken to explain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shared {
+    /// The place that it counts for.
+    pub place: &'static str,
+    /// By how much it moved.
+    pub counted: u64,
+    /// Datagrams that it explains.
+    pub taken: u64,
+}
+
+/// Datagrams that are still to be explained.
 struct Missing {
     left: u64,
     /// Datagrams in each piece that a counter counts, at most.
     each: u64,
+    shared: Vec<Shared>,
 }
 
 impl Missing {
-    /// As far as `counted` can explain it. A counter that is not ours alone explains no more than there is to explain.
-    fn take(&mut self, counted: u64) -> u64 {
+    /// As far as a counter can explain it that other traffic moves, too: no more than there is to explain.
+    fn take(&mut self, place: &'static str, counted: u64) -> u64 {
+        let taken = self.take_pieces(counted);
+        self.shared.push(Shared {
+            place,
+            counted,
+            taken,
+        });
+        taken
+    }
+
+    fn take_pieces(&mut self, counted: u64) -> u64 {
         let taken = counted.saturating_mul(self.each).min(self.left);
         self.left -= taken;
         taken
     }
 }
 
+/// Sends that the sender's kernel refused, by the place that its counters name.
+struct Refused {
+    qdisc: u64,
+    nic_out: u64,
+    /// No counter moved: see [`Places::kernel_out`].
+    unknown: u64,
+}
+
+impl Refused {
+    fn all(&self) -> u64 {
+        self.qdisc + self.nic_out + self.unknown
+    }
+}
+
 impl Path {
-    /// Sends that failed and that the queueing discipline has counted.
+    /// Datagrams in what a counter counts once, at most.
+    fn each(&self) -> u64 {
+        if self.sent_in_pieces {
+            MOST_IN_A_PIECE
+        } else {
+            1
+        }
+    }
+
+    /// Dropped by the sender's interface or its driver. Some drivers add their own counters to the kernel's, and others
+    /// do not, so the larger one counts.
+    fn nic_out(&self) -> u64 {
+        let (_, of_driver) = driver_drops(&self.nic_at_sender);
+        self.at_sender.nic_out_drops.max(of_driver)
+    }
+
+    /// The same at the receiver's.
+    fn nic_in(&self) -> u64 {
+        let (of_driver, _) = driver_drops(&self.nic_at_receiver);
+        self.at_receiver.nic_in_drops.max(of_driver)
+    }
+
+    /// Dropped by the queueing discipline of the sender's interface, or a filter of it.
+    fn qdisc(&self) -> u64 {
+        self.at_sender.qdisc_drops + self.at_sender.filter_drops
+    }
+
+    /// Sends that failed and that the sender's kernel has counted as dropped.
     fn refused_without_a_word(&self) -> u64 {
-        let unsaid = self.at_sender.qdisc_drops.saturating_sub(self.refused);
-        self.failed.min(unsaid)
+        let counted = self.qdisc() + self.nic_out();
+        self.failed.min(counted.saturating_sub(self.refused))
+    }
+
+    /// Only what counted a drop can have refused a datagram.
+    fn refusals(&self) -> Refused {
+        let refused = self.refused + self.refused_without_a_word();
+        let at_most = |counted: u64| counted.saturating_mul(self.each());
+        let qdisc = refused.min(at_most(self.qdisc()));
+        let nic_out = (refused - qdisc).min(at_most(self.nic_out()));
+        Refused {
+            qdisc,
+            nic_out,
+            unknown: refused - qdisc - nic_out,
+        }
     }
 
     /// Sends that failed for another reason than want of room.
@@ -76,6 +160,15 @@ impl Path {
 
     /// Closes the books. What was refused counts as sent: the program had handed it over.
     pub fn books(&self) -> WindowBooks {
+        self.explained().0
+    }
+
+    /// The counters that explain losses although other traffic moves them, too.
+    pub fn shared_counters(&self) -> Vec<Shared> {
+        self.explained().1
+    }
+
+    fn explained(&self) -> (WindowBooks, Vec<Shared>) {
         // Of all counters, that of a socket is ours alone.
         let whole = if self.dropped_in_pieces {
             0
@@ -85,33 +178,33 @@ impl Path {
         let known = self.received + self.unread + whole;
         let mut missing = Missing {
             left: self.sent.saturating_sub(known),
-            each: if self.sent_in_pieces {
-                MOST_IN_A_PIECE
-            } else {
-                1
-            },
+            each: self.each(),
+            shared: Vec::new(),
         };
-        let (out, into) = (&self.at_sender, &self.at_receiver);
-        // The discipline counts what it refused, too.
-        let refused = self.refused + self.refused_without_a_word();
-        let silent = out.qdisc_drops.saturating_sub(refused);
-        // The surest first: a veth counts as dropped on the way out what the backlog at its other end refused.
+        let (refused, into) = (self.refusals(), &self.at_receiver);
+        // The surest first: a veth counts as dropped on the way out what the backlog at its other end refused, and a port
+        // of ours is closed to nobody. The sender counts what it refused, too.
         let mut places = Places {
-            qdisc: refused + missing.take(silent),
-            backlog: missing.take(into.backlog_drops),
-            protocol: missing.take(into.ip_in_discards + into.udp_no_ports + into.udp_in_errors),
-            nic_in: missing.take(into.filter_drops + into.nic_in_drops),
-            nic_out: missing.take(out.nic_out_drops),
+            kernel_out: refused.unknown,
+            qdisc: refused.qdisc
+                + missing.take("qdisc", self.qdisc().saturating_sub(refused.qdisc)),
+            backlog: missing.take("backlog", into.backlog_drops),
+            protocol: missing.take("protocol", into.ip_in_discards + into.udp_in_errors),
+            nic_in: missing.take("NIC in", self.nic_in()),
+            nic_out: refused.nic_out
+                + missing.take("NIC out", self.nic_out().saturating_sub(refused.nic_out)),
+            kernel_in: missing.take("kernel in", into.vanished(self.received + self.unread)),
             surplus: known.saturating_sub(self.sent),
             path: 0,
         };
+        places.protocol += missing.take(CLOSED_PORTS, into.udp_no_ports);
         missing.each = MOST_IN_A_PIECE;
-        let dropped_socket = whole + missing.take(self.dropped_socket - whole);
+        let dropped_socket = whole + missing.take_pieces(self.dropped_socket - whole);
         places.path = missing.left;
-        let sent = self.sent + refused;
+        let sent = self.sent + refused.all();
         let lost: u64 = places.lost().iter().map(|(_, packets)| packets).sum();
         let explained = self.received + self.unread + dropped_socket + lost;
-        WindowBooks {
+        let books = WindowBooks {
             sent,
             received: self.received,
             unread: self.unread,
@@ -119,143 +212,21 @@ impl Path {
             dropped_kernel: 0,
             unaccounted: signed(sent + places.surplus) - signed(explained),
             places,
-        }
+        };
+        (books, missing.shared)
+    }
+
+    /// Where the link of an interface came or went meanwhile: at the sender, at the receiver, or both.
+    pub fn links_that_changed(&self) -> Vec<&'static str> {
+        let ends = [("sender", &self.at_sender), ("receiver", &self.at_receiver)];
+        let changed = ends.into_iter().filter(|(_, at)| at.carrier_changes > 0);
+        changed.map(|(end, _)| end).collect()
     }
 }
+
+/// The name of [`Shared::place`] for datagrams to ports that no socket has. Ours were open all the time, so that these are
+/// other traffic's, unless something changes the port on the way.
+pub const CLOSED_PORTS: &str = "closed ports";
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    fn path() -> Path {
-        Path {
-            direction: Direction::Up,
-            sent: 1000,
-            refused: 0,
-            failed: 0,
-            received: 1000,
-            unread: 0,
-            dropped_socket: 0,
-            dropped_in_pieces: false,
-            sent_in_pieces: false,
-            at_sender: PathCounters::default(),
-            at_receiver: PathCounters::default(),
-            reasons_at_sender: BTreeMap::new(),
-            reasons_at_receiver: BTreeMap::new(),
-        }
-    }
-
-    #[test]
-    fn each_loss_is_in_the_place_that_counted_it_and_the_rest_is_the_paths() {
-        let books = Path {
-            refused: 50,
-            failed: 4,
-            received: 900,
-            dropped_socket: 20,
-            at_sender: PathCounters {
-                // Those that were refused among them.
-                qdisc_drops: 59,
-                nic_out_drops: 6,
-                ..PathCounters::default()
-            },
-            at_receiver: PathCounters {
-                nic_in_drops: 7,
-                backlog_drops: 8,
-                udp_no_ports: 9,
-                ..PathCounters::default()
-            },
-            ..path()
-        }
-        .books();
-        let places = Places {
-            qdisc: 59,
-            nic_out: 6,
-            path: 45,
-            nic_in: 7,
-            backlog: 8,
-            protocol: 9,
-            surplus: 0,
-        };
-        assert_eq!((books.sent, books.dropped_socket), (1054, 20));
-        assert_eq!((books.places, books.unaccounted), (places, 0));
-    }
-
-    #[test]
-    fn what_other_traffic_counted_explains_no_more_than_is_missing() {
-        let at_receiver = PathCounters {
-            nic_in_drops: 100,
-            udp_no_ports: 100,
-            ..PathCounters::default()
-        };
-        let books = Path {
-            received: 997,
-            at_receiver,
-            ..path()
-        }
-        .books();
-        assert_eq!((books.places.protocol, books.places.nic_in), (3, 0));
-        assert_eq!((books.places.path, books.unaccounted), (0, 0));
-    }
-
-    #[test]
-    fn what_came_twice_is_a_surplus() {
-        let books = Path {
-            received: 1004,
-            dropped_socket: 3,
-            ..path()
-        }
-        .books();
-        assert_eq!((books.places.surplus, books.dropped_socket), (7, 3));
-        assert_eq!(books.unaccounted, 0);
-    }
-
-    #[test]
-    fn pieces_that_were_dropped_at_a_socket_may_have_been_of_any_size() {
-        let books = Path {
-            received: 900,
-            dropped_socket: 3,
-            dropped_in_pieces: true,
-            sent_in_pieces: true,
-            ..path()
-        }
-        .books();
-        assert_eq!((books.dropped_socket, books.places.path), (100, 0));
-    }
-
-    proptest! {
-        #[test]
-        fn books_always_close(
-            counts in [0_u64..1000, 0..1000, 0..1000, 0..1000, 0..1000, 0..1000],
-            counters in [0_u64..100, 0..100, 0..100, 0..100, 0..100],
-            pieces in [any::<bool>(), any::<bool>()],
-        ) {
-            let [sent, refused, failed, received, unread, dropped_socket] = counts;
-            let [qdisc_drops, nic_out_drops, nic_in_drops, backlog_drops, udp_no_ports] = counters;
-            let [dropped_in_pieces, sent_in_pieces] = pieces;
-            let at = PathCounters {
-                qdisc_drops,
-                nic_out_drops,
-                nic_in_drops,
-                backlog_drops,
-                udp_no_ports,
-                ..PathCounters::default()
-            };
-            let path = Path {
-                sent,
-                refused,
-                failed,
-                received,
-                unread,
-                dropped_socket,
-                dropped_in_pieces,
-                sent_in_pieces,
-                at_sender: at,
-                at_receiver: at,
-                ..path()
-            };
-            prop_assert_eq!(path.books().unaccounted, 0);
-        }
-    }
-}
+mod tests;

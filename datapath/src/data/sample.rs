@@ -95,6 +95,26 @@ impl Sample {
         }
     }
 
+    /// Says which link went down or came up meanwhile, if one did. Its datagrams were then lost for another reason than
+    /// the engines, and the window is worth another try.
+    pub fn link_fault(&self) -> Option<String> {
+        let mut ends: Vec<&str> = self
+            .paths
+            .iter()
+            .flat_map(Path::links_that_changed)
+            .collect();
+        ends.sort_unstable();
+        ends.dedup();
+        // Of both directions, the sender of one is the receiver of the other.
+        match (&self.paths[..], &ends[..]) {
+            (_, []) => None,
+            ([_], [end]) => Some(format!(
+                "the link of the {end}'s interface went down or came up"
+            )),
+            _ => Some("the link went down or came up".to_owned()),
+        }
+    }
+
     /// What is wrong with its packet counts, if anything.
     pub fn fault(&self) -> Option<String> {
         let unaccounted = self.account().unaccounted;

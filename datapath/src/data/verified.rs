@@ -28,6 +28,10 @@ pub fn refusal(payload: Payload, sender: &Traits) -> Option<String> {
 pub struct Verified {
     /// Looked at.
     pub packets: u64,
+    /// Sent meanwhile and came never, duplicates and strangers left out. `None`: nobody took them together, as in logs
+    /// that do not say.
+    #[serde(default)]
+    pub missing: Option<u64>,
     /// Came before.
     pub duplicated: u64,
     /// Came after one that was sent later by the same lane.
@@ -72,6 +76,14 @@ impl Verified {
         })
     }
 
+    /// Of that many that were sent, those that never came: the numbers of the others are known.
+    pub fn missing_of(&self, sent: u64) -> u64 {
+        let ours = self
+            .packets
+            .saturating_sub(self.duplicated + self.corrupted);
+        sent.saturating_sub(ours)
+    }
+
     /// What the way between two hosts did to them, if anything.
     pub fn done_on_the_way(&self) -> Option<String> {
         let Self {
@@ -82,9 +94,13 @@ impl Verified {
             ..
         } = self;
         (duplicated + reordered > 0).then(|| {
+            let missing = match self.missing {
+                Some(missing) if missing > 0 => format!(", and {missing} others never came"),
+                _ => String::new(),
+            };
             format!(
                 "of {packets} datagrams verified, {duplicated} came twice and {reordered} out of order, by \
-                 {reordering_extent} at most: the path does so"
+                 {reordering_extent} at most{missing}: the path does so"
             )
         })
     }
@@ -93,6 +109,7 @@ impl Verified {
 impl AddAssign for Verified {
     fn add_assign(&mut self, other: Self) {
         self.packets += other.packets;
+        self.missing = self.missing.zip(other.missing).map(|(a, b)| a + b);
         self.duplicated += other.duplicated;
         self.reordered += other.reordered;
         self.reordering_extent = self.reordering_extent.max(other.reordering_extent);

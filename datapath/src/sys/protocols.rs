@@ -14,6 +14,20 @@ pub struct Protocols {
     pub in_addr_errors: u64,
     /// No route to forward it by (IPv6 only).
     pub in_no_routes: u64,
+    /// Packets that came to IP: a GRO aggregate, and each fragment, counts once.
+    pub in_receives: u64,
+    /// Frames that came to IP: a GRO aggregate counts as the frames that are in it (`InNoECTPkts` and its like).
+    pub in_frames: u64,
+    /// Packets handed to a protocol above IP, behind all hooks of a firewall.
+    pub in_delivers: u64,
+    /// Forwarded.
+    pub forwarded: u64,
+    /// Multicast and broadcast packets that came.
+    pub to_many: u64,
+    /// Fragments that came.
+    pub reasm_requests: u64,
+    /// Packets put together of fragments.
+    pub reasm_oks: u64,
     /// For a protocol that nobody here speaks.
     pub in_unknown_protos: u64,
     /// Discarded on the way in without being wrong.
@@ -47,16 +61,23 @@ impl Protocols {
     /// They are those of the thread's namespace: `/proc/net` shows that of the process.
     pub fn read() -> Self {
         let read = |file| fs::read_to_string(format!("/proc/thread-self/net/{file}"));
-        Self::parse(
-            &read("snmp").unwrap_or_default(),
-            &read("snmp6").unwrap_or_default(),
-        )
+        let [snmp, netstat, snmp6] =
+            ["snmp", "netstat", "snmp6"].map(|it| read(it).unwrap_or_default());
+        Self::parse(&[snmp, netstat].concat(), &snmp6)
     }
 
     /// Packets that IP lost on the way in.
     pub fn ip_in_drops(&self) -> u64 {
         let wrong = self.in_hdr_errors + self.in_addr_errors + self.in_unknown_protos;
         wrong + self.in_no_routes + self.in_discards + self.reasm_fails
+    }
+
+    /// Packets that came to IP and whose end is known: delivered, forwarded, put together, or lost and counted. What a
+    /// firewall drops (netfilter) is not among them. All multicast is added, as some of it is for nobody here.
+    pub fn ip_in_ended(&self) -> u64 {
+        let lost = self.ip_in_drops() - self.reasm_fails;
+        let merged = self.reasm_requests.saturating_sub(self.reasm_oks);
+        self.in_delivers + self.forwarded + lost + merged + self.to_many
     }
 
     /// Datagrams that UDP lost on the way in for other reasons than a full receive buffer
@@ -88,6 +109,15 @@ impl Protocols {
             ("Ip", "InAddrErrors") => &mut self.in_addr_errors,
             ("Ip", "InNoRoutes") => &mut self.in_no_routes,
             ("Ip", "InUnknownProtos") => &mut self.in_unknown_protos,
+            ("Ip", "InReceives") => &mut self.in_receives,
+            ("Ip" | "IpExt", "InNoECTPkts" | "InECT1Pkts" | "InECT0Pkts" | "InCEPkts") => {
+                &mut self.in_frames
+            }
+            ("Ip" | "IpExt", "InMcastPkts" | "InBcastPkts") => &mut self.to_many,
+            ("Ip", "InDelivers") => &mut self.in_delivers,
+            ("Ip", "ForwDatagrams" | "OutForwDatagrams") => &mut self.forwarded,
+            ("Ip", "ReasmReqds") => &mut self.reasm_requests,
+            ("Ip", "ReasmOKs") => &mut self.reasm_oks,
             ("Ip", "InDiscards") => &mut self.in_discards,
             ("Ip", "OutDiscards") => &mut self.out_discards,
             ("Ip", "OutNoRoutes") => &mut self.out_no_routes,
@@ -147,6 +177,15 @@ mod tests {
             ..Protocols::default()
         };
         assert_eq!(Protocols::parse(snmp, snmp6), expected);
+    }
+
+    #[test]
+    fn what_a_firewall_drops_came_to_ip_and_has_no_end() {
+        let snmp = "Ip: InReceives InDelivers ForwDatagrams InHdrErrors ReasmReqds ReasmOKs\nIp: 100 40 5 3 24 8\n\
+                    IpExt: InMcastPkts InNoECTPkts InECT0Pkts\nIpExt: 2 120 4\n";
+        let found = Protocols::parse(snmp, "Ip6InReceives 10\nIp6InDelivers 9\nIp6InCEPkts 10\n");
+        assert_eq!((found.in_receives, found.in_frames), (110, 134));
+        assert_eq!(found.ip_in_ended(), 40 + 5 + 3 + 16 + 9 + 2);
     }
 
     #[test]

@@ -170,8 +170,12 @@ impl Run<'_> {
 
     fn window(&mut self, side: Side, pair: usize, round: u32, position: u32) -> Result<(), End> {
         let mut measured = self.measure(side, pair)?;
-        if let Err(NoSample::Failed(reason)) = &measured {
-            let reason = format!("{reason:#}");
+        let reason = match &measured {
+            Ok(sample) => sample.link_fault(),
+            Err(NoSample::Failed(reason)) => Some(format!("{reason:#}")),
+            Err(NoSample::Interrupted) => None,
+        };
+        if let Some(reason) = reason {
             self.journal
                 .doing(&format!("{side}, measured again: {reason}"));
             self.emit(&Event::Repeated {

@@ -32,11 +32,12 @@ impl Went {
     /// A queue that grows while a window is open overflows in a longer one: by how much it has grown is lost, too.
     pub fn of(sample: &Sample, due: f64, by_chance: f64) -> Self {
         let account = sample.account();
-        let lost = account.sent.saturating_sub(account.received);
         let mut loss = match &sample.round_trips {
             // What is late is no answer.
             Some(trips) => share(trips.unanswered, trips.unanswered + trips.times.count()),
-            None => share(lost, account.sent),
+            // What came twice may hide any number that was lost.
+            None if account.places.surplus > 0 => 1.0,
+            None => share(account.lost(), account.sent),
         };
         let cpus = CPUS[usize::from(sample.round_trips.is_some())];
         let mut places: Vec<(&'static str, u64)> = account.places.lost().to_vec();
@@ -44,6 +45,7 @@ impl Went {
         let is_behind = is_busy(sample, receives);
         let receiver = if is_behind { cpus[1] } else { "receive buffer" };
         places.extend([
+            ("surplus", account.places.surplus),
             ("kernel", account.dropped_kernel),
             ("unread", account.unread),
             (receiver, account.dropped_socket),
@@ -140,4 +142,27 @@ fn is_busy(sample: &Sample, side: impl Fn(Side) -> bool) -> bool {
             .map(|cpu| cpu + lane.waited_ns.unwrap_or(0) + taken);
         busy.is_some_and(|busy| busy as f64 >= BUSY * sample.window_ns as f64)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::row::tests::{path, window};
+
+    #[test]
+    fn no_trial_in_which_more_came_than_was_sent_is_without_loss() {
+        let went = |received| {
+            let sample = Sample {
+                paths: vec![path(received)],
+                ..window(1)
+            };
+            Went::of(&sample, 30_000.0, 30_000.0)
+        };
+        assert_eq!((went(30_000).loss, went(30_000).places), (0.0, Vec::new()));
+        let surplus = went(30_100);
+        assert_eq!(
+            (surplus.loss, surplus.places),
+            (1.0, vec![("surplus", 100)])
+        );
+    }
 }

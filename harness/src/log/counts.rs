@@ -95,9 +95,10 @@ fn of_lane(lane: &LaneSample) -> [u64; 13] {
     ]
 }
 
-fn of_datagrams(found: Verified) -> [u64; 7] {
+fn of_datagrams(found: Verified) -> [u64; 8] {
     let Verified {
         packets,
+        missing,
         duplicated,
         reordered,
         reordering_extent,
@@ -107,6 +108,7 @@ fn of_datagrams(found: Verified) -> [u64; 7] {
     } = found;
     [
         packets,
+        missing.unwrap_or(0),
         duplicated,
         reordered,
         reordering_extent,

@@ -4,7 +4,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::platform::host::Interface;
-use crate::sys::nic::{PathCounters, PathReader};
+use crate::sys::nic::{PathCounters, PathReader, driver_drops, named_since};
 
 /// How long it is looked at.
 const LOOK: Duration = Duration::from_millis(300);
@@ -13,7 +13,7 @@ const LOOK: Duration = Duration::from_millis(300);
 pub fn drops_of_others(interfaces: &[Interface]) -> Vec<String> {
     let readers = interfaces.iter().filter_map(|interface| {
         let mut reader = PathReader::open(&interface.name).ok()?;
-        let before = reader.read().ok()?;
+        let before = (reader.read().ok()?, reader.named().ok()?);
         Some((&interface.name, reader, before))
     });
     let readers: Vec<_> = readers.collect();
@@ -21,17 +21,20 @@ pub fn drops_of_others(interfaces: &[Interface]) -> Vec<String> {
     let moved = readers
         .into_iter()
         .filter_map(|(name, mut reader, before)| {
-            let moved = reader.read().ok()?.since(&before);
-            told(name, &moved)
+            let moved = reader.read().ok()?.since(&before.0);
+            let named = named_since(&reader.named().ok()?, &before.1);
+            told(name, &moved, driver_drops(&named))
         });
     moved.collect()
 }
 
-fn told(interface: &str, moved: &PathCounters) -> Option<String> {
+/// Of what the counters say and, in and out, of what the driver's own do: a driver may add them to the others.
+fn told(interface: &str, moved: &PathCounters, driver: (u64, u64)) -> Option<String> {
     let places = [
         ("by its queueing discipline", moved.qdisc_drops),
-        ("on the way out", moved.nic_out_drops),
-        ("on the way in", moved.nic_in_drops + moved.filter_drops),
+        ("on the way out", moved.nic_out_drops.max(driver.1)),
+        ("on the way in", moved.nic_in_drops.max(driver.0)),
+        ("by filters", moved.vanished(0)),
         ("by the backlog", moved.backlog_drops),
         (
             "by IP and UDP",
@@ -61,11 +64,14 @@ mod tests {
             tx_packets: 9,
             ..PathCounters::default()
         };
-        let said = told("eth0", &moved).expect("there are some");
+        let said = told("eth0", &moved, (2, 0)).expect("there are some");
         assert!(
             said.contains("at eth0 (3 on the way in, 1 by IP and UDP in 300 ms)"),
             "{said}"
         );
-        assert_eq!(told("eth0", &PathCounters::default()), None);
+        let nothing = PathCounters::default();
+        assert_eq!(told("eth0", &nothing, (0, 0)), None);
+        let said = told("eth0", &nothing, (7, 0)).expect("the driver's");
+        assert!(said.contains("(7 on the way in in 300 ms)"), "{said}");
     }
 }

@@ -1,16 +1,19 @@
 //! What the interface of a trial across a wire counts meanwhile.
 
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use anyhow::Context;
 
 use crate::sys::addresses;
-use crate::sys::nic::{PathCounters, PathReader};
+use crate::sys::nic::{PathCounters, PathReader, named_since};
 
 /// An interface, and what it had counted at first.
 pub(super) struct PathWatch {
     reader: PathReader,
     before: PathCounters,
+    /// Its counters of lost packets by name.
+    named_before: BTreeMap<String, u64>,
 }
 
 impl PathWatch {
@@ -24,17 +27,24 @@ impl PathWatch {
             interface.with_context(|| format!("no interface has {address} any more"))?;
         let unreadable = || format!("cannot read the counters of {interface}");
         let mut reader = PathReader::open(&interface).with_context(unreadable)?;
+        let named_before = reader.named().with_context(unreadable)?;
         let before = reader.read().with_context(unreadable)?;
-        Ok(Self { reader, before })
+        Ok(Self {
+            reader,
+            before,
+            named_before,
+        })
     }
 
-    /// What it has counted since then.
+    /// What it has counted since then, and its counters of lost packets that moved, by name.
     ///
     /// # Errors
     /// When the interface is gone.
-    pub(super) fn moved(&mut self) -> anyhow::Result<PathCounters> {
-        let now = self.reader.read();
-        let now = now.context("cannot read the counters of the network interface any more")?;
-        Ok(now.since(&self.before))
+    pub(super) fn moved(&mut self) -> anyhow::Result<(PathCounters, BTreeMap<String, u64>)> {
+        let unreadable = "cannot read the counters of the network interface any more";
+        let now = self.reader.read().context(unreadable)?;
+        let named = self.reader.named().context(unreadable)?;
+        let named = named_since(&named, &self.named_before);
+        Ok((now.since(&self.before), named))
     }
 }

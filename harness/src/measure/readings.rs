@@ -86,6 +86,8 @@ pub struct Finished {
     /// By how much the counters of the interface and of its network namespace grew since the threads started. `None`:
     /// both parts are on this host.
     pub path: Option<PathCounters>,
+    /// Counters of lost packets at the interface that grew meanwhile, by name: the kernel's, and its driver's own.
+    pub nic: BTreeMap<String, u64>,
     /// What the machine dropped meanwhile, by the kernel's reasons, where it was asked. Other traffic is among it.
     pub drop_reasons: BTreeMap<String, u64>,
     /// What the kernel granted as SO_RCVBUF, in bytes. `None`: no receiver is here.

@@ -159,13 +159,16 @@ impl<'a> Running<'a> {
         self.threads.finish()?;
         self.start.watch.look();
         let unread = self.taps.take_unread();
+        let path = self.start.path.as_mut().map(PathWatch::moved).transpose()?;
+        let (path, nic) = path.unzip();
         Ok(Finished {
             counts: self.read_counts()?,
             unread,
             discards: Discards::read().since(&self.start.discards),
             failed_sends: self.threads.failed_sends(),
             refused: self.threads.refused(),
-            path: self.start.path.as_mut().map(PathWatch::moved).transpose()?,
+            path,
+            nic: nic.unwrap_or_default(),
             drop_reasons: BTreeMap::new(),
             rcvbuf_bytes: self.buffers.rcvbuf_bytes,
             sndbuf_bytes: self.buffers.sndbuf_bytes,

@@ -44,6 +44,8 @@ pub(super) fn of(
     });
     let finished = || halves.iter().map(|half| &half.finished);
     let climates = finished().map(|finished| finished.climate);
+    let paths = paths(case, (sender, receiver), halves);
+    let verified = verified(case, halves, &paths);
     Sample {
         case: case.key(),
         round: 0,
@@ -66,7 +68,7 @@ pub(super) fn of(
             kernel_discards: discarded(halves, |half| half.finished.discards)
                 .saturating_sub(finished().map(|finished| finished.failed_sends).sum()),
         },
-        paths: paths(case, (sender, receiver), halves),
+        paths,
         rcvbuf_bytes: finished()
             .find_map(|finished| finished.rcvbuf_bytes)
             .unwrap_or(0),
@@ -84,7 +86,7 @@ pub(super) fn of(
             .map(|finished| finished.flow_packets.clone())
             .find(|packets| !packets.is_empty())
             .unwrap_or_default(),
-        verified: verified(halves),
+        verified,
     }
 }
 
@@ -110,6 +112,8 @@ fn paths(case: &Case, (sender, receiver): Engines, halves: &[Half]) -> Vec<Path>
         sent_in_pieces: sender.about.group == Group::Offload,
         at_sender: from.finished.path.unwrap_or_default(),
         at_receiver: to.finished.path.unwrap_or_default(),
+        nic_at_sender: from.finished.nic.clone(),
+        nic_at_receiver: to.finished.nic.clone(),
         reasons_at_sender: from.finished.drop_reasons.clone(),
         reasons_at_receiver: to.finished.drop_reasons.clone(),
     };
@@ -171,12 +175,19 @@ fn discarded(halves: &[Half], of: impl Fn(&Half) -> Discarded) -> u64 {
     own.sum()
 }
 
-/// What was found in the datagrams, wherever they were looked at.
-fn verified(halves: &[Half]) -> Option<Verified> {
+/// What was found in the datagrams, wherever they were looked at. A request that comes twice is answered twice, with one
+/// number, so that of requests it is not known how many never came.
+fn verified(case: &Case, halves: &[Half], paths: &[Path]) -> Option<Verified> {
     let found = halves.iter().filter_map(|half| half.finished.verified);
-    found.reduce(|mut all, one| {
+    let found = found.reduce(|mut all, one| {
         all += one;
         all
+    })?;
+    let sent = paths.iter().map(|path| path.books().sent).sum();
+    let are_numbered = !paths.is_empty() && !case.asks();
+    Some(Verified {
+        missing: are_numbered.then(|| found.missing_of(sent)),
+        ..found
     })
 }
 

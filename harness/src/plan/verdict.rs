@@ -2,6 +2,7 @@
 
 mod across;
 mod flows;
+mod link_mtu;
 mod refusal;
 mod transport;
 mod warnings;

@@ -101,6 +101,17 @@ impl Wire {
     }
 }
 
+impl LinkEnd {
+    /// The longest payload that its interface sends without cutting it. `None`: it does not say.
+    pub fn most_payload(&self) -> Option<u32> {
+        let headers = match self.address {
+            IpAddr::V4(_) => 20 + 8,
+            IpAddr::V6(_) => 40 + 8,
+        };
+        self.interface.mtu?.checked_sub(headers)
+    }
+}
+
 impl WireLink {
     /// The longest payload that is not cut in pieces on the way, as far as is known.
     pub fn most_payload(&self) -> Option<u32> {
@@ -109,13 +120,8 @@ impl WireLink {
 
     /// As far as the two interfaces know. `None`: they do not say.
     pub fn most_of_interfaces(&self) -> Option<u32> {
-        let headers = match self.there.address {
-            IpAddr::V4(_) => 20 + 8,
-            IpAddr::V6(_) => 40 + 8,
-        };
         let ends = [&self.here, &self.there].into_iter();
-        let mtu = ends.filter_map(|end| end.interface.mtu).min()?;
-        mtu.checked_sub(headers)
+        ends.filter_map(LinkEnd::most_payload).min()
     }
 
     /// The version of IP that it has.

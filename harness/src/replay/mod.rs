@@ -279,9 +279,11 @@ impl Replay {
             ));
         }
         if let Some(sample) = sample {
-            if (sample.case.as_str(), sample.round) != (case, round) || sample.is_sound() {
+            if (sample.case.as_str(), sample.round) != (case, round)
+                || (sample.is_sound() && sample.link_fault().is_none())
+            {
                 return Err(format!(
-                    "round {round} of {case} is repeated for a window that is not its own or adds up"
+                    "round {round} of {case} is repeated for a window that is not its own, or adds up with its link up"
                 ));
             }
             self.begun(sample, self.header.schedule.settings.window)?;

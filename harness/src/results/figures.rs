@@ -112,7 +112,10 @@ fn open_books(row: &Row) -> Option<String> {
     if row.status == Status::Ok && (unread, unaccounted) != (0, 0) {
         return Some("status: ok, but packet counts do not add up".to_owned());
     }
-    let loss_pct = 100.0 * sent.saturating_sub(received) as f64 / sent.max(1) as f64;
+    let lost = (sent.saturating_add(surplus))
+        .saturating_sub(received)
+        .min(sent);
+    let loss_pct = 100.0 * lost as f64 / sent.max(1) as f64;
     let said = row.loss_pct?;
     ((said - loss_pct).abs() > 0.001)
         .then(|| format!("loss_pct: {said}, but by the datagrams it is {loss_pct:.4}"))
@@ -124,11 +127,13 @@ fn dropped_on_the_way(row: &Row) -> Option<u64> {
         return row.dropped_kernel_packets;
     }
     let places = [
+        row.dropped_kernel_out_packets,
         row.dropped_qdisc_packets,
         row.dropped_nic_out_packets,
         row.lost_on_path_packets,
         row.dropped_nic_in_packets,
         row.dropped_backlog_packets,
+        row.dropped_kernel_in_packets,
         row.dropped_protocol_packets,
     ];
     places

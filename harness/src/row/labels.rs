@@ -78,11 +78,13 @@ impl Row {
     pub fn lost_at(&self) -> Option<(&'static str, f64)> {
         self.direction?;
         let places = [
+            ("kernel out", self.dropped_kernel_out_packets),
             ("qdisc", self.dropped_qdisc_packets),
             ("NIC out", self.dropped_nic_out_packets),
             ("path", self.lost_on_path_packets),
             ("NIC in", self.dropped_nic_in_packets),
             ("backlog", self.dropped_backlog_packets),
+            ("kernel in", self.dropped_kernel_in_packets),
             ("protocol", self.dropped_protocol_packets),
             ("socket", self.dropped_socket_packets),
         ];

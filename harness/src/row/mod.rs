@@ -4,8 +4,8 @@
 
 mod climate;
 mod contamination;
+mod counters_by_name;
 mod doubts;
-mod drop_reasons;
 mod environment;
 mod fairness;
 mod input;
@@ -15,6 +15,7 @@ mod lost;
 mod machine;
 mod new;
 mod numbers;
+mod on_the_way;
 mod outcome;
 mod own;
 pub(crate) mod pacing;
@@ -134,18 +135,23 @@ pub struct Row {
     pub unread_packets: Option<u64>,
     pub dropped_socket_packets: Option<u64>,
     pub dropped_kernel_packets: Option<u64>,
+    pub dropped_kernel_out_packets: Option<u64>,
     pub dropped_qdisc_packets: Option<u64>,
     pub dropped_nic_out_packets: Option<u64>,
     pub lost_on_path_packets: Option<u64>,
     pub dropped_nic_in_packets: Option<u64>,
     pub dropped_backlog_packets: Option<u64>,
+    pub dropped_kernel_in_packets: Option<u64>,
     pub dropped_protocol_packets: Option<u64>,
     pub surplus_packets: Option<u64>,
+    #[serde(default)]
+    pub nic_counters: String,
     #[serde(default)]
     pub drop_reasons: String,
     pub unaccounted_packets: Option<i64>,
     pub queue_growth_packets: Option<i64>,
     pub verified_packets: Option<u64>,
+    pub missing_packets: Option<u64>,
     pub duplicated_packets: Option<u64>,
     pub reordered_packets: Option<u64>,
     pub reordering_extent: Option<u64>,

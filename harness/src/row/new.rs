@@ -7,7 +7,7 @@ use super::pacing::{self, Gaps};
 use super::round_trips::{self, Latencies};
 use super::rounding::{decimals, milliseconds};
 use super::{
-    Environment, Row, RowInput, Status, climate, doubts, drop_reasons, lost, own, verdict,
+    Environment, Row, RowInput, Status, climate, counters_by_name, doubts, lost, own, verdict,
 };
 use crate::data::{Outstanding, Sharing};
 
@@ -132,19 +132,23 @@ impl Row {
             dropped_kernel_packets: books
                 .filter(|_| case.direction.is_none())
                 .map(|books| books.dropped_kernel),
+            dropped_kernel_out_packets: places.map(|places| places.kernel_out),
             dropped_qdisc_packets: places.map(|places| places.qdisc),
             dropped_nic_out_packets: places.map(|places| places.nic_out),
             lost_on_path_packets: places.map(|places| places.path),
             dropped_nic_in_packets: places.map(|places| places.nic_in),
             dropped_backlog_packets: places.map(|places| places.backlog),
+            dropped_kernel_in_packets: places.map(|places| places.kernel_in),
             dropped_protocol_packets: places.map(|places| places.protocol),
             surplus_packets: places.map(|places| places.surplus),
-            drop_reasons: drop_reasons::in_words(samples),
+            nic_counters: counters_by_name::of_nics(samples),
+            drop_reasons: counters_by_name::drop_reasons(samples),
             unaccounted_packets: books.map(|books| books.unaccounted),
             queue_growth_packets: books
                 .filter(|_| case.direction.is_none())
                 .map(|_| numbers::queue_growth(samples)),
             verified_packets: verified.map(|found| found.packets),
+            missing_packets: verified.and_then(|found| found.missing),
             duplicated_packets: verified.map(|found| found.duplicated),
             reordered_packets: verified.map(|found| found.reordered),
             reordering_extent: verified.map(|found| found.reordering_extent),

@@ -106,10 +106,10 @@ pub(super) fn unsteady_windows(samples: &[Sample]) -> usize {
     samples.iter().filter(is_unsteady).count()
 }
 
-/// What was not received, whatever became of it, in percent of what was sent.
+/// What was not received, whatever became of it, in percent of what was sent: at least that where more came than was sent.
+/// What came twice in one window, or in one direction, makes up for no loss in another.
 pub(super) fn loss_pct(books: WindowBooks) -> Option<f64> {
-    let lost = books.sent.saturating_sub(books.received);
-    percent(lost, books.sent).map(decimals::<4>)
+    percent(books.lost(), books.sent).map(decimals::<4>)
 }
 
 pub(super) fn total_books(samples: &[Sample]) -> WindowBooks {

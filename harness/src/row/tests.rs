@@ -7,7 +7,7 @@ use crate::sys::idle::{IdleState, IdleTimes};
 use crate::sys::run_queue::CpuTaken;
 use crate::sys::sensors::SensorReadings;
 
-pub(crate) use self::wire::row_of_a_wire;
+pub(crate) use self::wire::{path, row_of_a_wire};
 
 pub(crate) fn case() -> Case {
     Case::of_key("std:std/2t/300B/connected/v4").expect("a case")

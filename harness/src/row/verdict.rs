@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use super::contamination::Windows;
 use super::numbers::Speeds;
 use super::{
-    Environment, Outcome, RowInput, Status, climate, doubts, milliseconds, numbers, pacing,
+    Environment, Outcome, RowInput, Status, climate, doubts, milliseconds, numbers, on_the_way,
+    pacing,
 };
 use crate::data::{Case, LaneSample, Sample, Sharing, Side};
 use crate::stats;
@@ -136,8 +137,7 @@ pub(super) fn warnings(
     }
     warnings.extend(unlike_a_longer_run(input));
     warnings.extend(doubts::overload(input.case, samples));
-    let on_the_way = input.verified.filter(|_| input.case.direction.is_some());
-    warnings.extend(on_the_way.and_then(|found| found.done_on_the_way()));
+    warnings.extend(on_the_way::warnings(input));
     warnings.extend(pacing::shortfall(input.case, input.engines.sender, samples));
     warnings.extend(doubts::drift(samples));
     warnings.extend(idle_lanes(input));
@@ -191,11 +191,18 @@ fn few_rounds(rounds: usize) -> Option<String> {
 fn unlike_a_longer_run(input: &RowInput) -> Vec<String> {
     let samples = input.samples;
     let mut warnings = Vec::new();
-    if samples.iter().any(|sample| numbers::received(sample) == 0) {
-        warnings.push(
-            "nothing was received in a window: it was too short, or the machine too busy"
-                .to_owned(),
-        );
+    if let Some(empty) = samples.iter().find(|it| numbers::received(it) == 0) {
+        let books = empty.account();
+        // Where hosts lose most of it, neither need be so.
+        let most_came = 2 * books.received >= books.sent;
+        warnings.push(if most_came || empty.paths.is_empty() {
+            "nothing was received in a window: it was too short, or the machine too busy".to_owned()
+        } else {
+            format!(
+                "nothing was received in a window: of {} datagrams that were sent for it, {} came",
+                books.sent, books.received
+            )
+        });
     }
     // What `null` has in flight is no queue.
     let unsteady = numbers::unsteady_windows(samples);

@@ -20,7 +20,8 @@ fn fault(receiver: &Traits, measured: &Result<Sample, NoSample>) -> Option<Strin
     match measured {
         Ok(sample) => {
             let is_expected = sample.books.unread > 0 && receiver.starves.is_some();
-            sample.fault().filter(|_| !is_expected)
+            let fault = sample.fault().filter(|_| !is_expected);
+            fault.or_else(|| sample.link_fault())
         }
         Err(NoSample::Failed(error)) => Some(format!("{error:#}")),
         Err(NoSample::Interrupted) => None,

@@ -1,9 +1,12 @@
 //! Where this host loses datagrams between a network interface and a socket, and how many.
 
+use std::collections::BTreeMap;
 use std::io;
 
 use serde::{Deserialize, Serialize};
 
+use super::driver::way;
+use super::ethtool::Ethtool;
 use super::link;
 use super::netlink::Route;
 use super::qdisc;
@@ -20,7 +23,8 @@ use crate::sys::softnet::{self, Softnet};
 pub struct PathCounters {
     /// By the interface's queueing disciplines: [`qdisc::out_drops`].
     pub qdisc_drops: u64,
-    /// By the driver on its way out. A veth counts here, too, what the backlog at its other end refused.
+    /// By the interface and its driver on the way out. A veth counts here, too, what its other end refused: the
+    /// backlog was full, or the packet was longer than the MTU there.
     pub nic_out_drops: u64,
     /// By filters of an `ingress` qdisc, or of a `clsact` qdisc on either way.
     pub filter_drops: u64,
@@ -46,6 +50,12 @@ pub struct PathCounters {
     pub tx_packets: u64,
     /// Packets that the interface received.
     pub rx_packets: u64,
+    /// Frames that came to IP, over all interfaces of the network namespace. `None`: the kernel does not say.
+    pub ip_in_frames: Option<u64>,
+    /// Packets that came to IP, over all interfaces: a GRO aggregate counts once.
+    pub ip_in_packets: u64,
+    /// Of these, those whose end is known: [`Protocols::ip_in_ended`].
+    pub ip_in_ended: u64,
     /// How often a CPU's softirq ended with packets left (`time_squeeze`).
     pub softnet_squeezed: u64,
     /// How often the carrier came or went.
@@ -59,6 +69,7 @@ pub struct PathCounters {
 pub struct PathReader {
     route: Route,
     index: u32,
+    driver: Ethtool,
 }
 
 impl PathReader {
@@ -70,6 +81,7 @@ impl PathReader {
         Ok(Self {
             index: link::index(interface)?,
             route: Route::open()?,
+            driver: Ethtool::open(interface)?,
         })
     }
 
@@ -96,11 +108,35 @@ impl PathReader {
             udp_sndbuf_errors: protocols.sndbuf_errors,
             tx_packets: link.statistics.tx_packets,
             rx_packets: link.statistics.rx_packets,
+            ip_in_frames: Some(protocols.in_frames).filter(|&frames| frames > 0),
+            ip_in_packets: protocols.in_receives,
+            ip_in_ended: protocols.ip_in_ended(),
             carrier_changes: link.carrier_changes.unwrap_or(0).into(),
             backlog_drops: sum(&softnet, |cpu| cpu.dropped),
             softnet_squeezed: sum(&softnet, |cpu| cpu.squeezed),
             cpus: u32::try_from(softnet.len()).unwrap_or(u32::MAX),
         })
+    }
+
+    /// Counters of lost packets by name, since boot: the kernel's for the interface, and those of its driver that
+    /// are known to count lost packets ([`way`]).
+    ///
+    /// # Errors
+    /// The interface is gone.
+    pub fn named(&mut self) -> io::Result<BTreeMap<String, u64>> {
+        let mut named = BTreeMap::new();
+        for (name, value) in self.driver.statistics().unwrap_or_default() {
+            if way(&name).is_some() {
+                *named.entry(name).or_default() += value;
+            }
+        }
+        let kernels = self.link()?.statistics;
+        named.extend(
+            kernels
+                .losses()
+                .map(|(name, value)| (name.to_owned(), value)),
+        );
+        Ok(named)
     }
 
     /// What the interface is, and all that it counted.
@@ -156,10 +192,39 @@ impl PathCounters {
             ip_out_discards: of(|it| it.ip_out_discards),
             tx_packets: of(|it| it.tx_packets),
             rx_packets: of(|it| it.rx_packets),
+            ip_in_frames: self
+                .ip_in_frames
+                .zip(before.ip_in_frames)
+                .map(|(now, before)| moved(before, now)),
+            ip_in_packets: of(|it| it.ip_in_packets),
+            ip_in_ended: of(|it| it.ip_in_ended),
             softnet_squeezed: of_cpus(|it| it.softnet_squeezed),
             carrier_changes: of(|it| it.carrier_changes),
             cpus: self.cpus,
         }
+    }
+
+    /// Packets that the interface received and that came to no protocol, although nothing says that it dropped them:
+    /// a firewall (netfilter), a filter of tc, or XDP did. In a difference. `came` are datagrams that sockets got.
+    ///
+    /// Two differences show them: what the interface received and IP did not, and what IP received and neither
+    /// delivered, forwarded nor counted as lost. Other traffic that is delivered is on both sides of each. Frames of
+    /// other protocols than IP are not, so that few are none ([`NOT_IP`]); what comes to IP over other interfaces hides
+    /// some.
+    pub fn vanished(&self, came: u64) -> u64 {
+        // The kernel counts what it dropped itself behind the interface as received, too.
+        let counted = self.backlog_drops + self.nic_in_drops;
+        // A veth passes a train of GSO on as one, and counts it so.
+        let counts_trains = came > self.rx_packets;
+        let at_ip = if counts_trains {
+            Some(self.ip_in_packets)
+        } else {
+            self.ip_in_frames
+        };
+        let before_ip = at_ip.map_or(0, |at_ip| self.rx_packets.saturating_sub(at_ip + counted));
+        let before_ip = Some(before_ip).filter(|&frames| frames > NOT_IP);
+        let within_ip = self.ip_in_packets.saturating_sub(self.ip_in_ended);
+        (before_ip.unwrap_or(0) + within_ip).max(self.filter_drops)
     }
 
     /// Packets lost on the way out of this host, in a difference.
@@ -176,6 +241,21 @@ impl PathCounters {
     fn in_udp(&self) -> u64 {
         self.udp_no_ports + self.udp_in_errors + self.udp_rcvbuf_errors
     }
+}
+
+/// Frames in a run that may be ARP or LLDP.
+const NOT_IP: u64 = 20;
+
+/// By how much each of these counters moved, without those that did not.
+pub fn named_since(
+    now: &BTreeMap<String, u64>,
+    before: &BTreeMap<String, u64>,
+) -> BTreeMap<String, u64> {
+    let moved = now.iter().map(|(name, &now)| {
+        let before = before.get(name).copied().unwrap_or(now);
+        (name.clone(), moved(before, now))
+    });
+    moved.filter(|(_, packets)| *packets > 0).collect()
 }
 
 /// How far a counter moved that may have 32 bits or 64, and may have begun anew: an interface or a qdisc that was
@@ -196,52 +276,4 @@ fn moved(before: u64, now: u64) -> u64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn counters_of_32_bits_may_pass_their_end() {
-        let end = u64::from(u32::MAX);
-        assert_eq!(moved(end - 1, 3), 5);
-        assert_eq!(moved(end, 0), 1);
-        assert_eq!(moved(end, end + 7), 7);
-    }
-
-    #[test]
-    fn counters_that_begin_anew_have_moved_by_what_they_show() {
-        assert_eq!(moved(1_000_000, 7), 7);
-        assert_eq!(moved(1 << 31, 7), 7);
-        assert_eq!(moved(1 << 40, 7), 7);
-        assert_eq!(moved(u64::MAX, 7), 7);
-    }
-
-    #[test]
-    fn what_found_the_backlog_full_is_counted_once() {
-        let before = PathCounters {
-            nic_in_drops: 100,
-            backlog_drops: 30,
-            ..PathCounters::default()
-        };
-        let after = PathCounters {
-            nic_in_drops: 150,
-            backlog_drops: 70,
-            ..before
-        };
-        let moved = after.since(&before);
-        assert_eq!((moved.nic_in_drops, moved.backlog_drops), (10, 40));
-        assert_eq!(moved.in_drops(), 50);
-    }
-
-    #[test]
-    fn counters_of_cpus_that_came_or_went_say_nothing() {
-        let before = PathCounters {
-            backlog_drops: 30,
-            softnet_squeezed: 30,
-            cpus: 4,
-            ..PathCounters::default()
-        };
-        let after = PathCounters { cpus: 3, ..before };
-        let moved = after.since(&before);
-        assert_eq!((moved.backlog_drops, moved.softnet_squeezed), (0, 0));
-    }
-}
+mod tests;

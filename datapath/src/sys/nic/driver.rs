@@ -27,14 +27,17 @@ pub fn way(name: &str) -> Option<Way> {
     }
 }
 
-/// Lost packets among what `Ethtool::statistics` returned, by those names: in and out.
-pub fn drops(statistics: &[(String, u64)]) -> (u64, u64) {
-    let of_way = |wanted| {
-        let counters = statistics.iter();
-        let ours = counters.filter(|(name, _)| way(name) == Some(wanted));
-        ours.fold(0_u64, |sum, (_, value)| sum.wrapping_add(*value))
-    };
-    (of_way(Way::In), of_way(Way::Out))
+/// Lost packets among counters of a driver, by those names: in and out.
+pub fn drops<'a>(counters: impl IntoIterator<Item = (&'a String, &'a u64)>) -> (u64, u64) {
+    let (mut on_the_way_in, mut on_the_way_out) = (0_u64, 0_u64);
+    for (name, value) in counters {
+        match way(name) {
+            Some(Way::In) => on_the_way_in = on_the_way_in.wrapping_add(*value),
+            Some(Way::Out) => on_the_way_out = on_the_way_out.wrapping_add(*value),
+            None => {}
+        }
+    }
+    (on_the_way_in, on_the_way_out)
 }
 
 /// Names in the kernel's `drivers/net`. `#` stands for a number.
@@ -168,6 +171,8 @@ fn fits(name: &str, pattern: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
 
     #[test]
@@ -198,6 +203,6 @@ mod tests {
             ("tx_pri3_drop", 5),
         ];
         let statistics = statistics.map(|(name, value)| (name.to_owned(), value));
-        assert_eq!(drops(&statistics), (27, 5));
+        assert_eq!(drops(&BTreeMap::from(statistics)), (27, 5));
     }
 }

@@ -85,6 +85,27 @@ impl LinkStatistics {
         self.rx_dropped + self.rx_errors + self.rx_missed_errors
     }
 
+    /// Those that count lost packets, with the names that `/sys/class/net/*/statistics` has for them. Some contain
+    /// others: see above.
+    pub fn losses(&self) -> [(&'static str, u64); 14] {
+        [
+            ("rx_errors", self.rx_errors),
+            ("rx_dropped", self.rx_dropped),
+            ("rx_missed_errors", self.rx_missed_errors),
+            ("rx_length_errors", self.rx_length_errors),
+            ("rx_over_errors", self.rx_over_errors),
+            ("rx_crc_errors", self.rx_crc_errors),
+            ("rx_frame_errors", self.rx_frame_errors),
+            ("rx_fifo_errors", self.rx_fifo_errors),
+            ("tx_errors", self.tx_errors),
+            ("tx_dropped", self.tx_dropped),
+            ("tx_aborted_errors", self.tx_aborted_errors),
+            ("tx_carrier_errors", self.tx_carrier_errors),
+            ("tx_fifo_errors", self.tx_fifo_errors),
+            ("tx_window_errors", self.tx_window_errors),
+        ]
+    }
+
     /// Packets that this interface did not send: dropped, or failed.
     pub fn out_drops(&self) -> u64 {
         self.tx_dropped + self.tx_errors

@@ -47,6 +47,7 @@ fn half(host: &str, side: Side) -> Half {
             discards: discards(6),
             refused: 0,
             path: None,
+            nic: <_>::default(),
             drop_reasons: <_>::default(),
             failed_sends: 0,
             rcvbuf_bytes: side.receives().then_some(4096),

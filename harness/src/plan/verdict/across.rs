@@ -1,9 +1,9 @@
 //! Cases between two hosts: what cannot be, and where the threads go.
 
-use super::{cannot_run, sharing_cpus};
+use super::{cannot_run, link_mtu, sharing_cpus};
 use crate::data::{Case, Direction, Group, Ip, Workload};
 use crate::engines::Engines;
-use crate::plan::{Conditions, There, WireLink};
+use crate::plan::{Conditions, There};
 use crate::platform::board::Board;
 use crate::platform::host::Host;
 use crate::platform::placement::Placement;
@@ -40,14 +40,10 @@ pub(super) fn refusal(
     let Some(link) = there.wire.link(case) else {
         return Some(no_way(case.ip));
     };
-    let is_cut = link
-        .most_payload()
-        .filter(|&most| u32::from(case.payload) > most);
-    if let Some(most) = is_cut.filter(|_| engines.0.about.group == Group::Offload) {
-        return Some(format!(
-            "{} cuts datagrams of {most} B at most here: they may not be longer than the MTU (UDP_SEGMENT, udp(7))",
-            engines.0
-        ));
+    if engines.0.about.group == Group::Offload {
+        if let Some(reason) = link_mtu::too_long_to_cut(case, link) {
+            return Some(format!("{} {reason}", engines.0));
+        }
     }
     let (sending, receiving) = by_half(case, conditions.engine_refusals, there.engine_refusals);
     let (from, to) = by_half(case, "here", "there");
@@ -131,13 +127,11 @@ pub(super) fn warnings(
     placement: &Placement,
 ) -> Vec<String> {
     let mut warnings = crowds(case, conditions, there, placement);
-    let most = there.wire.link(case).and_then(WireLink::most_payload);
-    if let Some(most) = most.filter(|&most| u32::from(case.payload) > most) {
-        warnings.push(format!(
-            "above {most} B a datagram is sent in fragments here (MTU): one that gets lost loses all of it (see \
-             net.ipv4.ipfrag_high_thresh)"
-        ));
-    }
+    let link = there.wire.link(case);
+    warnings.extend(
+        link.into_iter()
+            .flat_map(|link| link_mtu::warnings(case, link)),
+    );
     warnings
 }
 

@@ -1,6 +1,10 @@
 //! A row of a sweep between two hosts.
 
+use std::collections::BTreeMap;
+
 use super::*;
+use crate::data::Path;
+use crate::sys::nic::PathCounters;
 
 /// From a laptop to a board.
 pub(crate) fn row_of_a_wire() -> Row {
@@ -21,4 +25,125 @@ pub(crate) fn row_of_a_wire() -> Row {
         there_kernel: text("6.12.0"),
         ..ordinary_row()
     }
+}
+
+/// The run of a window between two hosts: 30,000 sent, and this many received.
+pub(crate) fn path(received: u64) -> Path {
+    Path {
+        direction: Direction::Up,
+        sent: 30_000,
+        refused: 0,
+        failed: 0,
+        received,
+        unread: 0,
+        dropped_socket: 0,
+        dropped_in_pieces: false,
+        sent_in_pieces: false,
+        at_sender: PathCounters::default(),
+        at_receiver: PathCounters::default(),
+        nic_at_sender: BTreeMap::new(),
+        nic_at_receiver: BTreeMap::new(),
+        reasons_at_sender: BTreeMap::new(),
+        reasons_at_receiver: BTreeMap::new(),
+    }
+}
+
+/// A row of six windows with these paths.
+fn row_over(path: &Path) -> Row {
+    let mut samples = six();
+    for sample in &mut samples {
+        sample.paths = vec![path.clone()];
+    }
+    make_row(&samples, &[], Outcome::Complete(EndedBy::Rounds))
+}
+
+#[test]
+fn a_surplus_in_one_window_makes_up_for_no_loss_in_another() {
+    let mut samples = six();
+    for (sample, received) in samples
+        .iter_mut()
+        .zip([30_000, 31_000, 29_000].into_iter().cycle())
+    {
+        sample.paths = vec![path(received)];
+    }
+    let row = make_row(&samples, &[], Outcome::Complete(EndedBy::Rounds));
+    assert_eq!(row.loss_pct, Some(1.1111));
+    let [said] = &row.warnings[..] else {
+        panic!("{row:?}");
+    };
+    assert!(
+        said.starts_with("2000 datagrams more were received than sent"),
+        "{said}"
+    );
+    assert!(
+        said.contains("at least 1.1111 % were: --verify tells"),
+        "{said}"
+    );
+}
+
+#[test]
+fn counters_that_other_traffic_moved_further_are_named() {
+    let with = |nic_in_drops, udp_no_ports| {
+        row_over(&Path {
+            at_receiver: PathCounters {
+                nic_in_drops,
+                udp_no_ports,
+                ..PathCounters::default()
+            },
+            ..path(29_000)
+        })
+        .warnings
+    };
+    assert_eq!(with(1000, 0), Vec::<String>::new());
+    assert_eq!(with(1005, 0), Vec::<String>::new(), "next to nothing");
+    let said = with(5000, 0).join("; ");
+    assert!(
+        said.contains("at NIC in: its counters moved by 30000, and 6000 missing"),
+        "{said}"
+    );
+    let said = with(0, 400).join("; ");
+    assert!(
+        said.starts_with("2400 missing datagrams are taken for those that closed ports counted"),
+        "{said}"
+    );
+}
+
+#[test]
+fn counters_of_the_driver_are_named_and_damaged_frames_are_a_cables() {
+    let named = |name: &str| BTreeMap::from([(name.to_owned(), 1000)]);
+    let row = row_over(&Path {
+        nic_at_receiver: named("rx_resource_errors"),
+        ..path(29_000)
+    });
+    assert_eq!(row.nic_counters, "receiver: rx_resource_errors 6000");
+    assert_eq!(row.warnings, Vec::<String>::new());
+    for counter in ["rx_crc_errors", "RX FCS Errors", "mmc_rx_align_error"] {
+        let row = row_over(&Path {
+            nic_at_receiver: named(counter),
+            ..path(29_000)
+        });
+        let said = row.warnings.join("; ");
+        let expected = format!("the receiver's interface received 6000 damaged frames ({counter})");
+        assert!(said.contains(&expected), "{said}");
+    }
+}
+
+#[test]
+fn a_window_without_datagrams_is_too_short_only_where_they_came_later() {
+    let with = |received| {
+        let mut samples = six();
+        samples[2].lanes[1].received_packets = 0;
+        for sample in &mut samples {
+            sample.paths = vec![path(received)];
+        }
+        make_row(&samples, &[], Outcome::Complete(EndedBy::Rounds))
+            .warnings
+            .join("; ")
+    };
+    assert!(with(30_000).contains("too short, or the machine too busy"));
+    let said = with(10);
+    assert!(
+        said.contains("of 30000 datagrams that were sent for it, 10 came"),
+        "{said}"
+    );
 }

@@ -3,6 +3,8 @@
 mod kind;
 mod line;
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 pub use self::kind::Kind;
@@ -177,8 +179,9 @@ impl Interface {
             let on = features.into_iter().filter(|(_, is_on)| *is_on);
             on.map(|(name, _)| name).filter(is_ours).collect()
         });
-        let statistics = driver.statistics().unwrap_or_default();
-        let is_known = statistics.iter().any(|(name, _)| way(name).is_some());
+        let statistics = driver.statistics().unwrap_or_default().into_iter();
+        let statistics: BTreeMap<String, u64> = statistics.collect();
+        let is_known = statistics.keys().any(|name| way(name).is_some());
         self.counted.driver_in_drops = is_known.then(|| driver_drops(&statistics).0);
     }
 

@@ -1,0 +1,119 @@
+//! What may mislead about datagrams on their way between two hosts.
+
+use std::collections::BTreeMap;
+
+use super::{RowInput, numbers};
+use crate::data::{CLOSED_PORTS, Path, Sample, Shared};
+
+/// Nothing on one host.
+pub(super) fn warnings(input: &RowInput) -> Vec<String> {
+    let samples = input.samples;
+    let mut warnings = Vec::new();
+    warnings.extend(links_that_changed(samples));
+    warnings.extend(surplus(input));
+    warnings.extend(losses_of_others(samples));
+    warnings.extend(damaged_frames(samples));
+    let verified = input.verified.filter(|_| input.case.direction.is_some());
+    warnings.extend(verified.and_then(|found| found.done_on_the_way()));
+    warnings
+}
+
+fn links_that_changed(samples: &[Sample]) -> Option<String> {
+    let mut faults = samples.iter().filter_map(Sample::link_fault);
+    let fault = faults.next()?;
+    let windows = 1 + faults.count();
+    Some(format!(
+        "{fault} in {windows} of {} windows (carrier_changes): what was lost meanwhile says nothing of the engines",
+        samples.len()
+    ))
+}
+
+/// Each datagram that came twice may hide another one that was lost.
+fn surplus(input: &RowInput) -> Option<String> {
+    let books = numbers::total_books(input.samples);
+    let surplus = books.places.surplus;
+    let loss_pct = numbers::loss_pct(books).filter(|_| surplus > 0)?;
+    let is_told_apart = input.verified.is_some_and(|found| found.missing.is_some());
+    let fix = if is_told_apart || input.case.asks() {
+        ""
+    } else {
+        ": --verify tells them apart"
+    };
+    Some(format!(
+        "{surplus} datagrams more were received than sent (surplus_packets): the path repeats some, or another host \
+         sends here; each may hide one that was lost, so that at least {loss_pct} % were{fix}"
+    ))
+}
+
+/// Counters that other traffic has moved, or may have, and that are taken for losses of ours all the same.
+fn losses_of_others(samples: &[Sample]) -> Vec<String> {
+    let mut places: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
+    let paths = samples.iter().flat_map(|sample| &sample.paths);
+    // A counter counts pieces of any size.
+    for path in paths.filter(|path| !path.sent_in_pieces) {
+        for Shared {
+            place,
+            counted,
+            taken,
+        } in path.shared_counters()
+        {
+            let sums = places.entry(place).or_default();
+            *sums = (sums.0 + counted, sums.1 + taken);
+        }
+    }
+    let mut warnings = Vec::new();
+    for (place, (counted, taken)) in places {
+        if taken == 0 {
+            continue;
+        }
+        if place == CLOSED_PORTS {
+            warnings.push(format!(
+                "{taken} missing datagrams are taken for those that closed ports counted (NoPorts): ours were open, so \
+                 that the path changed their ports, or other traffic was counted and they were lost elsewhere"
+            ));
+        } else if counted - taken > taken / 100 {
+            warnings.push(format!(
+                "other traffic was dropped, too, at {place}: its counters moved by {counted}, and {taken} missing \
+                 datagrams are taken for that, of which some may have been lost elsewhere"
+            ));
+        }
+    }
+    warnings
+}
+
+/// Counters of frames that came damaged, as a bad cable makes them.
+const DAMAGED: [&str; 6] = [
+    "crc",
+    "fcs",
+    "align",
+    "symbol",
+    "frame_errors",
+    "frame_check",
+];
+
+fn damaged_frames(samples: &[Sample]) -> Option<String> {
+    let mut counters: BTreeMap<(&str, &str), u64> = BTreeMap::new();
+    for path in samples.iter().filter_map(|sample| sample.paths.first()) {
+        let Path {
+            nic_at_sender,
+            nic_at_receiver,
+            ..
+        } = path;
+        for (end, named) in [("sender", nic_at_sender), ("receiver", nic_at_receiver)] {
+            let damaged = named.iter().filter(|(name, _)| is_damage(name));
+            for (name, packets) in damaged {
+                *counters.entry((end, name)).or_default() += packets;
+            }
+        }
+    }
+    // Several may count the same frames.
+    let ((end, name), frames) = counters.into_iter().max_by_key(|(_, frames)| *frames)?;
+    Some(format!(
+        "the {end}'s interface received {frames} damaged frames ({name}): look at the cable, the plugs and the switch"
+    ))
+}
+
+fn is_damage(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    !name.starts_with("tx") && DAMAGED.iter().any(|word| name.contains(word))
+}
