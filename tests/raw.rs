@@ -466,7 +466,6 @@ const STAND_ALONE: [&str; 43] = [
     "page_bytes",
     "freq_min_mhz",
     "freq_max_mhz",
-    "sent_bytes",
     "received_bytes",
 ];
 

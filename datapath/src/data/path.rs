@@ -20,8 +20,8 @@ pub struct Path {
     pub sent: u64,
     /// Datagrams that the queueing discipline of its interface had no room for, as each call was told (`ENOBUFS`).
     pub refused: u64,
-    /// Sends that failed otherwise, or of which the reason was lost: one of several in a call (sendmmsg(2)), or one that
-    /// a library keeps to itself.
+    /// Datagrams that were refused otherwise, or for a reason that was lost: one of several in a call (sendmmsg(2)), or
+    /// one that a library keeps to itself.
     pub failed: u64,
     /// Datagrams that were received.
     pub received: u64,
@@ -69,12 +69,12 @@ impl Path {
         self.failed.min(unsaid)
     }
 
-    /// Sends that failed for another reason than want of room.
+    /// Datagrams that were refused for another reason than want of room.
     pub fn failed_otherwise(&self) -> u64 {
         self.failed - self.refused_without_a_word()
     }
 
-    /// Closes the books. What was refused counts as sent: the program had handed it over.
+    /// Closes the books. What was refused counts as sent, for whatever reason: the program had handed it over.
     pub fn books(&self) -> WindowBooks {
         // Of all counters, that of a socket is ours alone.
         let whole = if self.dropped_in_pieces {
@@ -108,11 +108,13 @@ impl Path {
         missing.each = MOST_IN_A_PIECE;
         let dropped_socket = whole + missing.take(self.dropped_socket - whole);
         places.path = missing.left;
-        let sent = self.sent + refused;
+        let failed = self.failed_otherwise();
+        let sent = self.sent + refused + failed;
         let lost: u64 = places.lost().iter().map(|(_, packets)| packets).sum();
-        let explained = self.received + self.unread + dropped_socket + lost;
+        let explained = self.received + self.unread + failed + dropped_socket + lost;
         WindowBooks {
             sent,
+            refused: failed,
             received: self.received,
             unread: self.unread,
             dropped_socket,

@@ -44,6 +44,7 @@ impl Went {
         let is_behind = is_busy(sample, receives);
         let receiver = if is_behind { cpus[1] } else { "receive buffer" };
         places.extend([
+            ("refused at the sender", account.refused),
             ("kernel", account.dropped_kernel),
             ("unread", account.unread),
             (receiver, account.dropped_socket),

@@ -18,7 +18,7 @@ use crate::VERSION;
 use crate::sys::host_id::HostId;
 
 /// Counts up with each change of the messages.
-pub const PROTOCOL: u32 = 9;
+pub const PROTOCOL: u32 = 10;
 
 /// No shell and no program for people prints a zero byte.
 pub const MAGIC: [u8; 9] = *b"\0udpbench";

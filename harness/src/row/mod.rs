@@ -18,6 +18,7 @@ mod numbers;
 mod outcome;
 mod own;
 pub(crate) mod pacing;
+mod refusals;
 mod round_trips;
 mod rounding;
 mod shown;
@@ -132,6 +133,7 @@ pub struct Row {
     pub sent_packets: Option<u64>,
     pub received_packets: Option<u64>,
     pub unread_packets: Option<u64>,
+    pub refused_packets: Option<u64>,
     pub dropped_socket_packets: Option<u64>,
     pub dropped_kernel_packets: Option<u64>,
     pub dropped_qdisc_packets: Option<u64>,

@@ -31,6 +31,13 @@ pub fn join(socket: &impl AsFd) -> io::Result<()> {
     Ok(setsockopt(socket, UdpGroSegment, &true)?)
 }
 
+/// Whether a train was refused since it cannot be cut: EIO from an interface without checksum offload (`udp_send_skb`,
+/// net/ipv4/udp.c), EINVAL from some drivers and where the path takes no datagram of that size whole. The datagrams are
+/// not lost: they are sent one by one.
+pub fn is_no_offload(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::EIO | libc::EINVAL))
+}
+
 /// How many datagrams of `payload_bytes` fit what one call may hand over; at least one, and one if they are
 /// empty.
 pub fn that_fit(payload_bytes: usize) -> usize {

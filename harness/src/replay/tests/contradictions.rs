@@ -87,7 +87,7 @@ fn lanes_of_another_case_are_refused() {
         let problem = refusal(change);
         assert!(problem.contains("the lanes are not those"), "{problem}");
     }
-    let problem = refusal(|sample| sample.lanes[1].sent_bytes = 1);
+    let problem = refusal(|sample| sample.lanes[1].sent_packets = 1);
     assert!(
         problem.ends_with("lane 2, a receiver, sent datagrams"),
         "{problem}"

@@ -5,12 +5,13 @@ use std::net::{SocketAddr, UdpSocket};
 use std::os::fd::AsRawFd;
 
 use libc::{c_void, iovec, mmsghdr, msghdr};
-use socket2::{SockAddr, SockAddrStorage};
+use socket2::{SockAddr, SockAddrStorage, SockRef};
 
 use super::{empty_header, length};
 use crate::engine::payload::Fill;
 use crate::engine::{Addressing, Batched, Burst, Link, PortOptions};
 use crate::engines::linux::stable::Stable;
+use crate::sys::queues;
 
 /// Datagrams to be sent many at a time.
 pub struct SendBatch {
@@ -132,8 +133,7 @@ impl SendBatch {
         peer[0] = to.as_storage();
     }
 
-    /// Sends as many as the kernel takes in one call. Fewer than all: the next one failed, and what with is
-    /// lost (`__sys_sendmmsg`, net/socket.c), unless it fails again in the next call.
+    /// Sends as many as the kernel takes in one call.
     ///
     /// # Errors
     /// When not even the first one could be sent.
@@ -151,11 +151,31 @@ impl SendBatch {
             )
         };
         let sent = u64::try_from(sent).map_err(|_| io::Error::last_os_error())?;
+        let moved = Burst::of(sent, sent * self.bytes_each);
+        if sent < self.count() as u64 {
+            return Ok(part(socket, moved));
+        }
         Ok(Batched {
-            moved: Burst::of(sent, sent * self.bytes_each),
-            failed: u32::from(sent < self.count() as u64),
-            errno: 0,
+            moved,
+            ..Batched::default()
         })
+    }
+}
+
+/// What came of a call that sent a part of its datagrams: the next one failed, and the kernel keeps the reason to itself
+/// (`__sys_sendmmsg`, net/socket.c). Where the send buffer is full, that is the reason, whether the call may wait for
+/// room (then a signal ended the wait) or not; else the kernel has refused one.
+#[cold]
+fn part(socket: &UdpSocket, moved: Burst) -> Batched {
+    let unsent = queues::unsent(socket).unwrap_or(0);
+    let room = SockRef::from(socket).send_buffer_size();
+    // It is full from `sk_sndbuf` bytes on (`sock_alloc_send_pskb`, net/core/sock.c). Meanwhile, some may have left.
+    let is_full = room.is_ok_and(|room| unsent >= room as u64 / 4 * 3);
+    Batched {
+        moved,
+        failed: u32::from(!is_full),
+        again: u32::from(is_full),
+        errno: 0,
     }
 }
 
