@@ -67,3 +67,15 @@ pub fn most_segments(payload_bytes: usize, peer: SocketAddr) -> io::Result<usize
     let most = [MOST_SEGMENTS, FEWER_SEGMENTS].into_iter().find(takes);
     Ok(most.unwrap_or(1).min(fit))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_train_that_cannot_be_cut_is_told_from_one_that_is_lost() {
+        let is_no_offload = |errno| is_no_offload(&io::Error::from_raw_os_error(errno));
+        assert!(is_no_offload(libc::EIO) && is_no_offload(libc::EINVAL));
+        assert!(!is_no_offload(libc::ENOBUFS) && !is_no_offload(libc::EPERM));
+    }
+}

@@ -181,6 +181,8 @@ fn part(socket: &UdpSocket, moved: Burst) -> Batched {
 
 #[cfg(test)]
 mod tests {
+    use std::os::fd::OwnedFd;
+    use std::os::unix::net::UnixDatagram;
     use std::slice;
 
     use super::*;
@@ -220,6 +222,30 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "Miri has no sockets")]
+    fn a_part_is_all_that_there_is_room_for_or_all_before_one_that_is_refused() {
+        // A local socket takes no more than fits its send buffer (unix(7)).
+        let (near, far) = UnixDatagram::pair().expect("sockets");
+        let least = SockRef::from(&near).set_send_buffer_size(1);
+        least.expect("the kernel makes more of it");
+        near.set_nonblocking(true).expect("fcntl works");
+        let socket = UdpSocket::from(OwnedFd::from(near));
+        let mut batch = SendBatch::new(vec![7; 300], 300, 64, None);
+        let batched = batch.send(&socket).expect("there is room for one");
+        assert!(batched.moved.packets < 64, "{batched:?}");
+        assert_eq!((batched.failed, batched.again), (0, 1), "{batched:?}");
+        drop(far);
+        // Nobody listens: each datagram that goes has the next one refused.
+        let bind = || UdpSocket::bind("127.0.0.1:0").expect("loopback is up");
+        let (socket, nobody) = (bind(), bind());
+        let address = nobody.local_addr().expect("bound");
+        socket.connect(address).expect("an address of loopback");
+        drop(nobody);
+        let batched = batch.send(&socket).expect("the first one goes");
+        assert_eq!((batched.failed, batched.again), (1, 0), "{batched:?}");
     }
 
     #[test]
