@@ -3,20 +3,27 @@
 mod common;
 
 use std::net::UdpSocket;
+use std::os::fd::AsRawFd;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 
+use nix::sys::socket::{Shutdown, shutdown};
 use udpbench::data::{Batch, Connection};
 use udpbench::engine::{Direction, Link, Meter, PortOptions};
 use udpbench::engines::Entry;
 use udpbench::sys::wakeup;
 use udpbench::workload::lane::{Control, LaneContext};
-use udpbench::workload::{Incoming, Outgoing, Program};
+use udpbench::workload::{
+    Client, Incoming, Numbering, Outgoing, Program, Role, RoundTripMeter, Server,
+};
 
 use common::cases::built_and_runnable;
 
 const PAYLOAD: usize = 300;
+/// Nothing takes so long, however busy the machine.
+const DEADLINE: Duration = Duration::from_secs(30);
 
 /// A lane that runs.
 struct Lane {
@@ -45,7 +52,10 @@ impl Lane {
 
     /// Lets it run until it has counted what is waited for, or has ended; returns its meter once it has.
     fn run_until(self, mut seen: impl FnMut(&Self) -> bool) -> Arc<Meter> {
-        while !seen(&self) && !self.thread.is_finished() {
+        let begun = Instant::now();
+        let mut hangs = false;
+        while !hangs && !seen(&self) && !self.thread.is_finished() {
+            hangs = begun.elapsed() > DEADLINE;
             thread::yield_now();
         }
         self.control.stop_sending();
@@ -55,6 +65,7 @@ impl Lane {
         }
         let outcome = self.thread.join().expect("no panic");
         outcome.expect("a lane that goes on until it is stopped");
+        assert!(!hangs, "not seen within {DEADLINE:?}: {:?}", self.meter);
         self.meter
     }
 }
@@ -120,7 +131,7 @@ fn lost_datagrams_do_not_hang_the_only_thread() {
             let program = Program::Turns(outgoing, incoming);
             let (mut sent, mut bursts) = (0, 0);
             let meter = Lane::start(entry, program, connection).run_until(|lane| {
-                let now = lane.meter.sent.read().packets;
+                let now = lane.meter.sent.read();
                 bursts += u32::from(now > sent);
                 sent = now;
                 lane.end_wait();
@@ -133,7 +144,7 @@ fn lost_datagrams_do_not_hang_the_only_thread() {
 }
 
 #[test]
-fn sends_that_fail_beside_others_are_counted() {
+fn sends_that_are_refused_beside_others_are_sent_and_counted() {
     let sends = |entry: &&Entry| {
         let about = entry.about;
         about.moves_datagrams && about.is_fair() && entry.sends()
@@ -145,8 +156,82 @@ fn sends_that_fail_beside_others_are_counted() {
             outgoing(bind(), &nobody, Connection::Connected)
         };
         let lane = Lane::start(entry, Program::Flood(outgoing), Connection::Connected);
-        let meter = lane.run_until(|lane| lane.meter.sent.read().packets >= 1000);
-        let (sent, errors) = (meter.sent.read(), meter.errors.load(Ordering::Relaxed));
-        assert!(errors > 0, "{entry}: none beside {sent:?}");
+        let meter = lane.run_until(|lane| lane.meter.sent.read() >= 1000);
+        let (sent, refused) = (meter.sent.read(), meter.refusals.packets());
+        assert!((1..sent).contains(&refused), "{entry}: {refused} of {sent}");
+        assert_eq!(meter.errors.load(Ordering::Relaxed), 0, "{entry}");
+    }
+}
+
+/// A socket of which each send is refused, connected to `peer`.
+fn mute(peer: &UdpSocket) -> UdpSocket {
+    let socket = bind();
+    let address = peer.local_addr().expect("bound");
+    socket.connect(address).expect("an address of loopback");
+    shutdown(socket.as_raw_fd(), Shutdown::Write).expect("a connected socket");
+    socket
+}
+
+/// What sends one datagram a call, and receives.
+fn one_each(socket: UdpSocket) -> PortOptions {
+    let peer = socket.peer_addr().ok();
+    PortOptions::of(vec![Link::of(socket, peer)], Direction::Both, PAYLOAD)
+}
+
+fn answers() -> impl Iterator<Item = &'static Entry> {
+    built_and_runnable().filter(|entry| entry.about.answers.is_ok() && entry.about.is_fair())
+}
+
+#[test]
+fn a_refused_request_was_sent_once_and_is_waited_for() {
+    const OUTSTANDING: usize = 7;
+    for entry in answers() {
+        let nobody = bind();
+        let options = one_each(mute(&nobody));
+        let round_trips = Arc::<RoundTripMeter>::default();
+        round_trips.open_window();
+        let numbering = Numbering::new(0, None);
+        let client = Client::new(numbering, (OUTSTANDING, 1), Arc::clone(&round_trips));
+        let program = Program::Roles(options, vec![Role::Client(client)]);
+        let lane = Lane::start(entry, program, Connection::Connected);
+        // In the meantime it could send thousands.
+        let begun = Instant::now();
+        let meter = lane.run_until(|lane| {
+            let sent = lane.meter.sent.read() >= OUTSTANDING as u64;
+            sent && begun.elapsed() > Duration::from_millis(20)
+        });
+        let counts = (meter.sent.read(), meter.refusals.packets());
+        assert_eq!(counts, (OUTSTANDING as u64, OUTSTANDING as u64), "{entry}");
+        assert_eq!(round_trips.round_trips().unanswered, OUTSTANDING as u64);
+    }
+}
+
+#[test]
+fn a_refused_response_was_sent_once_and_the_server_goes_on() {
+    const REQUESTS: u64 = 50;
+    // The library of message-io lets go of a socket that cannot send.
+    for entry in answers().filter(|entry| entry.about.name != "message-io") {
+        let client = bind();
+        let socket = mute(&client);
+        client
+            .connect(socket.local_addr().expect("bound"))
+            .expect("an address of loopback");
+        let options = one_each(socket);
+        let server = Role::Server(Server::new(None, None), Connection::Connected);
+        let program = Program::Roles(options, vec![server]);
+        let lane = Lane::start(entry, program, Connection::Connected);
+        // One at a time: an engine may be told only of what comes once it waits.
+        let mut asked = 0;
+        let meter = lane.run_until(|lane| {
+            let sent = lane.meter.sent.read();
+            if sent == asked && asked < REQUESTS {
+                client.send(&[7; PAYLOAD]).expect("loopback takes it");
+                asked += 1;
+            }
+            sent >= REQUESTS
+        });
+        let counts = (meter.sent.read(), meter.refusals.packets());
+        assert_eq!(counts, (REQUESTS, REQUESTS), "{entry}");
+        assert_eq!(meter.received.read().packets, REQUESTS, "{entry}");
     }
 }

@@ -9,11 +9,17 @@ use common::{Place, lines, program, rows, samples, stderr};
 use udpbench::log::Event;
 use udpbench::row::{Row, Status};
 
-const FLOOD: &str = "--sender std --receiver std --no-reference --threads 2 --payload 300 --ip v4 --soak 0s \
+const FLOOD: &str = "--no-reference --threads 2 --payload 300 --ip v4 --soak 0s \
                      --duration 300ms --rounds 5 -q -o out.csv";
 
-/// Runs the program where `setup`, in a shell, has made the loopback what it is. `None`: it cannot be made so.
+/// Floods with `std` where `setup`, in a shell, has made the loopback what it is. `None`: it cannot be made so.
 fn flood(place: &Place, setup: &str, arguments: &str) -> Option<Output> {
+    let of_std = format!("--sender std --receiver std {arguments}");
+    flood_of(place, setup, &of_std)
+}
+
+/// The same with engines among the arguments.
+fn flood_of(place: &Place, setup: &str, arguments: &str) -> Option<Output> {
     const NO_NAMESPACE: i32 = 99;
     let script = format!(
         "ip link set lo up && {setup} || exit {NO_NAMESPACE}; exec \"$@\" {FLOOD} {arguments}"
@@ -109,4 +115,43 @@ fn a_window_whose_packet_counts_do_not_add_up_is_measured_once_more() {
         }
     }
     assert_eq!(rounds, [1, 2, 3, 4, 5]);
+}
+
+#[test]
+fn what_a_firewall_refuses_on_the_way_out_was_sent_and_is_lost_at_the_sender() {
+    let setup = "iptables -A OUTPUT -p udp -m statistic --mode nth --every 10 -j DROP";
+    let place = Place::new();
+    let arguments = "--engine std,mmsg,uring,tokio --connection connected";
+    let Some(output) = flood_of(&place, setup, arguments) else {
+        return;
+    };
+    for row in rows(&place.path("out.csv")) {
+        assert_eq!(row.status, Status::Ok, "{row:?} {}", stderr(&output));
+        let (sent, refused) = (row.sent_packets, row.refused_packets);
+        let (sent, refused) = (sent.expect("measured"), refused.expect("measured"));
+        // One in ten of all, to within one at each edge of a window.
+        assert!((sent / 10).abs_diff(refused) <= 2 * 5, "{row:?}");
+        let lost = sent - row.received_packets.expect("measured");
+        let elsewhere = row.dropped_socket_packets.expect("measured");
+        assert_eq!(lost, refused + elsewhere, "{row:?}");
+        assert_eq!(row.failed_calls, Some(0), "{row:?}");
+        let warns = |text: &String| text.contains("EPERM") && text.contains("firewall");
+        assert!(row.warnings.iter().any(warns), "{row:?}");
+    }
+}
+
+#[test]
+fn where_everything_is_refused_the_case_says_why_it_failed() {
+    // Not the probe, which has one byte.
+    let setup = "iptables -A OUTPUT -p udp -m length --length 328 -j DROP";
+    let place = Place::new();
+    let Some(output) = flood(&place, setup, "--connection connected") else {
+        return;
+    };
+    let row = the_row(&place);
+    assert_eq!(row.status, Status::Failed, "{row:?} {}", stderr(&output));
+    assert!(row.reason.starts_with("nothing was received"), "{row:?}");
+    assert!(row.reason.contains("EPERM"), "{row:?}");
+    assert_eq!(row.refused_packets, row.sent_packets, "{row:?}");
+    assert_eq!(row.loss_pct, Some(100.0), "{row:?}");
 }

@@ -10,7 +10,7 @@ use crate::lab::{Builder, End, Lab};
 /// Few rounds. Senders and receivers have a CPU each: two threads that wake each other on one, as those of two hosts that
 /// are one may be put, let nobody else run there for seconds (Linux 6.18), ssh among them.
 pub(crate) const SHORT: &str =
-    "--pin 0,0:1,1 --no-reference --soak 0s --warmup 5ms --rounds 5 --duration 100ms -q -o out.csv";
+    "--pin 0,0:1,1 --no-reference --soak 0s --warmup 5ms --rounds 5 -q -o out.csv";
 
 /// A sweep between the ends of a lab.
 pub(crate) struct Swept {
@@ -26,13 +26,20 @@ impl Swept {
 
     pub(crate) fn within(lab: Lab, words: &str) -> Self {
         let place = Place::new();
-        let output = sweep(&lab, &place, &format!("{SHORT} {words}"));
+        let duration = if words.contains("--duration") {
+            ""
+        } else {
+            "--duration 100ms"
+        };
+        let output = sweep(&lab, &place, &format!("{SHORT} {duration} {words}"));
         assert!(output.status.success(), "{}", stderr(&output));
         let rows = rows(&place.path("out.csv"));
         for row in &rows {
             assert_eq!(row.status, Status::Ok, "{row:?}");
             assert_eq!(row.unaccounted_packets, Some(0), "{row:?}");
-            let lost = lost(row).iter().sum::<u64>() + row.dropped_socket_packets.unwrap_or(0);
+            let lost = lost(row).iter().sum::<u64>()
+                + row.refused_packets.unwrap_or(0)
+                + row.dropped_socket_packets.unwrap_or(0);
             let left = row.sent_packets.unwrap_or(0) + row.surplus_packets.unwrap_or(0) - lost;
             assert_eq!(row.received_packets, Some(left), "{row:?}");
         }
@@ -222,7 +229,7 @@ fn what_the_path_takes_whole_is_found_where_it_is_less_than_the_interfaces_do() 
     let place = Place::new();
     // At a rate: a device that is full for seconds has no room for what ssh says, either.
     let words = "--direction up --threads 2 --payload 1300,1301 --engine gso-gro --rate 2k";
-    let output = sweep(&lab, &place, &format!("{SHORT} {words}"));
+    let output = sweep(&lab, &place, &format!("{SHORT} --duration 100ms {words}"));
     let said = stderr(&output);
     assert!(
         said.contains("datagrams of more than 1300 B do not get to 10.77.0.2 whole"),

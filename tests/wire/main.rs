@@ -4,6 +4,7 @@
 mod books;
 #[path = "../common/mod.rs"]
 mod common;
+mod full_queue;
 // The rules of the test wire, whose tests need no lab.
 mod ends;
 #[allow(

@@ -44,8 +44,11 @@ pub const MOST_IN_A_PIECE: u64 = 128;
 /// Running counts over all lanes and sockets of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
-    /// Handed to the kernel.
+    /// Datagrams that the program handed to the kernel, whether or not it refused them.
     pub sent: u64,
+    /// Those of them that it refused: lost at the sender, as the call was told. 0 in logs that do not say.
+    #[serde(default)]
+    pub refused: u64,
     /// Taken from the kernel.
     pub received: u64,
     /// Dropped at a receiving socket.
@@ -54,12 +57,14 @@ pub struct Counts {
 
 /// The counts of the datagrams that were sent in one window, or in several.
 ///
-/// `sent + surplus = received + unread + dropped_socket + dropped_kernel + unaccounted`, and what was lost at the other
+/// `sent + surplus = received + unread + refused + dropped_socket + dropped_kernel + unaccounted`, and what was lost at the other
 /// places, always.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WindowBooks {
-    /// From the opening of the window until the senders had stopped.
+    /// Handed to the kernel from the opening of the window until the senders had stopped.
     pub sent: u64,
+    /// Refused by the kernel in that call. Between two hosts: but for want of room in a queue, which is among the places.
+    pub refused: u64,
     /// Received, in the window or in the drain after it.
     pub received: u64,
     /// Left in the queue by a receiver that starved.
@@ -83,10 +88,15 @@ impl WindowBooks {
 }
 
 impl Counts {
-    /// Sent, and neither received nor dropped so far. Negative by a few when a receiver was quicker to
+    /// Sent, and neither refused nor received nor dropped so far. Negative by a few when a receiver was quicker to
     /// publish its count than the sender.
     pub fn in_flight(&self) -> i64 {
-        signed(self.sent) - signed(self.received) - signed(self.dropped_socket)
+        signed(self.taken()) - signed(self.received) - signed(self.dropped_socket)
+    }
+
+    /// Datagrams that the kernel took.
+    pub fn taken(&self) -> u64 {
+        self.sent.saturating_sub(self.refused)
     }
 }
 
@@ -129,7 +139,8 @@ impl Books {
     /// something else is missing, and the books shall not close.
     fn in_datagrams(&self, counts: Counts) -> Counts {
         let dropped = self.at_end.dropped_socket;
-        let missing = signed(self.at_end.sent) - signed(self.at_end.received) - signed(self.unread);
+        let missing =
+            signed(self.at_end.taken()) - signed(self.at_end.received) - signed(self.unread);
         let missing = u64::try_from(missing).unwrap_or(0);
         let is_even = dropped > 0 && missing % dropped == 0 && missing / dropped <= MOST_IN_A_PIECE;
         let datagrams_each = if self.dropped_in_pieces && is_even {
@@ -166,10 +177,12 @@ impl Books {
         let dropped_socket = dropped.saturating_sub(late);
         let dropped_kernel = lost.saturating_sub(late.saturating_sub(dropped));
         let sent = end.sent - before.sent;
+        let refused = end.refused - before.refused;
         let received = arrived - unread;
-        let explained = received + unread + dropped_socket + dropped_kernel;
+        let explained = received + unread + refused + dropped_socket + dropped_kernel;
         WindowBooks {
             sent,
+            refused,
             received,
             unread,
             dropped_socket,
@@ -188,6 +201,7 @@ pub(super) fn signed(count: u64) -> i64 {
 impl std::ops::AddAssign for WindowBooks {
     fn add_assign(&mut self, other: Self) {
         self.sent += other.sent;
+        self.refused += other.refused;
         self.received += other.received;
         self.unread += other.unread;
         self.dropped_socket += other.dropped_socket;

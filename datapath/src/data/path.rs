@@ -21,8 +21,8 @@ pub struct Path {
     /// Datagrams that the sender's kernel had no room for, as each call was told (`ENOBUFS`): mostly its queueing
     /// discipline, but also an interface that cannot hand them on.
     pub refused: u64,
-    /// Sends that failed otherwise, or of which the reason was lost: one of several in a call (sendmmsg(2)), or one that
-    /// a library keeps to itself.
+    /// Datagrams that were refused otherwise, or for a reason that was lost: one of several in a call (sendmmsg(2)), or
+    /// one that a library keeps to itself.
     pub failed: u64,
     /// Datagrams that were received.
     pub received: u64,
@@ -153,12 +153,12 @@ impl Path {
         }
     }
 
-    /// Sends that failed for another reason than want of room.
+    /// Datagrams that were refused for another reason than want of room.
     pub fn failed_otherwise(&self) -> u64 {
         self.failed - self.refused_without_a_word()
     }
 
-    /// Closes the books. What was refused counts as sent: the program had handed it over.
+    /// Closes the books. What was refused counts as sent, for whatever reason: the program had handed it over.
     pub fn books(&self) -> WindowBooks {
         self.explained().0
     }
@@ -201,11 +201,13 @@ impl Path {
         missing.each = MOST_IN_A_PIECE;
         let dropped_socket = whole + missing.take_pieces(self.dropped_socket - whole);
         places.path = missing.left;
-        let sent = self.sent + refused.all();
+        let failed = self.failed_otherwise();
+        let sent = self.sent + refused.all() + failed;
         let lost: u64 = places.lost().iter().map(|(_, packets)| packets).sum();
-        let explained = self.received + self.unread + dropped_socket + lost;
+        let explained = self.received + self.unread + failed + dropped_socket + lost;
         let books = WindowBooks {
             sent,
+            refused: failed,
             received: self.received,
             unread: self.unread,
             dropped_socket,

@@ -135,17 +135,22 @@ pub struct LaneSample {
     pub side: Side,
     /// The CPU that it is pinned to. `None`: it runs where the scheduler puts it.
     pub cpu: Option<u32>,
-    /// Datagrams that the kernel took.
+    /// Datagrams that it handed to the kernel, whether or not they were refused.
     pub sent_packets: u64,
-    /// UDP payload in them.
-    pub sent_bytes: u64,
+    /// Those of them that the kernel refused. 0 in logs that do not say.
+    #[serde(default)]
+    pub refused_packets: u64,
+    /// Why the last of those was refused that were not for want of room in a queue: the name of its `errno`. `None`: there
+    /// is none, or it is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refusal: Option<String>,
     /// Datagrams taken from the kernel.
     pub received_packets: u64,
     /// UDP payload in them.
     pub received_bytes: u64,
     /// Calls that found nothing to do.
     pub would_blocks: u64,
-    /// Calls that failed.
+    /// Calls that failed otherwise than by a refusal.
     pub errors: u64,
     /// CPU time of its thread. `None` where the clock cannot be read, and where workers run the lane.
     pub cpu_ns: Option<u64>,

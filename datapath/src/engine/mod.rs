@@ -28,7 +28,9 @@ use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 
 pub use self::about::{About, ManyLinks, Partner, Selection};
-pub use self::counters::{Beside, FlowCounts, FlowMeter, Meter, SharedTally, Tally};
+pub use self::counters::{
+    Beside, FlowCounts, FlowMeter, Meter, Refusals, SharedCount, SharedTally, Tally,
+};
 pub use self::port::{Direction, Link, PerLink, Port, PortOptions, Remark};
 pub use self::tap::{ConnectionTap, LosslessTap, Tap, UdpTap};
 pub use self::wakeups::{Waits, Wakeups};
@@ -36,9 +38,9 @@ pub use self::wakeups::{Waits, Wakeups};
 /// What one call of an engine moved.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Burst {
-    /// Datagrams handed to the kernel, or taken from it.
+    /// Datagrams handed to the kernel, whether or not it refused them, or taken from it.
     pub packets: u64,
-    /// UDP payload in them, in bytes.
+    /// UDP payload that the kernel took, or that was taken from it, in bytes.
     pub bytes: u64,
 }
 
@@ -63,41 +65,74 @@ pub struct Batched {
     pub moved: Burst,
     /// How many failed.
     pub failed: u32,
-    /// The `errno` of the last of these. Known where nothing was moved.
+    /// The `errno` of the last of these. 0: it is not known, beside others that were moved.
     pub errno: i32,
+    /// How many are to be made again: they found no room, or a signal came (`EAGAIN`, `EINTR`).
+    pub again: u32,
 }
 
 impl Batched {
-    /// The burst. What failed beside it is counted here, as the loop sees only the errors of whole calls.
+    /// Counts what failed beside datagrams that were received, and returns these.
     ///
     /// # Errors
-    /// The last failure, if nothing was moved.
+    /// The last failure, if nothing was moved: the loop counts one.
     #[inline]
-    pub fn counted(self, meter: &Meter) -> io::Result<Burst> {
+    pub fn received(self, meter: &Meter) -> io::Result<Burst> {
         if self.failed == 0 {
+            return Ok(self.moved);
+        }
+        let beside = if self.moved.packets > 0 { 0 } else { 1 };
+        self.count_failed(meter, beside);
+        self.moved_or_error()
+    }
+
+    /// Counts what was refused beside datagrams that the kernel took, and returns how many were handed to it.
+    ///
+    /// # Errors
+    /// The last failure, if nothing was moved: the loop counts all of them.
+    #[inline]
+    pub fn sent(self, meter: &Meter) -> io::Result<Burst> {
+        if self.failed | self.again == 0 {
             Ok(self.moved)
         } else {
-            self.count(meter)
+            self.count_refused(meter)
         }
     }
 
     #[cold]
-    fn count(self, meter: &Meter) -> io::Result<Burst> {
-        let failed = u64::from(self.failed);
-        let counter = if self.errno == libc::ENOBUFS {
-            &meter.refused
-        } else {
-            &meter.errors
-        };
-        if self.moved.packets > 0 {
-            counter.fetch_add(failed, Ordering::Relaxed);
-            Ok(self.moved)
-        } else {
-            // The loop counts the one that it is told of.
-            counter.fetch_add(failed - 1, Ordering::Relaxed);
-            Err(io::Error::from_raw_os_error(self.errno))
+    fn count_failed(self, meter: &Meter, less: u64) {
+        let failed = u64::from(self.failed) - less;
+        meter.errors.fetch_add(failed, Ordering::Relaxed);
+    }
+
+    #[cold]
+    fn count_refused(self, meter: &Meter) -> io::Result<Burst> {
+        let mut burst = self.moved_or_error()?;
+        if self.again > 0 {
+            meter.would_blocks.fetch_add(1, Ordering::Relaxed);
+        }
+        if self.failed > 0 {
+            meter.refusals.add(self.failed.into(), self.errno);
+            burst.packets += u64::from(self.failed);
+        }
+        Ok(burst)
+    }
+
+    fn moved_or_error(self) -> io::Result<Burst> {
+        match (self.moved.packets, self.failed) {
+            (0, 0) => Err(io::ErrorKind::WouldBlock.into()),
+            (0, _) => Err(io::Error::from_raw_os_error(self.errno)),
+            _ => Ok(self.moved),
         }
     }
+}
+
+/// Whether a call that failed is to be made again: no datagram was lost by it.
+pub fn is_to_be_made_again(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock
+    )
 }
 
 /// What an engine may want to know before it starts its worker threads.

@@ -28,11 +28,11 @@ impl Origin {
 
 /// Writes what datagrams hold, before each burst.
 pub trait Fill: Send + Sync {
-    /// Prepares the next burst, whose datagrams lie in `memory` one after the other. Those that the kernel
-    /// does not take are stamped again.
+    /// Prepares the next burst, whose datagrams lie in `memory` one after the other. Those for which the kernel has no
+    /// room yet are stamped again.
     fn fill(&self, memory: &mut [u8]);
 
-    /// So many of them have gone. The loop says so: engines do not.
+    /// So many of them were handed to the kernel, which may have refused some. The loop says so: engines do not.
     fn sent(&mut self, packets: u64);
 
     /// Where the next burst goes, over a link that is not connected. `None`: to its peer.

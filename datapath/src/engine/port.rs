@@ -19,7 +19,8 @@ pub trait Port: Send {
     ///
     /// # Errors
     /// What the system call said. `Interrupted` and `WouldBlock` are normal: the workload looks at its
-    /// stop flag and calls again. Anything else is counted, and ends the lane only when it persists.
+    /// stop flag and calls again. With anything else, datagrams were handed to the kernel and are lost: as many as
+    /// [`Port::packets_per_failure`] says. It ends the lane only when it persists and speaks of a mistake.
     fn transmit(
         &mut self,
         link: usize,
@@ -36,7 +37,7 @@ pub trait Port: Send {
         check: &mut C,
     ) -> impl Future<Output = io::Result<Burst>> + Send;
 
-    /// How many datagrams a call of [`Port::transmit`] was for that failed as a whole.
+    /// Returns how many datagrams were refused by the last call of [`Port::transmit`], which failed as a whole.
     fn packets_per_failure(&self) -> u64 {
         1
     }

@@ -175,24 +175,26 @@ impl<A: Addressing> Segments<A> {
     #[inline]
     fn send(&mut self, socket: &UdpSocket, fill: &impl Fill) -> io::Result<Burst> {
         fill.fill(&mut self.payload);
-        let outcome = if A::CONNECTED {
+        let outcome = match self.hand_over(socket) {
+            Err(error) if self.count > 1 && gso::is_no_offload(&error) => {
+                self.fall_back(socket);
+                self.hand_over(socket)
+            }
+            outcome => outcome,
+        };
+        Ok(Burst::of(self.count, outcome? as u64))
+    }
+
+    #[inline]
+    fn hand_over(&self, socket: &UdpSocket) -> io::Result<usize> {
+        if A::CONNECTED {
             socket.send(&self.payload)
         } else {
             socket.send_to(&self.payload, self.peer)
-        };
-        match outcome {
-            Ok(sent) => Ok(Burst::of(self.count, sent as u64)),
-            Err(error) => {
-                if error.raw_os_error() == Some(libc::EIO) && self.count > 1 {
-                    self.fall_back(socket);
-                }
-                Err(error)
-            }
         }
     }
 
-    /// A network card without checksum offload cannot cut (EIO, net/ipv4/udp.c `udp_send_skb`): from then
-    /// on one datagram per call.
+    /// Sends one datagram per call from then on.
     #[cold]
     #[inline(never)]
     fn fall_back(&mut self, socket: &UdpSocket) {
@@ -205,8 +207,9 @@ impl<A: Addressing> Segments<A> {
     fn remark(&self) -> Remark {
         let fell_back = self.count == 1 && self.payload.len() == self.payload_bytes;
         let could_cut = 2 * self.payload_bytes <= 65_507 && self.payload_bytes > 0;
-        (fell_back && could_cut)
-            .then_some("gso: no segmentation offload in kernel or NIC: one datagram per call")
+        (fell_back && could_cut).then_some(
+            "gso: kernel or NIC refused trains (EIO or EINVAL: no segmentation offload): one datagram per call",
+        )
     }
 }
 

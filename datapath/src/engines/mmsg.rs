@@ -53,7 +53,7 @@ impl Port for MmsgPort {
     #[inline]
     async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<Burst> {
         self.outgoing.fill(fill);
-        self.outgoing.send(&self.socket)?.counted(&self.meter)
+        self.outgoing.send(&self.socket)?.sent(&self.meter)
     }
 
     #[inline]

@@ -98,23 +98,22 @@ pub(super) struct QuinnPort {
 }
 
 impl QuinnPort {
-    /// Once the library has seen that a network card cannot cut (EIO), it leaves it to its user to hand over
-    /// less.
+    /// Hands over less, which the library leaves to its user once it has seen that trains cannot be cut (EIO, EINVAL).
+    /// Returns whether that is new.
     #[cold]
     #[inline(never)]
-    fn fall_back(&mut self) {
-        if self.segments > 1 && self.state.max_gso_segments() == 1 {
+    fn falls_back(&mut self) -> bool {
+        let falls_back = self.segments > 1 && self.state.max_gso_segments() == 1;
+        if falls_back {
             self.payload.truncate(self.payload_bytes);
             self.segments = 1;
             self.fell_back = true;
         }
+        falls_back
     }
-}
 
-impl Port for QuinnPort {
     #[inline]
-    async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<Burst> {
-        fill.fill(&mut self.payload);
+    async fn hand_over(&mut self) -> io::Result<()> {
         let transmit = quinn_udp::Transmit {
             destination: self.peer,
             ecn: None,
@@ -123,17 +122,20 @@ impl Port for QuinnPort {
             src_ip: None,
         };
         let send = || self.state.try_send((&self.socket).into(), &transmit);
-        let sent = self
-            .waits
-            .end(pin!(self.socket.async_io(Interest::WRITABLE, send)))
-            .await;
-        match sent {
-            Ok(()) => Ok(Burst::of(self.segments, self.payload.len() as u64)),
-            Err(error) => {
-                self.fall_back();
-                Err(error)
-            }
+        let writable = self.socket.async_io(Interest::WRITABLE, send);
+        self.waits.end(pin!(writable)).await
+    }
+}
+
+impl Port for QuinnPort {
+    #[inline]
+    async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<Burst> {
+        fill.fill(&mut self.payload);
+        let mut sent = self.hand_over().await;
+        if sent.is_err() && self.falls_back() {
+            sent = self.hand_over().await;
         }
+        sent.map(|()| Burst::of(self.segments, self.payload.len() as u64))
     }
 
     fn packets_per_failure(&self) -> u64 {
@@ -178,6 +180,6 @@ impl Port for QuinnPort {
 
     fn remark(&self) -> Remark {
         self.fell_back
-            .then_some("quinn-udp: no segmentation offload in the NIC: one datagram per call")
+            .then_some("quinn-udp: kernel or NIC refused trains (EIO or EINVAL: no segmentation offload): one datagram per call")
     }
 }

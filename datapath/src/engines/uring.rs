@@ -46,6 +46,7 @@ impl Engine for Uring {
             outgoing: options.direction.sends().then(send).transpose()?,
             incoming: options.direction.receives().then(receive).transpose()?,
             meter: Arc::clone(&self.0),
+            failed: 0,
             _sockets: sockets,
         })
     }
@@ -60,6 +61,8 @@ pub(super) struct UringPort {
     outgoing: Option<SendRing>,
     incoming: Option<ReceiveRing>,
     meter: Arc<Meter>,
+    /// Sends of the last call that failed.
+    failed: u32,
     // Closed last.
     _sockets: Vec<UdpSocket>,
 }
@@ -68,12 +71,18 @@ impl Port for UringPort {
     #[inline]
     async fn transmit(&mut self, link: usize, fill: &impl Fill) -> io::Result<Burst> {
         let ring = self.outgoing.as_mut().ok_or(io::ErrorKind::Unsupported)?;
-        ring.send(link, fill)?.counted(&self.meter)
+        let batched = ring.send(link, fill)?;
+        self.failed = batched.failed;
+        batched.sent(&self.meter)
+    }
+
+    fn packets_per_failure(&self) -> u64 {
+        self.failed.into()
     }
 
     #[inline]
     async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<Burst> {
         let ring = self.incoming.as_mut().ok_or(io::ErrorKind::Unsupported)?;
-        ring.receive(check)?.counted(&self.meter)
+        ring.receive(check)?.received(&self.meter)
     }
 }

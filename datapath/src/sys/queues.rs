@@ -1,7 +1,7 @@
-//! What waits in the queue of a connection.
+//! What waits in the queues of a socket.
 
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 use libc::{Ioctl, c_int};
 
@@ -21,10 +21,27 @@ pub fn received(socket: &OwnedFd) -> io::Result<u64> {
     }
 }
 
+/// Bytes of the send buffer that are taken, with what the kernel needs besides (`SIOCOUTQ`, udp(7)).
+///
+/// # Errors
+/// What the system said.
+#[expect(unsafe_code, reason = "no wrapper knows this request")]
+pub fn unsent(socket: &impl AsFd) -> io::Result<u64> {
+    let mut bytes: c_int = 0;
+    let fd = socket.as_fd().as_raw_fd();
+    // SAFETY: the descriptor is open, and the kernel writes one int.
+    let done = unsafe { libc::ioctl(fd, libc::TIOCOUTQ as Ioctl, &raw mut bytes) };
+    if done == 0 {
+        Ok(bytes.try_into().unwrap_or(0))
+    } else {
+        Err(io::Error::last_os_error())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::io::{Read, Write};
-    use std::os::unix::net::UnixStream;
+    use std::os::unix::net::{UnixDatagram, UnixStream};
 
     use super::*;
 
@@ -37,5 +54,13 @@ mod tests {
         assert_eq!(received(&into).ok(), Some(7));
         there.read_exact(&mut [0; 7]).expect("they are there");
         assert_eq!(received(&into).ok(), Some(0));
+    }
+
+    #[test]
+    fn what_the_other_end_has_not_read_is_not_sent() {
+        let (near, _far) = UnixDatagram::pair().expect("a pair");
+        assert_eq!(unsent(&near).ok(), Some(0));
+        near.send(&[0; 500]).expect("there is room");
+        assert!(unsent(&near).is_ok_and(|bytes| bytes >= 500));
     }
 }

@@ -1,16 +1,21 @@
 //! Servers whose loop only receives: threads beside it do the work, and answer.
 
 use std::net::UdpSocket;
-use std::sync::atomic::Ordering;
+use std::os::fd::AsFd;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::{fmt, io};
 
+use nix::poll::{PollFd, PollFlags, poll};
+
 use super::asked::{Asked, spend};
 use crate::data::{ServerModel, ServiceTime};
-use crate::engine::{Burst, Job, Meter, Spawner};
+use crate::engine::{Job, Meter, Spawner, is_to_be_made_again};
 use crate::sys::clock;
+
+/// How long an answer waits for room in the send buffer: as long as its client waits for it.
+const LONGEST_WAIT_MS: u16 = 250;
 
 /// The threads that answer for one server.
 pub(super) struct Answering {
@@ -84,15 +89,23 @@ impl Answers {
         let mut answer = vec![0xA5; self.payload_bytes];
         asked.repeat(&mut answer);
         let socket = &self.sockets[asked.origin.link];
-        let sent = match asked.origin.source {
+        let send = || match asked.origin.source {
             Some(source) => socket.send_to(&answer, source),
             None => socket.send(&answer),
         };
-        self.meter.beside.end(|| match sent {
-            Ok(bytes) => self.meter.sent.add(Burst::one(bytes)),
-            Err(_) => {
-                self.meter.errors.fetch_add(1, Ordering::Relaxed);
+        let mut sent = send();
+        if sent.as_ref().is_err_and(is_to_be_made_again) {
+            // Who asked waits no longer.
+            let mut room = [PollFd::new(socket.as_fd(), PollFlags::POLLOUT)];
+            let _ = poll(&mut room, LONGEST_WAIT_MS);
+            sent = send();
+        }
+        self.meter.beside.end(|| {
+            if let Err(error) = sent {
+                let errno = error.raw_os_error().unwrap_or(0);
+                self.meter.refusals.add(1, errno);
             }
+            self.meter.sent.add(1);
         });
     }
 }

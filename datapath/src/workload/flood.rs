@@ -12,17 +12,17 @@ pub(crate) async fn send(
     fill: &mut impl Fill,
     lane: &LaneContext,
 ) -> io::Result<()> {
-    let mut sent = Tally::default();
+    let mut sent = 0;
     while !lane.sending_stopped() {
-        match port.transmit(0, fill).await {
-            Ok(burst) => {
-                fill.sent(burst.packets);
-                #[cfg(feature = "calibration")]
-                lane.delay(burst);
-                lane.meter.sent.publish(sent.add(burst));
-            }
-            Err(error) => lane.tolerate_send(error, port.packets_per_failure())?,
-        }
+        let packets = match port.transmit(0, fill).await {
+            Ok(burst) => burst.packets,
+            Err(error) => lane.refused(error, port.packets_per_failure())?,
+        };
+        fill.sent(packets);
+        #[cfg(feature = "calibration")]
+        lane.delay(packets);
+        sent += packets;
+        lane.meter.sent.publish(sent);
     }
     lane.done_sending();
     Ok(())

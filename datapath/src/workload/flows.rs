@@ -131,15 +131,14 @@ fn over_a_port_each<E: Engine, A: Addressing>(
 /// Sends a burst over each link in turn until the stop.
 async fn send(port: &mut impl Port, rotation: &mut Rotation, lane: &LaneContext) -> io::Result<()> {
     while !lane.sending_stopped() {
-        match port.transmit(rotation.link(), &*rotation).await {
-            Ok(burst) => {
-                rotation.sent(burst.packets);
-                #[cfg(feature = "calibration")]
-                lane.delay(burst);
-                lane.meter.sent.add(burst);
-            }
-            Err(error) => lane.tolerate_send(error, port.packets_per_failure())?,
-        }
+        let packets = match port.transmit(rotation.link(), &*rotation).await {
+            Ok(burst) => burst.packets,
+            Err(error) => lane.refused(error, port.packets_per_failure())?,
+        };
+        rotation.sent(packets);
+        #[cfg(feature = "calibration")]
+        lane.delay(packets);
+        lane.meter.sent.add(packets);
         rotation.turn();
     }
     lane.done_sending();

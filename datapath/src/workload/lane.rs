@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::start_barrier::StartBarrier;
-use crate::engine::{Burst, LaneBrief, Meter, Pool, SharedTally, Tally};
+use crate::engine::{Burst, LaneBrief, Meter, Pool, Tally, is_to_be_made_again};
 
 /// What the lanes of one run share: the start barrier and the two stop flags.
 #[derive(Debug, Default)]
@@ -122,12 +122,12 @@ impl LaneContext {
         self.meter.overdue.load(Ordering::Relaxed)
     }
 
-    /// Does what [`Control::delay_senders`] asked for, for each datagram of the burst.
+    /// Does what [`Control::delay_senders`] asked for, for each datagram of a burst.
     #[cfg(feature = "calibration")]
     #[inline]
-    pub(crate) fn delay(&self, burst: Burst) {
+    pub(crate) fn delay(&self, packets: u64) {
         let iterations = self.control.delay_iterations.load(Ordering::Relaxed);
-        crate::workload::delay::spend(iterations * burst.packets);
+        crate::workload::delay::spend(iterations * packets);
     }
 
     /// Says that this lane sends no more, so that its count is final.
@@ -141,14 +141,28 @@ impl LaneContext {
         self.sending.store(loops, Ordering::Relaxed);
     }
 
-    /// Counts a burst of one of its loops, whose own total is `own`.
-    pub(crate) fn count(&self, counter: &SharedTally, own: &mut Tally, burst: Burst) {
-        let total = own.add(burst);
-        if self.loops.load(Ordering::Relaxed) == 1 {
-            counter.publish(total);
+    /// Counts datagrams that one of its loops has sent, whose own total is `own`.
+    pub(crate) fn count_sent(&self, own: &mut u64, packets: u64) {
+        *own += packets;
+        if self.has_one_loop() {
+            self.meter.sent.publish(*own);
         } else {
-            counter.add(burst);
+            self.meter.sent.add(packets);
         }
+    }
+
+    /// Counts a burst that one of its loops has received, whose own total is `own`.
+    pub(crate) fn count_received(&self, own: &mut Tally, burst: Burst) {
+        let total = own.add(burst);
+        if self.has_one_loop() {
+            self.meter.received.publish(total);
+        } else {
+            self.meter.received.add(burst);
+        }
+    }
+
+    fn has_one_loop(&self) -> bool {
+        self.loops.load(Ordering::Relaxed) == 1
     }
 
     /// Says that one of its loops sends no more.
@@ -158,17 +172,24 @@ impl LaneContext {
         }
     }
 
-    /// Takes note of a call that sent nothing, although it was for so many datagrams.
+    /// Counts a call that sent nothing, although it was for that many datagrams. Returns how many of them were handed to
+    /// the kernel and are lost: all, or none if the call is to be made again.
     ///
     /// # Errors
-    /// As for [`LaneContext::tolerate`].
+    /// The same error, when 1000 calls in a row have failed with such a one: it will not pass.
     #[cold]
-    pub fn tolerate_send(&self, error: io::Error, packets: u64) -> io::Result<()> {
-        if error.raw_os_error() == Some(libc::ENOBUFS) {
-            self.meter.refused.fetch_add(packets, Ordering::Relaxed);
-            Ok(())
+    pub fn refused(&self, error: io::Error, packets: u64) -> io::Result<u64> {
+        if is_to_be_made_again(&error) {
+            self.tolerate(error)?;
+            return Ok(0);
+        }
+        let taken = self.moved();
+        let errno = error.raw_os_error().unwrap_or(0);
+        self.meter.refusals.add(packets, errno);
+        if may_pass(errno) {
+            Ok(packets)
         } else {
-            self.tolerate(error)
+            self.end_streak(error, taken).map(|()| packets)
         }
     }
 
@@ -188,7 +209,17 @@ impl LaneContext {
             _ => {}
         }
         self.meter.errors.fetch_add(1, Ordering::Relaxed);
-        let packets = self.meter.sent.read().packets + self.meter.received.read().packets;
+        self.end_streak(error, self.moved())
+    }
+
+    /// Datagrams that the kernel took, or gave.
+    fn moved(&self) -> u64 {
+        let taken = (self.meter.sent.read()).saturating_sub(self.meter.refusals.packets());
+        taken + self.meter.received.read().packets
+    }
+
+    /// Counts one more failure since that many datagrams have moved.
+    fn end_streak(&self, error: io::Error, packets: u64) -> io::Result<()> {
         let mut faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
         if faults.packets != packets {
             *faults = Faults { packets, streak: 0 };
@@ -200,4 +231,21 @@ impl LaneContext {
             Err(error)
         }
     }
+}
+
+/// Whether a send may work again that failed so: there was no room, or the datagram, or one before it, was refused on its
+/// way. Anything else is a mistake of the program.
+fn may_pass(errno: i32) -> bool {
+    matches!(
+        errno,
+        libc::ENOBUFS
+            | libc::ENOMEM
+            | libc::EPERM
+            | libc::EACCES
+            | libc::ENETDOWN
+            | libc::ENETUNREACH
+            | libc::EHOSTDOWN
+            | libc::EHOSTUNREACH
+            | libc::ECONNREFUSED
+    )
 }

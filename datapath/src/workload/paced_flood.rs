@@ -3,7 +3,6 @@
 //! A thread that was held up sends one burst after the other until none is due any more, so that the rate is kept, and
 //! never has more gone than is due, but for the rest of a burst.
 
-use std::io;
 use std::sync::Arc;
 
 use super::gaps::GapWatch;
@@ -65,12 +64,8 @@ impl PacedFlood {
         is_due
     }
 
-    /// A burst was refused as a whole. What the queue of the interface had no room for is gone, and its turn is over.
-    /// Anything else is tried again.
-    pub(super) fn not_sent(&mut self, error: &io::Error, packets: u64) {
-        if error.raw_os_error() == Some(libc::ENOBUFS) {
-            self.schedule.went(packets);
-        }
+    /// There was no room for a burst: it is the next link's turn.
+    pub(super) fn not_sent(&mut self) {
         self.rotation.turn();
     }
 }
@@ -123,15 +118,5 @@ mod tests {
         }
         flood.meter.close_window();
         assert!(flood.meter.pacing().late >= 100, "it began 2 ms late");
-    }
-
-    #[test]
-    fn what_the_interface_had_no_room_for_is_not_sent_again_and_the_rest_is() {
-        let mut flood = flood(1e6);
-        let due = flood.schedule.due_ns();
-        flood.not_sent(&io::Error::from_raw_os_error(libc::ECONNREFUSED), 4);
-        assert_eq!(flood.schedule.due_ns(), due);
-        flood.not_sent(&io::Error::from_raw_os_error(libc::ENOBUFS), 4);
-        assert_eq!(flood.schedule.due_ns(), due + 4_000_000);
     }
 }

@@ -48,7 +48,7 @@ pub(crate) async fn drive(
     role: &mut Role,
     lane: &LaneContext,
 ) -> io::Result<()> {
-    let (mut sent, mut received) = (Tally::default(), Tally::default());
+    let (mut sent, mut received) = (0, Tally::default());
     clock::minimise_timer_slack();
     match role {
         Role::Pacer(pacer) => pacer.begin(),
@@ -57,19 +57,21 @@ pub(crate) async fn drive(
     }
     loop {
         match role.turn(lane) {
-            Turn::Send(link) => match port.transmit(link, role).await {
-                Ok(burst) => {
-                    role.sent(burst.packets);
-                    lane.count(&lane.meter.sent, &mut sent, burst);
+            Turn::Send(link) => {
+                let packets = match port.transmit(link, role).await {
+                    Ok(burst) => burst.packets,
+                    Err(error) => lane.refused(error, port.packets_per_failure())?,
+                };
+                // What the system refused is lost, and is waited for like any other that is.
+                if packets > 0 {
+                    role.sent(packets);
+                    lane.count_sent(&mut sent, packets);
+                } else {
+                    role.not_sent();
                 }
-                Err(error) => {
-                    let packets = port.packets_per_failure();
-                    role.not_sent(&error, packets);
-                    lane.tolerate_send(error, packets)?;
-                }
-            },
+            }
             Turn::Receive => match port.receive(role).await {
-                Ok(burst) => lane.count(&lane.meter.received, &mut received, burst),
+                Ok(burst) => lane.count_received(&mut received, burst),
                 Err(error) => lane.tolerate(error)?,
             },
             Turn::CheckStop => {}
@@ -175,14 +177,10 @@ impl Role {
         }
     }
 
-    /// What becomes of that many datagrams that the system refused. An answer is dropped, unless the system may take it
-    /// the next time.
-    fn not_sent(&mut self, error: &io::Error, packets: u64) {
-        let again = [io::ErrorKind::Interrupted, io::ErrorKind::WouldBlock];
-        match self {
-            Self::Flood(flood) => flood.not_sent(error, packets),
-            Self::Server(server, _) if !again.contains(&error.kind()) => server.sent(1),
-            _ => {}
+    /// Nothing was sent: the call is to be made again.
+    fn not_sent(&mut self) {
+        if let Self::Flood(flood) = self {
+            flood.not_sent();
         }
     }
 }

@@ -18,23 +18,26 @@ pub(crate) async fn send_and_receive(
     check: &mut impl Check,
     lane: &LaneContext,
 ) -> io::Result<()> {
-    let mut sent = Tally::default();
+    let mut sent = 0;
     let mut received = Tally::default();
     let mut under_way = 0;
     while !lane.receiving_stopped() {
         if lane.sending_stopped() {
             lane.done_sending();
         } else if under_way == 0 {
-            match sender.transmit(0, fill).await {
-                Ok(burst) => {
-                    under_way = burst.packets;
-                    fill.sent(burst.packets);
-                    #[cfg(feature = "calibration")]
-                    lane.delay(burst);
-                    lane.meter.sent.publish(sent.add(burst));
-                }
-                Err(error) => lane.tolerate(error)?,
+            let (packets, are_all_lost) = match sender.transmit(0, fill).await {
+                Ok(burst) => (burst.packets, false),
+                Err(error) => (lane.refused(error, sender.packets_per_failure())?, true),
+            };
+            fill.sent(packets);
+            #[cfg(feature = "calibration")]
+            lane.delay(packets);
+            sent += packets;
+            lane.meter.sent.publish(sent);
+            if are_all_lost {
+                continue;
             }
+            under_way = packets;
         }
         match receiver.receive(check).await {
             Ok(burst) => {

@@ -46,6 +46,7 @@ impl Went {
         let receiver = if is_behind { cpus[1] } else { "receive buffer" };
         places.extend([
             ("surplus", account.places.surplus),
+            ("refused at the sender", account.refused),
             ("kernel", account.dropped_kernel),
             ("unread", account.unread),
             (receiver, account.dropped_socket),

@@ -30,6 +30,9 @@ pub(super) fn impossible(sample: &Sample) -> Option<&'static str> {
     if !(follows(books.at_opening, books.at_closing) && follows(books.at_closing, books.at_end)) {
         return Some("counts in books that decrease");
     }
+    if books.at_end.refused > books.at_end.sent {
+        return Some("more datagrams refused than sent");
+    }
     let mut paces = sample.lanes.iter().filter_map(|lane| lane.pace);
     paces
         .any(|pace| pace.chain_ns == 0)
@@ -50,6 +53,7 @@ fn counts(sample: &Sample) -> impl Iterator<Item = u64> {
         books.kernel_discards_at_opening,
         books.kernel_discards_at_closing,
         books.at_end.sent,
+        books.at_end.refused,
         books.at_end.received,
         books.at_end.dropped_socket,
     ];
@@ -80,7 +84,7 @@ fn of_lane(lane: &LaneSample) -> [u64; 13] {
     let taken = lane.taken.unwrap_or_default();
     [
         lane.sent_packets,
-        lane.sent_bytes,
+        lane.refused_packets,
         lane.received_packets,
         lane.received_bytes,
         lane.would_blocks,
@@ -120,6 +124,7 @@ fn of_datagrams(found: Verified) -> [u64; 8] {
 
 fn follows(before: Counts, after: Counts) -> bool {
     before.sent <= after.sent
+        && before.refused <= after.refused
         && before.received <= after.received
         && before.dropped_socket <= after.dropped_socket
 }

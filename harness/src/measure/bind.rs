@@ -76,7 +76,8 @@ pub(super) fn receivers(case: &Case, ports: &mut Ports) -> anyhow::Result<Vec<Ud
     let mut receivers: Vec<UdpSocket> = Vec::with_capacity(count);
     for n in 0..count {
         let socket = socket(case.ip).context("cannot make a receiver socket")?;
-        set_receive_buffer(&socket, case).context("cannot set SO_RCVBUF")?;
+        let each = case.receiver_sockets() / case.threads.receivers();
+        set_receive_buffer(&socket, case, each).context("cannot set SO_RCVBUF")?;
         if case.is_full_duplex() {
             prepare_to_send(&socket, case).context("cannot prepare a receiver to send")?;
         }
@@ -122,8 +123,8 @@ fn share(socket: &Socket, sharing: Sharing) -> anyhow::Result<()> {
 pub(super) fn sender(case: &Case, peer: SocketAddr, ports: &mut Ports) -> io::Result<UdpSocket> {
     let socket = socket(case.ip)?;
     prepare_to_send(&socket, case)?;
-    if case.is_full_duplex() {
-        set_receive_buffer(&socket, case)?;
+    if case.receives_at_both_ends() {
+        set_receive_buffer(&socket, case, case.flows_each())?;
     }
     ports.bind(&socket)?;
     if case.connection == Connection::Connected {
@@ -132,10 +133,10 @@ pub(super) fn sender(case: &Case, peer: SocketAddr, ports: &mut Ports) -> io::Re
     Ok(socket.into())
 }
 
-/// The flows of a receiver share what it has.
-fn set_receive_buffer(socket: &Socket, case: &Case) -> io::Result<()> {
+/// The sockets of a thread share what it has, whether it receives datagrams, requests or responses.
+fn set_receive_buffer(socket: &Socket, case: &Case, sockets: usize) -> io::Result<()> {
     let asked = case.rcvbuf.bytes();
-    let each = asked / (case.receiver_sockets() / case.threads.receivers()).max(1);
+    let each = asked / sockets.max(1);
     buffers::set_receive(socket, each.max(LEAST_RCVBUF.min(asked)))
 }
 
@@ -204,7 +205,28 @@ fn socket(ip: Ip) -> io::Result<Socket> {
 
 #[cfg(test)]
 mod tests {
+    use socket2::SockRef;
+
     use super::*;
+
+    #[test]
+    fn whoever_receives_has_the_receive_buffer() {
+        let size = |key: &str| {
+            let case = Case::of_key(&format!("std:std/2t/9B/connected/v4{key}")).expect("a case");
+            let mut ports = Ports::of(receivers_address(&case).expect("loopback is there"));
+            let receivers = receivers(&case, &mut ports).expect("ports are free");
+            let peer = receivers[0].local_addr().expect("it is bound");
+            let sender = sender(&case, peer, &mut ports).expect("ports are free");
+            let size = |socket: &UdpSocket| SockRef::from(socket).recv_buffer_size().ok();
+            (size(&receivers[0]), size(&sender))
+        };
+        for key in ["/ask", "/ask/rate9", "/duplex"] {
+            let (receiver, sender) = size(key);
+            assert_eq!(receiver, sender, "{key}");
+        }
+        let (receiver, sender) = size("");
+        assert_ne!(receiver, sender, "nothing comes back");
+    }
 
     #[test]
     fn senders_mark_their_datagrams() {

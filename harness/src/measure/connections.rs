@@ -207,7 +207,11 @@ impl Ends for Connections {
     }
 
     fn buffers(&self) -> anyhow::Result<Buffers> {
-        Buffers::of(self.receivers.first(), self.senders.values().next())
+        Buffers::of(
+            &self.case,
+            self.receivers.first(),
+            self.senders.values().next(),
+        )
     }
 
     fn take_receivers(&mut self) -> Vec<OwnedFd> {

@@ -67,7 +67,7 @@ pub(super) fn into_sides(
     Ok((ends.take_receivers(), senders))
 }
 
-/// The sizes of the buffers that the kernel granted, in bytes.
+/// The sizes of the buffers that the kernel granted, in bytes: the smallest of each kind.
 #[derive(Clone, Copy)]
 pub(super) struct Buffers {
     pub(super) rcvbuf_bytes: Option<u64>,
@@ -75,20 +75,24 @@ pub(super) struct Buffers {
 }
 
 impl Buffers {
-    /// Those of a receiver and of a sender.
-    pub(super) fn of(
-        receiver: Option<&impl AsFd>,
-        sender: Option<&impl AsFd>,
+    /// Reads those of a receiver and of a sender; each of the two does both where something comes back.
+    pub(super) fn of<S: AsFd>(
+        case: &Case,
+        receiver: Option<&S>,
+        sender: Option<&S>,
     ) -> anyhow::Result<Self> {
-        let rcvbuf = receiver.map(|socket| SockRef::from(socket).recv_buffer_size());
-        let sndbuf = sender.map(|socket| SockRef::from(socket).send_buffer_size());
-        let granted = |size: Option<io::Result<usize>>| {
-            let size = size.transpose().context("cannot read the buffer sizes")?;
-            anyhow::Ok(size.map(|bytes| bytes as u64))
+        let is_both = case.receives_at_both_ends();
+        let receiving = receiver.into_iter().chain(sender.filter(|_| is_both));
+        let sending = sender.into_iter().chain(receiver.filter(|_| is_both));
+        let sizes = |sizes: io::Result<Vec<usize>>| {
+            let sizes = sizes.context("cannot read the buffer sizes")?;
+            anyhow::Ok(sizes.into_iter().min().map(|bytes| bytes as u64))
         };
+        let rcvbuf = receiving.map(|socket| SockRef::from(socket).recv_buffer_size());
+        let sndbuf = sending.map(|socket| SockRef::from(socket).send_buffer_size());
         Ok(Self {
-            rcvbuf_bytes: granted(rcvbuf)?,
-            sndbuf_bytes: granted(sndbuf)?,
+            rcvbuf_bytes: sizes(rcvbuf.collect())?,
+            sndbuf_bytes: sizes(sndbuf.collect())?,
         })
     }
 }

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::{self, JoinHandle};
 
+use nix::errno::Errno;
+
 use super::GLANCE;
 use crate::data::Side;
 use crate::engine::{FlowCounts, Meter, Remark, Tally};
@@ -117,9 +119,16 @@ impl Lane {
 
     /// Whether it is a server that has received more requests than it has answered, or was refused to answer.
     pub(super) fn owes_answers(&self) -> bool {
-        let refused = self.meter.errors.load(Ordering::Relaxed);
-        let (sent, received) = (self.meter.sent.read(), self.meter.received.read());
-        self.side == Side::Server && sent.packets + refused < received.packets
+        self.side == Side::Server && self.meter.sent.read() < self.meter.received.read().packets
+    }
+
+    /// Returns why the last datagram was refused: see [`LaneSample::refusal`](crate::data::LaneSample::refusal).
+    pub(super) fn refusal(&self) -> Option<String> {
+        let errno = self.meter.refusals.errno()?;
+        match Errno::from_raw(errno) {
+            Errno::UnknownErrno => Some(format!("errno {errno}")),
+            known => Some(format!("{known:?}")),
+        }
     }
 
     /// Waits until `seen`, or until the thread has ended, nudging it out of whatever it waits for.

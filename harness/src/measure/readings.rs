@@ -23,8 +23,6 @@ pub struct Reading {
     /// The kernel's discards since the trial was opened, just before and just after the counts: to read them
     /// takes longer than a datagram. Where they rest, one reading outside the window is both.
     pub discards: [Discarded; 2],
-    /// Calls of threads that send that failed so far.
-    pub failed_sends: u64,
     /// CPU time of the process, less that of the thread that reads it, in nanoseconds.
     pub cpu_ns: Option<u64>,
     /// CPU time of the thread that reads it, in nanoseconds.
@@ -36,17 +34,17 @@ pub struct Reading {
 /// What one thread did so far.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct LaneReading {
-    /// Datagrams handed to the kernel.
+    /// Datagrams handed to the kernel, whether or not they were refused.
     pub sent_packets: u64,
-    /// UDP payload in them.
-    pub sent_bytes: u64,
+    /// Those of them that the kernel refused.
+    pub refused_packets: u64,
     /// Datagrams taken from the kernel.
     pub received_packets: u64,
     /// UDP payload in them.
     pub received_bytes: u64,
     /// Calls that found nothing to do.
     pub would_blocks: u64,
-    /// Calls that failed.
+    /// Calls that failed otherwise than by a refusal.
     pub errors: u64,
     /// CPU time, in nanoseconds. `None` where the clock cannot be read, and where workers run the lane.
     pub cpu_ns: Option<u64>,
@@ -79,10 +77,8 @@ pub struct Finished {
     pub unread: u64,
     /// The kernel's discards since the trial was opened.
     pub discards: Discarded,
-    /// Calls of threads that send that failed.
-    pub failed_sends: u64,
-    /// Datagrams that the queue of the interface had no room for.
-    pub refused: u64,
+    /// Datagrams that the queue of the interface had no room for, as each send was told.
+    pub no_room: u64,
     /// By how much the counters of the interface and of its network namespace grew since the threads started. `None`:
     /// both parts are on this host.
     pub path: Option<PathCounters>,
@@ -90,9 +86,9 @@ pub struct Finished {
     pub nic: BTreeMap<String, u64>,
     /// What the machine dropped meanwhile, by the kernel's reasons, where it was asked. Other traffic is among it.
     pub drop_reasons: BTreeMap<String, u64>,
-    /// What the kernel granted as SO_RCVBUF, in bytes. `None`: no receiver is here.
+    /// What the kernel granted as SO_RCVBUF, in bytes: the least of the sockets that receive. `None`: none does here.
     pub rcvbuf_bytes: Option<u64>,
-    /// What SO_SNDBUF says, in bytes. `None`: no sender is here.
+    /// What SO_SNDBUF says, in bytes: the least of the sockets that send. `None`: none does here.
     pub sndbuf_bytes: Option<u64>,
     /// What the sensors said meanwhile.
     pub climate: SensorReadings,
@@ -123,4 +119,6 @@ pub struct LaneEnd {
     pub pace: Option<CpuSpeed>,
     /// What its engine has to say about how it went.
     pub remark: Option<String>,
+    /// See [`LaneSample::refusal`](crate::data::LaneSample::refusal).
+    pub refusal: Option<String>,
 }

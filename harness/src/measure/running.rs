@@ -78,7 +78,8 @@ impl<'a> Running<'a> {
             bail!("a benchmark thread ended too early");
         }
         self.start.watch.look();
-        self.taps.drops().map(drop)
+        // Counts of 32 bits are not to begin anew twice.
+        self.read_counts().map(drop)
     }
 
     pub(super) fn snapshot(&mut self, edge: Edge) -> anyhow::Result<Reading> {
@@ -139,7 +140,8 @@ impl<'a> Running<'a> {
         Ok(Counts {
             received: meters().map(|meter| meter.received.read().packets).sum(),
             dropped_socket: self.taps.drops()?,
-            sent: meters().map(|meter| meter.sent.read().packets).sum(),
+            refused: meters().map(|meter| meter.refusals.packets()).sum(),
+            sent: meters().map(|meter| meter.sent.read()).sum(),
         })
     }
 
@@ -165,8 +167,7 @@ impl<'a> Running<'a> {
             counts: self.read_counts()?,
             unread,
             discards: Discards::read().since(&self.start.discards),
-            failed_sends: self.threads.failed_sends(),
-            refused: self.threads.refused(),
+            no_room: self.threads.no_room(),
             path,
             nic: nic.unwrap_or_default(),
             drop_reasons: BTreeMap::new(),
@@ -212,5 +213,6 @@ fn lane_end(lane: &Lane) -> LaneEnd {
         is_pooled: lane.is_pooled,
         pace: lane.pace,
         remark: lane.remark.map(str::to_owned),
+        refusal: lane.refusal(),
     }
 }

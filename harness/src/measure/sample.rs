@@ -65,16 +65,11 @@ pub(super) fn of(
             discarded_in_pieces: sent_in_pieces,
             kernel_discards_at_opening: discarded_until(halves, Edge::Opening),
             kernel_discards_at_closing: discarded_until(halves, Edge::Closing),
-            kernel_discards: discarded(halves, |half| half.finished.discards)
-                .saturating_sub(finished().map(|finished| finished.failed_sends).sum()),
+            kernel_discards: discarded(halves, |half| half.finished.discards),
         },
         paths,
-        rcvbuf_bytes: finished()
-            .find_map(|finished| finished.rcvbuf_bytes)
-            .unwrap_or(0),
-        sndbuf_bytes: finished()
-            .find_map(|finished| finished.sndbuf_bytes)
-            .unwrap_or(0),
+        rcvbuf_bytes: least(finished().map(|finished| finished.rcvbuf_bytes)),
+        sndbuf_bytes: least(finished().map(|finished| finished.sndbuf_bytes)),
         climate: climates.reduce(SensorReadings::worse).unwrap_or_default(),
         idle_times: finished().fold(IdleTimes::default(), |mut all, finished| {
             all.add(&finished.idle_times);
@@ -90,6 +85,11 @@ pub(super) fn of(
     }
 }
 
+/// The least of the sizes that are known.
+fn least(sizes: impl Iterator<Item = Option<u64>>) -> u64 {
+    sizes.flatten().min().unwrap_or(0)
+}
+
 /// The directions between two hosts, that of the senders first.
 fn paths(case: &Case, (sender, receiver): Engines, halves: &[Half]) -> Vec<Path> {
     let (Some(_), [receivers, senders]) = (case.direction, halves) else {
@@ -102,9 +102,9 @@ fn paths(case: &Case, (sender, receiver): Engines, halves: &[Half]) -> Vec<Path>
     };
     let path = |direction, from: &Half, to: &Half| Path {
         direction,
-        sent: from.finished.counts.sent,
-        refused: from.finished.refused,
-        failed: from.finished.failed_sends,
+        sent: from.finished.counts.taken(),
+        refused: from.finished.no_room,
+        failed: (from.finished.counts.refused).saturating_sub(from.finished.no_room),
         received: to.finished.counts.received,
         unread: to.finished.unread,
         dropped_socket: to.finished.counts.dropped_socket,
@@ -139,6 +139,7 @@ fn pacing(halves: &[Half]) -> Option<Pacing> {
 pub(super) fn sum(counts: impl IntoIterator<Item = Counts>) -> Counts {
     let add = |all: Counts, one: Counts| Counts {
         sent: all.sent + one.sent,
+        refused: all.refused + one.refused,
         received: all.received + one.received,
         dropped_socket: all.dropped_socket + one.dropped_socket,
     };
@@ -148,9 +149,7 @@ pub(super) fn sum(counts: impl IntoIterator<Item = Counts>) -> Counts {
 /// What the kernels discarded until an edge of the window.
 fn discarded_until(halves: &[Half], edge: Edge) -> u64 {
     let nth = |n: usize| discarded(halves, move |half| half.at(edge).discards[n]);
-    let failed_sends = halves.iter().map(|half| half.at(edge).failed_sends).sum();
-    // What a send was refused was never sent, but the kernel counts it (OutDiscards).
-    u64::midpoint(nth(0), nth(1)).saturating_sub(failed_sends)
+    u64::midpoint(nth(0), nth(1))
 }
 
 /// The discards of all sites, those of a machine or a network namespace that two of them share counted once.
@@ -246,7 +245,8 @@ impl Half {
                 side: lane.side,
                 cpu: lane.cpu,
                 sent_packets: counted(|lane| lane.sent_packets),
-                sent_bytes: counted(|lane| lane.sent_bytes),
+                refused_packets: counted(|lane| lane.refused_packets),
+                refusal: lane.refusal.clone(),
                 received_packets: counted(|lane| lane.received_packets),
                 received_bytes: counted(|lane| lane.received_bytes),
                 would_blocks: counted(|lane| lane.would_blocks),

@@ -23,8 +23,6 @@ pub(super) struct Snapshot {
     pub(super) discards_move: bool,
     /// How long it took to read all this.
     took: Duration,
-    /// Calls of lanes that send that failed so far.
-    failed_sends: u64,
     /// CPU time of the process, and of the coordinator, which reads it.
     cpu_ns: Option<(u64, u64)>,
     lanes: Vec<LaneReading>,
@@ -106,8 +104,9 @@ impl Snapshot {
         let flow_packets = threads.flow_packets();
         let dropped_socket = taps.drops()?;
         for (reading, lane) in lanes.iter_mut().zip(&threads.lanes) {
-            let sent = lane.meter.sent.read();
-            (reading.sent_packets, reading.sent_bytes) = (sent.packets, sent.bytes);
+            // What is refused is counted before it is sent.
+            reading.refused_packets = lane.meter.refusals.packets();
+            reading.sent_packets = lane.meter.sent.read();
             reading.would_blocks = lane.meter.would_blocks.load(Ordering::Relaxed);
             reading.errors = lane.meter.errors.load(Ordering::Relaxed);
             reading.cpu_ns = lane.cpu_ns();
@@ -118,13 +117,13 @@ impl Snapshot {
             at,
             counts: Counts {
                 sent: lanes.iter().map(|lane| lane.sent_packets).sum(),
+                refused: lanes.iter().map(|lane| lane.refused_packets).sum(),
                 received: lanes.iter().map(|lane| lane.received_packets).sum(),
                 dropped_socket,
             },
             discards: [discards_before, discards()],
             discards_move: false,
             took: at.elapsed(),
-            failed_sends: threads.failed_sends(),
             cpu_ns,
             lanes,
             flow_packets,
@@ -138,7 +137,6 @@ impl Snapshot {
             at_ns: u64::try_from(at_ns).unwrap_or(u64::MAX),
             counts: self.counts,
             discards: self.discards.map(|read| read.since(start_discards)),
-            failed_sends: self.failed_sends,
             cpu_ns: self.cpu_ns.map(|(all, own)| all.saturating_sub(own)),
             coordinator_cpu_ns: self.cpu_ns.map(|(_, own)| own),
             lanes: self.lanes,

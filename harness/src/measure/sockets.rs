@@ -189,7 +189,8 @@ impl Ends for Sockets {
 
     fn buffers(&self) -> anyhow::Result<Buffers> {
         let sender = self.senders.values().next();
-        Buffers::of(self.receivers.first(), sender.map(|(socket, _)| socket))
+        let sender = sender.map(|(socket, _)| socket);
+        Buffers::of(&self.case, self.receivers.first(), sender)
     }
 
     fn take_receivers(&mut self) -> Vec<OwnedFd> {

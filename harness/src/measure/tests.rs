@@ -48,13 +48,14 @@ fn a_thread_that_dies_ends_the_run_at_once() {
 fn counts_beyond_32_bits_are_the_same_bytes_on_every_host() {
     let counts = Counts {
         sent: u64::MAX,
+        refused: 7,
         received: u64::from(u32::MAX) + 1,
         dropped_socket: 1 << 53,
     };
     let mut pipe = Vec::new();
     message::write(&mut pipe, &Answer::Done(counts)).expect("into memory");
-    let body = r#"{"done":{"sent":18446744073709551615,"received":4294967296,"dropped_socket":9007199254740992}}"#;
-    assert_eq!(pipe, [b"\0\0\0\x5e", body.as_bytes()].concat());
+    let body = r#"{"done":{"sent":18446744073709551615,"refused":7,"received":4294967296,"dropped_socket":9007199254740992}}"#;
+    assert_eq!(pipe, [b"\0\0\0\x6a", body.as_bytes()].concat());
     let answer = message::read::<Answer<Counts>>(&mut &pipe[..]).expect("a frame");
     let Some(Answer::Done(read)) = answer else {
         panic!("{answer:?}");

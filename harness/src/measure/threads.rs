@@ -87,7 +87,7 @@ impl LaneThreads {
         let serves_from_one = side == Side::Server && case.serves_from_one_socket();
         let run = entry.lane_of(case, serves_from_one);
         let run = run.with_context(|| format!("{entry} does not go over {}", case.transport()))?;
-        let meter = Arc::new(Meter::default());
+        let meter = Arc::new(Meter::new(case.payload.bytes()));
         let pool = self.pool.clone().filter(|_| entry.runs_on_workers(case));
         let is_pooled = pool.is_some();
         let cpu = cpu.filter(|_| !is_pooled);
@@ -176,20 +176,10 @@ impl LaneThreads {
         self.control.delay_senders(iterations.into());
     }
 
-    /// Calls of lanes that send that failed so far.
-    pub(super) fn failed_sends(&self) -> u64 {
-        let senders = self.lanes.iter().filter(|lane| lane.side.sends());
-        senders
-            .map(|lane| lane.meter.errors.load(Ordering::Relaxed))
-            .sum()
-    }
-
-    /// Datagrams that the queue of the interface had no room for.
-    pub(super) fn refused(&self) -> u64 {
-        let meters = self.lanes.iter().map(|lane| &lane.meter);
-        meters
-            .map(|meter| meter.refused.load(Ordering::Relaxed))
-            .sum()
+    /// Datagrams that the queue of the interface had no room for, as each send was told.
+    pub(super) fn no_room(&self) -> u64 {
+        let lanes = self.lanes.iter();
+        lanes.map(|lane| lane.meter.refusals.no_room()).sum()
     }
 
     /// Stops the senders and waits until their counts are final.

@@ -27,6 +27,7 @@ pub(super) fn accounting(file: &Results) -> Markup {
     let entries = [
         ("sent", sum(|row| row.sent_packets)),
         ("received", sum(|row| row.received_packets)),
+        ("refused at senders", sum(|row| row.refused_packets)),
         ("dropped at sockets", sum(|row| row.dropped_socket_packets)),
         (
             "dropped in the kernel",

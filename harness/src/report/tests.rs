@@ -187,7 +187,7 @@ fn window(n: u64, received: u64) -> Sample {
         "case": "std:std/1t/300B/connected/v4", "round": 1, "position": 1,
         "opened_unix_ms": 1_000_000 + 500 * n, "window_ns": 10_000_000,
         "lanes": [{
-            "side": "alone", "cpu": 0, "sent_packets": received, "sent_bytes": 0,
+            "side": "alone", "cpu": 0, "sent_packets": received,
             "received_packets": received, "received_bytes": 0, "would_blocks": 0,
             "errors": 0, "cpu_ns": 1, "voluntary_switches": 0,
             "involuntary_switches": 0, "pace": null, "remark": null,

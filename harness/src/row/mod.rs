@@ -19,6 +19,7 @@ mod on_the_way;
 mod outcome;
 mod own;
 pub(crate) mod pacing;
+mod refusals;
 mod round_trips;
 mod rounding;
 mod shown;
@@ -133,6 +134,7 @@ pub struct Row {
     pub sent_packets: Option<u64>,
     pub received_packets: Option<u64>,
     pub unread_packets: Option<u64>,
+    pub refused_packets: Option<u64>,
     pub dropped_socket_packets: Option<u64>,
     pub dropped_kernel_packets: Option<u64>,
     pub dropped_kernel_out_packets: Option<u64>,

@@ -128,6 +128,7 @@ impl Row {
             sent_packets: books.map(|books| books.sent),
             received_packets: books.map(|books| books.received),
             unread_packets: books.map(|books| books.unread),
+            refused_packets: books.map(|books| books.refused),
             dropped_socket_packets: books.map(|books| books.dropped_socket),
             dropped_kernel_packets: books
                 .filter(|_| case.direction.is_none())

@@ -80,16 +80,9 @@ pub(super) fn move_estimates(windows: usize, all: usize) -> bool {
     windows > 0 && 100 * windows >= 29 * all
 }
 
-/// System calls that failed in the windows, other than for want of something to do, or between hosts of room.
+/// System calls that failed in the windows, other than for want of something to do, or by a refusal.
 pub(super) fn failed_calls(samples: &[Sample]) -> u64 {
-    let is_told = |sample: &&Sample| {
-        let mut paths = sample.paths.iter();
-        sample.paths.is_empty() || paths.any(|path| path.failed_otherwise() > 0)
-    };
-    let lanes = samples
-        .iter()
-        .filter(is_told)
-        .flat_map(|sample| &sample.lanes);
+    let lanes = samples.iter().flat_map(|sample| &sample.lanes);
     lanes.map(|lane| lane.errors).sum()
 }
 
@@ -174,7 +167,7 @@ fn received_mbps(sample: &Sample) -> Option<f64> {
     Some(bits / 1e6 / window_seconds(sample))
 }
 
-/// Datagrams that were sent, but for answers.
+/// Datagrams that were handed to the kernel, but for answers.
 pub(super) fn sent(sample: &Sample) -> u64 {
     sum(sample, initiated)
 }

@@ -19,7 +19,8 @@ pub(crate) fn window(round: u32) -> Sample {
         side,
         cpu: Some(u32::from(side == Side::Receiver)),
         sent_packets: sent,
-        sent_bytes: 300 * sent,
+        refused_packets: 0,
+        refusal: None,
         received_packets: received,
         received_bytes: 300 * received,
         would_blocks: 0,
@@ -81,6 +82,7 @@ fn counts(sent: u64, received: u64, dropped_socket: u64) -> Counts {
         sent,
         received,
         dropped_socket,
+        ..Counts::default()
     }
 }
 
@@ -136,7 +138,6 @@ fn window_of_workers(round: u32) -> Sample {
             side: Side::Worker,
             cpu_ns: Some(cpu_ns),
             sent_packets: 0,
-            sent_bytes: 0,
             ..window.lanes[0].clone()
         });
     }

@@ -6,7 +6,7 @@ use super::contamination::Windows;
 use super::numbers::Speeds;
 use super::{
     Environment, Outcome, RowInput, Status, climate, doubts, milliseconds, numbers, on_the_way,
-    pacing,
+    pacing, refusals,
 };
 use crate::data::{Case, LaneSample, Sample, Sharing, Side};
 use crate::stats;
@@ -61,9 +61,10 @@ fn dead(case: &Case, samples: &[Sample]) -> Option<String> {
     if samples.is_empty() || books.received > 0 {
         return None;
     }
-    let failed = match numbers::failed_calls(samples) {
-        0 => String::new(),
-        calls => format!(": {calls} system calls failed"),
+    let failed = match (refusals::in_words(samples), numbers::failed_calls(samples)) {
+        (Some(refused), _) => format!(": {refused}"),
+        (None, 0) => String::new(),
+        (None, calls) => format!(": {calls} system calls failed"),
     };
     let what = match books.sent {
         0 if case.is_paced() => {
@@ -147,6 +148,7 @@ pub(super) fn warnings(
     remarks.sort_unstable();
     remarks.dedup();
     warnings.extend(remarks);
+    warnings.extend(refusals::in_words(samples));
     let failed = numbers::failed_calls(samples);
     if failed > 0 {
         warnings.push(format!("{failed} system calls failed"));

@@ -9,7 +9,28 @@ fn counts(sent: u64, received: u64, dropped_socket: u64) -> Counts {
         sent,
         received,
         dropped_socket,
+        ..Counts::default()
     }
+}
+
+#[test]
+fn what_the_kernel_refused_was_sent_and_is_lost_at_the_sender() {
+    let refused = |refused, counts| Counts { refused, ..counts };
+    let books = Books {
+        at_opening: refused(10, counts(100, 60, 10)), // 20 in flight
+        at_closing: refused(400, counts(1000, 550, 20)), // 30 in flight
+        at_end: refused(460, counts(1100, 610, 30)),
+        // They count what they refused, too.
+        kernel_discards_at_opening: 10,
+        kernel_discards_at_closing: 400,
+        kernel_discards: 460,
+        ..Books::default()
+    };
+    let window = books.of_window();
+    assert_eq!((window.sent, window.refused), (1000, 450));
+    assert_eq!((window.received, window.dropped_socket), (530, 20));
+    assert_eq!((window.dropped_kernel, window.unaccounted), (0, 0));
+    assert_eq!(books.queue_growth(), 10);
 }
 
 #[test]

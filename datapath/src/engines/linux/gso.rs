@@ -31,6 +31,13 @@ pub fn join(socket: &impl AsFd) -> io::Result<()> {
     Ok(setsockopt(socket, UdpGroSegment, &true)?)
 }
 
+/// Whether a train was refused since it cannot be cut: EIO from an interface without checksum offload (`udp_send_skb`,
+/// net/ipv4/udp.c), EINVAL from some drivers and where the path takes no datagram of that size whole. The datagrams are
+/// not lost: they are sent one by one.
+pub fn is_no_offload(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::EIO | libc::EINVAL))
+}
+
 /// How many datagrams of `payload_bytes` fit what one call may hand over; at least one, and one if they are
 /// empty.
 pub fn that_fit(payload_bytes: usize) -> usize {
@@ -59,4 +66,16 @@ pub fn most_segments(payload_bytes: usize, peer: SocketAddr) -> io::Result<usize
     let takes = |segments: &usize| sender.send(&[0; MOST_SEGMENTS][..*segments]).is_ok();
     let most = [MOST_SEGMENTS, FEWER_SEGMENTS].into_iter().find(takes);
     Ok(most.unwrap_or(1).min(fit))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_train_that_cannot_be_cut_is_told_from_one_that_is_lost() {
+        let is_no_offload = |errno| is_no_offload(&io::Error::from_raw_os_error(errno));
+        assert!(is_no_offload(libc::EIO) && is_no_offload(libc::EINVAL));
+        assert!(!is_no_offload(libc::ENOBUFS) && !is_no_offload(libc::EPERM));
+    }
 }

@@ -65,9 +65,15 @@ fn enter(batched: &mut Batched, result: i32) {
     if let Ok(length) = u64::try_from(result) {
         batched.moved.packets += 1;
         batched.moved.bytes += length;
-    } else if result != -libc::ECANCELED {
-        batched.failed += 1;
-        batched.errno = -result;
+        return;
+    }
+    match -result {
+        libc::ECANCELED => {}
+        libc::EAGAIN | libc::EINTR => batched.again += 1,
+        errno => {
+            batched.failed += 1;
+            batched.errno = errno;
+        }
     }
 }
 
@@ -85,13 +91,17 @@ mod tests {
     #[test]
     fn completions_are_counted_as_what_they_say() {
         let mut batched = Batched::default();
-        for result in [300, -libc::ECONNREFUSED, 0, -libc::ECANCELED, -libc::EPERM] {
+        let failures = [libc::ECONNREFUSED, libc::ECANCELED, libc::EPERM];
+        let to_be_made_again = [libc::EAGAIN, libc::EINTR];
+        let errors = failures.into_iter().chain(to_be_made_again);
+        for result in [300, 0].into_iter().chain(errors.map(|errno| -errno)) {
             enter(&mut batched, result);
         }
         let expected = Batched {
             moved: Burst::of(2, 300),
             failed: 2,
             errno: libc::EPERM,
+            again: 2,
         };
         assert_eq!(batched, expected);
     }

@@ -165,11 +165,15 @@ fn loss(pct: Option<f64>) -> String {
 
 /// Where most of what was lost was dropped.
 fn place_of_loss(row: &Row) -> &'static str {
-    match (row.dropped_socket_packets, row.dropped_kernel_packets) {
-        (None | Some(0), None | Some(0)) => "",
-        (socket, kernel) if socket >= kernel => "socket",
-        _ => "kernel",
-    }
+    let places = [
+        ("socket", row.dropped_socket_packets),
+        ("kernel", row.dropped_kernel_packets),
+        ("sender", row.refused_packets),
+    ];
+    let lost = places.into_iter().filter(|(_, lost)| *lost > Some(0));
+    // Of equal ones, the first.
+    let most = lost.rev().max_by_key(|(_, lost)| *lost);
+    most.map_or("", |(place, _)| place)
 }
 
 /// What may mislead about the window.

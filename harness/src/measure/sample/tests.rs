@@ -27,10 +27,9 @@ fn half(host: &str, side: Side) -> Half {
             counts: Counts {
                 sent: lane.sent_packets,
                 received: lane.received_packets,
-                dropped_socket: 0,
+                ..Counts::default()
             },
             discards: [discards(at_s); 2],
-            failed_sends: 0,
             cpu_ns: Some(at_s + 1),
             coordinator_cpu_ns: Some(10 * at_s),
             lanes: vec![lane],
@@ -45,11 +44,10 @@ fn half(host: &str, side: Side) -> Half {
             counts: end.counts,
             unread: 0,
             discards: discards(6),
-            refused: 0,
+            no_room: 0,
             path: None,
             nic: <_>::default(),
             drop_reasons: <_>::default(),
-            failed_sends: 0,
             rcvbuf_bytes: side.receives().then_some(4096),
             sndbuf_bytes: side.sends().then_some(8192),
             climate: SensorReadings::default(),
@@ -64,6 +62,7 @@ fn half(host: &str, side: Side) -> Half {
                 is_pooled: false,
                 pace: None,
                 remark: None,
+                refusal: None,
             }],
         },
     }
@@ -82,7 +81,7 @@ fn two_sites_make_one_sample() {
     let counts = |count| Counts {
         sent: count,
         received: count,
-        dropped_socket: 0,
+        ..Counts::default()
     };
     let books = sample.books;
     let edges = [books.at_opening, books.at_closing, books.at_end];

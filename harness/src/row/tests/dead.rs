@@ -9,7 +9,7 @@ fn dead(sent: u64) -> Vec<Sample> {
         let [sender, receiver] = &mut sample.lanes[..] else {
             panic!("two lanes")
         };
-        (sender.sent_packets, sender.sent_bytes) = (sent, 300 * sent);
+        sender.sent_packets = sent;
         (receiver.received_packets, receiver.received_bytes) = (0, 0);
         let all = counts(sent, 0, 0);
         (sample.books.at_closing, sample.books.at_end) = (all, all);
@@ -50,7 +50,7 @@ fn a_case_that_sent_nothing_failed_and_says_how_many_calls_did() {
 fn datagrams_without_payload_are_datagrams() {
     let mut samples = six();
     for lane in samples.iter_mut().flat_map(|sample| &mut sample.lanes) {
-        (lane.sent_bytes, lane.received_bytes) = (0, 0);
+        lane.received_bytes = 0;
     }
     assert_eq!(verdict(&samples).0, Status::Ok);
 }
@@ -77,7 +77,7 @@ fn a_lane_that_moved_nothing_beside_one_that_did_is_named() {
     let mut samples = six();
     for sample in &mut samples {
         let mut idle = sample.lanes.clone();
-        (idle[0].sent_packets, idle[0].sent_bytes) = (0, 0);
+        idle[0].sent_packets = 0;
         (idle[1].received_packets, idle[1].received_bytes) = (0, 0);
         sample.lanes.splice(1..1, [idle[0].clone()]);
         sample.lanes.push(idle[1].clone());

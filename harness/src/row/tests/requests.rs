@@ -16,7 +16,6 @@ fn window_of_requests(round: u32, sides: &[Side]) -> Sample {
         LaneSample {
             side,
             sent_packets: sent,
-            sent_bytes: 300 * sent,
             received_packets: received,
             received_bytes: 300 * received,
             cpu_ns: Some(10_000_000),

@@ -97,10 +97,10 @@ impl ReceiveBatch {
     fn show<I: Check>(&self, received: usize, check: &mut I) -> Burst {
         let headers = &self.headers[..received];
         if I::LOOKS {
-            let datagrams = self.buffers.chunks_exact(self.bytes_each);
-            for (n, (header, datagram)) in headers.iter().zip(datagrams).enumerate() {
+            for (n, header) in headers.iter().enumerate() {
                 let source = self.sources.get(n).and_then(Source::address);
-                check.check(&datagram[..header.msg_len as usize], Origin::of(source));
+                let datagram = &self.buffers[n * self.bytes_each..][..header.msg_len as usize];
+                check.check(datagram, Origin::of(source));
             }
         }
         let bytes = headers.iter().map(|header| u64::from(header.msg_len)).sum();
@@ -112,6 +112,14 @@ impl ReceiveBatch {
 mod tests {
     use super::*;
     use crate::engine::payload::tests::Collected;
+
+    #[test]
+    fn datagrams_without_payload_are_shown() {
+        let batch = ReceiveBatch::new(0, 4, false);
+        let mut seen = Collected::default();
+        assert_eq!(batch.show(2, &mut seen), Burst::of(2, 0));
+        assert_eq!(seen.0, [Vec::new(), Vec::new()] as [Vec<u8>; 2]);
+    }
 
     #[test]
     fn what_is_written_through_the_pointers_is_what_is_shown() {

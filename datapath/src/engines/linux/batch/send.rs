@@ -5,12 +5,13 @@ use std::net::{SocketAddr, UdpSocket};
 use std::os::fd::AsRawFd;
 
 use libc::{c_void, iovec, mmsghdr, msghdr};
-use socket2::{SockAddr, SockAddrStorage};
+use socket2::{SockAddr, SockAddrStorage, SockRef};
 
 use super::{empty_header, length};
 use crate::engine::payload::Fill;
 use crate::engine::{Addressing, Batched, Burst, Link, PortOptions};
 use crate::engines::linux::stable::Stable;
+use crate::sys::queues;
 
 /// Datagrams to be sent many at a time.
 pub struct SendBatch {
@@ -132,8 +133,7 @@ impl SendBatch {
         peer[0] = to.as_storage();
     }
 
-    /// Sends as many as the kernel takes in one call. Fewer than all: the next one failed, and what with is
-    /// lost (`__sys_sendmmsg`, net/socket.c), unless it fails again in the next call.
+    /// Sends as many as the kernel takes in one call.
     ///
     /// # Errors
     /// When not even the first one could be sent.
@@ -151,16 +151,38 @@ impl SendBatch {
             )
         };
         let sent = u64::try_from(sent).map_err(|_| io::Error::last_os_error())?;
+        let moved = Burst::of(sent, sent * self.bytes_each);
+        if sent < self.count() as u64 {
+            return Ok(part(socket, moved));
+        }
         Ok(Batched {
-            moved: Burst::of(sent, sent * self.bytes_each),
-            failed: u32::from(sent < self.count() as u64),
-            errno: 0,
+            moved,
+            ..Batched::default()
         })
+    }
+}
+
+/// What came of a call that sent a part of its datagrams: the next one failed, and the kernel keeps the reason to itself
+/// (`__sys_sendmmsg`, net/socket.c). Where the send buffer is full, that is the reason, whether the call may wait for
+/// room (then a signal ended the wait) or not; else the kernel has refused one.
+#[cold]
+fn part(socket: &UdpSocket, moved: Burst) -> Batched {
+    let unsent = queues::unsent(socket).unwrap_or(0);
+    let room = SockRef::from(socket).send_buffer_size();
+    // It is full from `sk_sndbuf` bytes on (`sock_alloc_send_pskb`, net/core/sock.c). Meanwhile, some may have left.
+    let is_full = room.is_ok_and(|room| unsent >= room as u64 / 4 * 3);
+    Batched {
+        moved,
+        failed: u32::from(!is_full),
+        again: u32::from(is_full),
+        errno: 0,
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::os::fd::OwnedFd;
+    use std::os::unix::net::UnixDatagram;
     use std::slice;
 
     use super::*;
@@ -200,6 +222,30 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "Miri has no sockets")]
+    fn a_part_is_all_that_there_is_room_for_or_all_before_one_that_is_refused() {
+        // A local socket takes no more than fits its send buffer (unix(7)).
+        let (near, far) = UnixDatagram::pair().expect("sockets");
+        let least = SockRef::from(&near).set_send_buffer_size(1);
+        least.expect("the kernel makes more of it");
+        near.set_nonblocking(true).expect("fcntl works");
+        let socket = UdpSocket::from(OwnedFd::from(near));
+        let mut batch = SendBatch::new(vec![7; 300], 300, 64, None);
+        let batched = batch.send(&socket).expect("there is room for one");
+        assert!(batched.moved.packets < 64, "{batched:?}");
+        assert_eq!((batched.failed, batched.again), (0, 1), "{batched:?}");
+        drop(far);
+        // Nobody listens: each datagram that goes has the next one refused.
+        let bind = || UdpSocket::bind("127.0.0.1:0").expect("loopback is up");
+        let (socket, nobody) = (bind(), bind());
+        let address = nobody.local_addr().expect("bound");
+        socket.connect(address).expect("an address of loopback");
+        drop(nobody);
+        let batched = batch.send(&socket).expect("the first one goes");
+        assert_eq!((batched.failed, batched.again), (1, 0), "{batched:?}");
     }
 
     #[test]

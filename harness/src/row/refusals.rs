@@ -1,0 +1,42 @@
+//! Datagrams that the kernel refused when they were handed to it.
+
+use super::numbers;
+use crate::data::Sample;
+
+/// Says how many datagrams were refused, why, and what to look at. `None`: none were, or between two hosts, only for want
+/// of room in a queue.
+pub(super) fn in_words(samples: &[Sample]) -> Option<String> {
+    let refused = numbers::total_books(samples).refused;
+    if refused == 0 {
+        return None;
+    }
+    let lanes = samples.iter().flat_map(|sample| &sample.lanes);
+    let mut reasons: Vec<&str> = lanes.filter_map(|lane| lane.refusal.as_deref()).collect();
+    reasons.sort_unstable();
+    reasons.dedup();
+    let reasons: Vec<String> = reasons.into_iter().map(explained).collect();
+    let why = if reasons.is_empty() {
+        ": no room, or no reason was given".to_owned()
+    } else {
+        format!(": {}", reasons.join(", "))
+    };
+    let plural = if refused == 1 { " was" } else { "s were" };
+    Some(format!(
+        "{refused} datagram{plural} refused at the sender and lost (refused_packets){why}"
+    ))
+}
+
+/// An `errno`, and where to look.
+fn explained(errno: &str) -> String {
+    let look = match errno {
+        "EPERM" | "EACCES" => "a firewall on the way out? See nft list ruleset, iptables -S OUTPUT",
+        "ENETUNREACH" | "ENETDOWN" | "EHOSTUNREACH" | "EHOSTDOWN" => {
+            "a route, a link or a neighbour went away: see ip route, ip link, ip neigh"
+        }
+        "ECONNREFUSED" => "nobody listened at the port that an earlier one went to",
+        "EMSGSIZE" => "they are longer than the way takes: use a smaller --payload",
+        "ENOMEM" => "the kernel had no memory",
+        _ => return errno.to_owned(),
+    };
+    format!("{errno} ({look})")
+}

@@ -1,0 +1,73 @@
+//! Queues on the way that are full: what was handed over is sent, and what was refused is lost.
+
+use udpbench::row::Row;
+
+use crate::books::Swept;
+use crate::lab::{End, Lab};
+
+const LINE: &str = "20mbit burst 10kb limit 30kb";
+
+fn over(queue: &str, words: &str) -> Option<Vec<Row>> {
+    let words = format!("--duration 4s --threads 2 --payload 1460 {words}");
+    let swept = Swept::over(Lab::builder().tbf(End::Near, queue), &words)?;
+    Some(swept.rows)
+}
+
+fn packets(count: Option<u64>) -> u64 {
+    count.expect("measured")
+}
+
+/// Of 64 requests, some twenty fit the queue. The others are refused, and waited for in vain for 250 ms.
+#[test]
+fn refused_requests_are_sent_once_and_unanswered() {
+    let words = "--direction up --workload ask --outstanding 64 --engine std,mmsg,tokio";
+    let Some(rows) = over(LINE, words) else {
+        return;
+    };
+    for row in &rows {
+        assert!(packets(row.unanswered_requests) > 0, "{row:?}");
+        // At most 64 of 5 rounds every 250 ms, with the warm-up and the drain; before, hundreds of thousands.
+        assert!(packets(row.dropped_qdisc_packets) < 5 * 64 * 20, "{row:?}");
+    }
+}
+
+#[test]
+fn requests_at_a_rate_are_sent_once_and_unanswered_where_the_queue_is_full() {
+    let words = "--direction up --workload ask --rate 4k --engine std";
+    let Some(rows) = over(LINE, words) else {
+        return;
+    };
+    for row in &rows {
+        let asked = packets(row.answered_requests) + packets(row.unanswered_requests);
+        assert!(packets(row.unanswered_requests) > asked / 4, "{row:?}");
+    }
+}
+
+/// They are handed over at their rate, whatever the queue takes.
+#[test]
+fn a_rate_is_reached_although_most_is_refused() {
+    let Some(rows) = over(LINE, "--direction up --rate 4k --engine std,mmsg") else {
+        return;
+    };
+    for row in &rows {
+        assert!(packets(row.dropped_qdisc_packets) > 0, "{row:?}");
+        let is_short = |text: &String| text.contains("was not reached");
+        let sent_pps = row.sent_pps.expect("measured");
+        // On a busy machine, threads may be late.
+        assert!(sent_pps > 3900.0 || row.warnings.iter().any(is_short));
+        assert!(sent_pps <= 3900.0 || !row.warnings.iter().any(is_short));
+    }
+}
+
+#[test]
+fn a_batch_for_which_the_send_buffer_has_no_room_is_no_failure() {
+    let words = "--direction up,both --wait spin --engine mmsg,uring";
+    let Some(rows) = over("20mbit burst 10kb limit 3mb", words) else {
+        return;
+    };
+    for row in &rows {
+        assert_eq!(row.failed_calls, Some(0), "{row:?}");
+        assert_eq!(row.refused_packets, Some(0), "{row:?}");
+        assert_eq!(row.dropped_qdisc_packets, Some(0), "{row:?}");
+    }
+}
