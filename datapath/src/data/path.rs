@@ -21,9 +21,11 @@ pub struct Path {
     /// Datagrams that the sender's kernel had no room for, as each call was told (`ENOBUFS`): mostly its queueing
     /// discipline, but also an interface that cannot hand them on.
     pub refused: u64,
-    /// Datagrams that were refused otherwise, or for a reason that was lost: one of several in a call (sendmmsg(2)), or
-    /// one that a library keeps to itself.
+    /// Datagrams that were refused for another reason, as each call was told.
     pub failed: u64,
+    /// Datagrams that were refused for a reason that was lost: one of several in a call (sendmmsg(2)), or one that a
+    /// library keeps to itself.
+    pub unsaid: u64,
     /// Datagrams that were received.
     pub received: u64,
     /// Found in the receive queues after the receivers had stopped.
@@ -134,10 +136,10 @@ impl Path {
         self.at_sender.qdisc_drops + self.at_sender.filter_drops
     }
 
-    /// Sends that failed and that the sender's kernel has counted as dropped.
+    /// Datagrams that were refused without a reason, and that the sender's kernel has counted as dropped.
     fn refused_without_a_word(&self) -> u64 {
         let counted = self.qdisc() + self.nic_out();
-        self.failed.min(counted.saturating_sub(self.refused))
+        self.unsaid.min(counted.saturating_sub(self.refused))
     }
 
     /// Only what counted a drop can have refused a datagram.
@@ -155,7 +157,7 @@ impl Path {
 
     /// Datagrams that were refused for another reason than want of room.
     pub fn failed_otherwise(&self) -> u64 {
-        self.failed - self.refused_without_a_word()
+        self.failed + self.unsaid - self.refused_without_a_word()
     }
 
     /// Closes the books. What was refused counts as sent, for whatever reason: the program had handed it over.

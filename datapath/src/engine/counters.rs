@@ -210,7 +210,9 @@ pub struct Refusals {
     /// Those that the queue of the network interface had no room for (`ENOBUFS`, which only sockets with `IP_RECVERR`
     /// are told: ip(7)).
     no_room: AtomicU64,
-    /// The `errno` of the last of the others. 0: there is none, or its reason is not known.
+    /// Those of which the reason is not known.
+    unsaid: AtomicU64,
+    /// The `errno` of the last of the others. 0: there is none.
     errno: AtomicI32,
 }
 
@@ -221,7 +223,7 @@ impl Refusals {
         self.packets.fetch_add(packets, Ordering::Relaxed);
         match errno {
             libc::ENOBUFS => _ = self.no_room.fetch_add(packets, Ordering::Relaxed),
-            0 => {}
+            0 => _ = self.unsaid.fetch_add(packets, Ordering::Relaxed),
             other => self.errno.store(other, Ordering::Relaxed),
         }
     }
@@ -234,6 +236,11 @@ impl Refusals {
     /// Returns how many of them the queue of the network interface had no room for.
     pub fn no_room(&self) -> u64 {
         self.no_room.load(Ordering::Relaxed)
+    }
+
+    /// Returns of how many of them the reason is not known.
+    pub fn unsaid(&self) -> u64 {
+        self.unsaid.load(Ordering::Relaxed)
     }
 
     /// Returns the `errno` of the last one that was refused for another reason. `None`: there is none, or it is not known.
@@ -315,6 +322,9 @@ mod tests {
         refusals.add(2, libc::ENOBUFS);
         refusals.add(1, 0);
         assert_eq!((refusals.packets(), refusals.no_room()), (11, 2));
-        assert_eq!(refusals.errno(), Some(libc::EPERM));
+        assert_eq!(
+            (refusals.unsaid(), refusals.errno()),
+            (1, Some(libc::EPERM))
+        );
     }
 }

@@ -79,6 +79,8 @@ pub struct Finished {
     pub discards: Discarded,
     /// Datagrams that the queue of the interface had no room for, as each send was told.
     pub no_room: u64,
+    /// Datagrams that were refused for a reason that no send was told.
+    pub unsaid: u64,
     /// By how much the counters of the interface and of its network namespace grew since the threads started. `None`:
     /// both parts are on this host.
     pub path: Option<PathCounters>,

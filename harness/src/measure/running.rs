@@ -168,6 +168,7 @@ impl<'a> Running<'a> {
             unread,
             discards: Discards::read().since(&self.start.discards),
             no_room: self.threads.no_room(),
+            unsaid: self.threads.unsaid(),
             path,
             nic: nic.unwrap_or_default(),
             drop_reasons: BTreeMap::new(),

@@ -104,7 +104,9 @@ fn paths(case: &Case, (sender, receiver): Engines, halves: &[Half]) -> Vec<Path>
         direction,
         sent: from.finished.counts.taken(),
         refused: from.finished.no_room,
-        failed: (from.finished.counts.refused).saturating_sub(from.finished.no_room),
+        failed: (from.finished.counts.refused)
+            .saturating_sub(from.finished.no_room + from.finished.unsaid),
+        unsaid: from.finished.unsaid,
         received: to.finished.counts.received,
         unread: to.finished.unread,
         dropped_socket: to.finished.counts.dropped_socket,

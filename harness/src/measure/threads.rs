@@ -182,6 +182,12 @@ impl LaneThreads {
         lanes.map(|lane| lane.meter.refusals.no_room()).sum()
     }
 
+    /// Datagrams that were refused for a reason that no send was told.
+    pub(super) fn unsaid(&self) -> u64 {
+        let lanes = self.lanes.iter();
+        lanes.map(|lane| lane.meter.refusals.unsaid()).sum()
+    }
+
     /// Stops the senders and waits until their counts are final.
     pub(super) fn stop_sending(&self) {
         self.control.stop_sending();

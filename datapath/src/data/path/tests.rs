@@ -10,6 +10,7 @@ fn path() -> Path {
         sent: 1000,
         refused: 0,
         failed: 0,
+        unsaid: 0,
         received: 1000,
         unread: 0,
         dropped_socket: 0,
@@ -25,10 +26,27 @@ fn path() -> Path {
 }
 
 #[test]
+fn a_queue_that_dropped_others_refused_nothing_that_a_firewall_did() {
+    let path = Path {
+        failed: 160,
+        at_sender: PathCounters {
+            qdisc_drops: 500,
+            ..PathCounters::default()
+        },
+        ..path()
+    };
+    let books = path.books();
+    assert_eq!(
+        (books.places.qdisc, books.refused, books.sent),
+        (0, 160, 1160)
+    );
+}
+
+#[test]
 fn each_loss_is_in_the_place_that_counted_it_and_the_rest_is_the_paths() {
     let books = Path {
         refused: 50,
-        failed: 4,
+        unsaid: 4,
         received: 900,
         dropped_socket: 20,
         at_sender: PathCounters {

@@ -45,6 +45,7 @@ fn half(host: &str, side: Side) -> Half {
             unread: 0,
             discards: discards(6),
             no_room: 0,
+            unsaid: 0,
             path: None,
             nic: <_>::default(),
             drop_reasons: <_>::default(),

@@ -34,6 +34,7 @@ pub(crate) fn path(received: u64) -> Path {
         sent: 30_000,
         refused: 0,
         failed: 0,
+        unsaid: 0,
         received,
         unread: 0,
         dropped_socket: 0,
