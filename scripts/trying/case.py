@@ -32,6 +32,8 @@ KNOWN = [
     {"payload": 1400, "rules": None, "mtus": (1500, 1280)},
     {"workload": "flood", "rules": None, "fault": faults.link_down},
     {"payload": 300, "fault": faults.firewall},
+    {"payload": 1400, "rules": None, "mtus": (1500, 1500), "fault": faults.narrow_path},
+    {"fault": faults.black_hole},
 ]
 
 

@@ -14,6 +14,8 @@ BACKLOG = "dropped_backlog_packets"
 # All places of the receiver's host before its sockets, those of later versions among them; and all but the sockets.
 BEHIND, ANYWHERE = "behind the interface", "anywhere"
 
+# The longest packet that a narrow path takes.
+NARROW_BYTES = 1300
 FLOOD = f"""
 import socket, sys, time
 family = socket.AF_INET6 if ":" in sys.argv[1] else socket.AF_INET
@@ -43,7 +45,11 @@ class Fault:
     # Regular expressions: a warning that has to be there, and one that may be.
     needs: str = ""
     allows: str = ""
+    # The same of what is said before the start.
+    says: str = ""
     fails_calls: bool = False
+    # Whether nothing can be measured.
+    stops_all: bool = False
     # From when to when it was there, in ms since 1970; None: all the time.
     moments: list | None = None
 
@@ -92,6 +98,28 @@ def firewall_of_the_interface(dice, case):
     """Nothing counts there."""
     at, rule = dice.choice(case.sinks), some(dice, case)
     return Fault(f"ingress of {at}: {rule} drop", at, chain("ingress", 0, f"{rule} drop", "device eth0"), places={BEHIND})
+
+
+def narrow_path(dice, case):
+    """Takes less than its interfaces say."""
+    at, rule = dice.choice(case.sinks), f"meta l4proto udp meta length > {NARROW_BYTES} drop"
+    commands = chain("ingress", 0, rule, "device eth0")
+    # It tries the way to the far end only.
+    says = "do not get to" if at == "far" and case.least_mtu > NARROW_BYTES else ""
+    return Fault(f"ingress of {at}: {rule}", at, commands, places={BEHIND}, says=says)
+
+
+def black_hole(dice, case):
+    at = case.sinks[0]
+    says = "no datagram gets to" if at == "far" else ""
+    return Fault(f"input of {at}: all dropped", at, chain("input", 0, "meta l4proto udp drop"), says=says, stops_all=True)
+
+
+def steering(dice, case):
+    """Has another CPU receive (RPS)."""
+    at, cpus = dice.choice(case.sinks), dice.choice([1, 2])
+    command = ["sh", "-c", f"echo {cpus} >/sys/class/net/eth0/queues/rx-0/rps_cpus"]
+    return Fault(f"rps_cpus of {at}: {cpus}", at, [command], places={BACKLOG})
 
 
 def traffic_control(dice, case):
@@ -205,7 +233,8 @@ def link_down(dice, case):
 
 CATALOGUE = {
     firewall: 4, rejecting_firewall: 1, firewall_of_the_sender: 2, firewall_of_the_interface: 1, traffic_control: 2,
-    express_data_path: 2, small_buffer: 2, small_send_buffer: 1, foreign: 2, link_down: 2,
+    express_data_path: 2, small_buffer: 2, small_send_buffer: 1, foreign: 2, link_down: 2, narrow_path: 1, black_hole: 1,
+    steering: 1,
 }  # fmt: skip
 
 

@@ -15,7 +15,15 @@ UNREAD = "measured again.* left unread"
 
 def complaints(attempt, run, truths):
     """Which are missing, and which are not true."""
-    return [*of_status(run, truths), *of_warnings(attempt, run, truths)]
+    yield from [f"nothing says before the start: {it.says}" for it in attempt.faults if not re.search(it.says, run.said)]
+    if run.is_measured:
+        yield from of_status(run, truths)
+        yield from of_warnings(attempt, run, truths)
+    elif run.row["status"] != "skipped":
+        has_to_fail = any(fault.stops_all for fault in attempt.faults)
+        # Neither the other host nor anybody's signal ended it.
+        if not has_to_fail or run.row["status"] != "failed" or re.search("gone|signal|starved", run.row["reason"]):
+            yield f"{run.row['status']}, exit code {run.code}: {run.row['reason']} / {run.said}"
 
 
 def of_status(run, truths):
