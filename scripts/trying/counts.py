@@ -42,13 +42,12 @@ class Counts:
     def hold_samples(self):
         """Each direction by itself, of whole runs."""
         for truth in [] if self.case.is_offloaded else self.truths:
-            way = "up" if truth.source == "near" else "down"
             samples = self.run.samples + self.run.samples_besides
-            paths = [path for sample in samples for path in sample["paths"] if path["direction"] == way]
+            paths = [path for sample in samples for path in sample["paths"] if path["direction"] == truth.way]
             received = sum(path["received"] + path["unread"] for path in paths)
-            self.hold(f"received {way}", received, truth.received, slack=truth.slack)
+            self.hold(f"received {truth.way}", received, truth.received, slack=truth.slack)
             dropped = sum(path["dropped_socket"] for path in paths)
-            self.hold(f"dropped at the socket {way}", dropped, truth.dropped_socket)
+            self.hold(f"dropped at the socket {truth.way}", dropped, truth.dropped_socket)
 
     def hold_sums(self):
         number = self.run.number
@@ -91,7 +90,8 @@ class Counts:
 
     def losses(self, truth):
         """Sets of places, and how many datagrams got lost there."""
-        between = set().union(*[fault.places for fault in self.attempt.faults])
+        faults = [it for it in self.attempt.faults if it.at == truth.sink or ANYWHERE in it.places]
+        between = set().union(*[fault.places for fault in faults])
         if truth.qdisc:
             between |= {QDISC}
         if truth.backlog:

@@ -47,7 +47,7 @@ class Truth:
         self.closed = udp["NoPorts"] - self.foreign
         self.errors = udp["InErrors"] - self.dropped_socket
         self.received = self.into - self.closed - self.errors - self.dropped_socket
-        self.slack = 0
+        self.slack, self.is_cut = 0, case.is_cut
         if case.is_cut and case.ip == 6:
             # IPv6 joins fragments behind INPUT (net/ipv6/reassembly.c). A question that came too late was not read.
             self.received = udp["InDatagrams"] - now.by_length["in"][QUESTION_BYTES + 8]
@@ -62,8 +62,16 @@ class Truth:
         return self.wire["seen"] if self.wire else self.came
 
     @property
+    def way(self):
+        """Its name in rows."""
+        return "up" if self.source == "near" else "down"
+
+    @property
     def lost_elsewhere(self):
         """How many got lost, at least, for another reason than a full queue."""
+        if self.is_cut and (self.qdisc or self.nic_out):
+            # Of fragments, and nobody knows of how many datagrams.
+            return 0
         in_queues = self.dropped_socket + self.qdisc + self.left - (self.crossed if self.wire else self.left)
         return max(0, self.out - self.received - in_queues)
 
@@ -73,6 +81,6 @@ class Truth:
         return self.wire["copied"] if self.wire else 0
 
     def __str__(self):
-        counts = {name: value for name, value in vars(self).items() if isinstance(value, int)}
+        counts = {name: value for name, value in vars(self).items() if type(value) is int}
         shown = ", ".join(f"{name} {value}" for name, value in counts.items() if value or name == "received")
         return f"{self.source}>{self.sink}: {shown}" + (f", wire {self.wire}" if self.wire else "")
