@@ -1,0 +1,94 @@
+"""Holds the status and the warnings of a row against what was done."""
+
+import re
+
+# What a machine that others use makes a row say. Nothing of it says where datagrams are.
+NOISE = (
+    "lost CPU time|other programs use|disturbed windows|other threads of the program|share \\d+ CPU|could not be pinned|"
+    "round trips became|traffic takes|clock|throttl|queues were filling|(senders|receivers) (sent|received) nothing"
+)
+CALLS = "calls? failed"
+REFUSED = f"{CALLS}|firewall|refused|not permitted"
+SURPLUS = "surplus|never sent|more was received|duplicat|[1-9]\\d* came twice"
+UNREAD = "measured again.* left unread"
+
+
+def complaints(attempt, run, truths):
+    """Which are missing, and which are not true."""
+    yield from [f"nothing says before the start: {it.says}" for it in attempt.faults if not re.search(it.says, run.said)]
+    if run.is_measured:
+        yield from of_status(run, truths)
+        yield from of_warnings(attempt, run, truths)
+    elif run.row["status"] != "skipped":
+        has_to_fail = any(fault.stops_all for fault in attempt.faults)
+        # Neither the other host nor anybody's signal ended it.
+        if not has_to_fail or run.row["status"] != "failed" or re.search("gone|signal|starved", run.row["reason"]):
+            yield f"{run.row['status']}, exit code {run.code}: {run.row['reason']} / {run.said}"
+
+
+def of_status(run, truths):
+    status, reason = run.row["status"], run.row["reason"]
+    nothing_came = any(truth.received <= truth.slack for truth in truths)
+    is_right = status == "ok" or (nothing_came and re.search("nothing (was|sent)", reason))
+    if not is_right or (status == "ok" and run.code != 0):
+        yield f"{status}, exit code {run.code}: {reason or run.said}"
+
+
+def of_warnings(attempt, run, truths):
+    warnings = [it for it in run.row["warnings"].split("; ") if it]
+    needed = list(needs(attempt, run, truths))
+    allowed = [NOISE, *needed, *[it for fault in attempt.faults for it in [fault.needs, fault.allows] if it]]
+    if run.calls_may_fail:
+        allowed.append(CALLS)
+    if attempt.link.rules:
+        allowed.append("datagrams verified")
+    if attempt.link.rules and not any(truth.copied for truth in truths):
+        # The test wire is a process that may have to wait for a CPU, and then holds what it has for long.
+        allowed.append(UNREAD)
+    paths = [path for sample in run.samples for path in sample["paths"]]
+    if all(any(it["received"] for it in paths if it["direction"] == truth.way) for truth in truths):
+        allowed.append("nothing was received in a window")
+    for what in needed:
+        if not any(re.search(what, warning) for warning in warnings):
+            yield f"no warning: {what}"
+    for warning in warnings:
+        if not any(re.search(what, warning) for what in allowed) and not is_behind(warning, truths):
+            yield f"false warning: {warning}"
+
+
+def needs(attempt, run, truths):
+    """A regular expression for each warning that has to be there."""
+    case, mtus = attempt.case, attempt.link.mtus
+    yield from [fault.needs for fault in attempt.faults if fault.needs and was_there(fault, run)]
+    if sum(truth.out - truth.left for truth in truths) > 50:
+        yield REFUSED
+    if any(case.exceeds(mtus[source == "far"]) for source in case.sources):
+        yield "in fragments"
+    if mtus[0] != mtus[1] and case.is_cut:
+        yield "MTU.* differ|MTUs"
+    # That more came out of a path than went in is seen at its interfaces, too.
+    made = [truth.copied - truth.wire["dropped"] - truth.wire["seen"] / 200 for truth in truths if truth.wire]
+    if run.number("surplus_packets") or any(it > 0 for it in made):
+        yield SURPLUS
+
+
+def was_there(fault, run):
+    """Whether it was while a window was open."""
+    samples = run.samples + run.samples_besides
+    windows = [(it["opened_unix_ms"], it["opened_unix_ms"] + it["window_ns"] / 1e6) for it in samples]
+    moments = fault.moments
+    return moments is None or any(begun < closed and opened < over for opened, closed in windows for begun, over in moments)
+
+
+def is_behind(warning, truths):
+    """Whether it says that a rate was not kept to, where that is not for datagrams that got lost."""
+    said = re.search(r"(rate was not reached|above capacity): of (\d+) \w+ per second (\d+) were", warning)
+    if not said:
+        return False
+    if said[1] == "above capacity":
+        asked, lost = truths[0].out, sum(truth.lost_elsewhere for truth in truths)
+    else:
+        asked = sum(truth.left for truth in truths)
+        lost = asked - sum(truth.crossed for truth in truths)
+    missing = 1 - int(said[3]) / int(said[2])
+    return lost / max(asked, 1) < missing / 2
