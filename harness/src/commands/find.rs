@@ -37,6 +37,8 @@ pub(super) fn with(
     interrupt: &Interrupt,
     other: Option<&mut OtherHost>,
 ) -> anyhow::Result<ExitCode> {
+    // Before the first setting is read: it may be in the middle of another search's trial.
+    let _lock = knob::lock(what)?;
     let output = what.output();
     let peer = other.as_ref().map(|other| &other.peer);
     let (mut record, log, path) = if let Some(path) = &output.resume {
@@ -61,11 +63,13 @@ pub(super) fn with(
     let how = format!("go on with: {}", resume_words(record.header(), &path));
     let ending = ran.map_err(|error| error.context(how.clone()))?;
     kept?;
+    let is_as_before = knob::check_after(what, &record);
     match output.format {
         ComparisonFormat::Table => log_file::show(&table::draw(&record, width()))?,
         ComparisonFormat::Csv => to_stdout(rows::csv(&record)?.as_bytes())?,
         ComparisonFormat::Json => to_stdout(rows::json(&record)?.as_bytes())?,
     }
+    is_as_before?;
     match ending {
         Ending::Interrupted => {
             say(&format!("interrupted; {how}"));
