@@ -96,7 +96,10 @@ fn a_hangup_comes_several_times_and_loses_nothing() {
     let code = child.wait().expect("it ends").code();
     assert!([Some(129), Some(143)].contains(&code), "{code:?}");
     let ended = lines(&raw).pop();
-    assert!(matches!(ended, Some(Event::Interrupted {})), "{ended:?}");
+    assert!(
+        matches!(ended, Some(Event::Interrupted { lost: None })),
+        "{ended:?}"
+    );
     assert!(!rows(&place.path("out.csv")).is_empty());
 }
 

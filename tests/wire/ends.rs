@@ -230,6 +230,13 @@ fn ssh_that_is_killed_ends_the_sweep() {
         kill_all(&ssh);
         let (place, said) = sweep.end();
         assert!(said.contains("the other host is gone"), "{said}");
+        let left = rows(&place.path("out.csv"));
+        let left = left.iter().filter(|row| row.status != Status::Failed);
+        for row in left {
+            assert_eq!(row.ended_by, "other-host", "{row:?}");
+            let is_told = row.reason.starts_with("the other host is gone: ");
+            assert!(is_told || row.rounds == 6, "{row:?}");
+        }
         go_on(&lab, &place);
     }
 }

@@ -6,6 +6,7 @@ mod books;
 mod common;
 // The rules of the test wire, whose tests need no lab.
 mod ends;
+mod firewall;
 #[allow(
     dead_code,
     reason = "the reports are for the example that it is a part of"

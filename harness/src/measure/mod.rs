@@ -46,7 +46,6 @@ use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::{Context, ensure};
 
-pub use self::flows::Unreachable;
 pub use self::local::Local;
 use self::sample::Half;
 use self::site::{Across, Edge, Edges, Part, SiteBrief, Sites};
