@@ -119,6 +119,33 @@ fn ctrl_c_cuts_a_long_window_short() {
 }
 
 #[test]
+fn a_hint_that_is_pasted_runs_what_it_says_and_nothing_else() {
+    let place = Place::new();
+    let name = "$(touch x) it's.csv";
+    let mut child = start(
+        place
+            .udpbench(
+                "--engine null --no-reference --ip v4 --soak 0s --warmup 0s --rounds 100 --duration 2s --threads 2 \
+                 --payload 1 --connection connected",
+            )
+            .args(["-o", name]),
+    );
+    let raw = place.path(name).with_extension("jsonl");
+    wait_until("a window", || windows(&raw) > 0);
+    signal(&child, Signal::SIGINT);
+    assert_eq!(child.wait().expect("it ends").code(), Some(130));
+    let said = stderr(&child.wait_with_output().expect("it has ended"));
+    let (_, hint) = said.split_once("resume with: udpbench ").expect("a hint");
+    let resumed = place.shell(&format!("exec $udpbench {hint}"));
+    assert!(resumed.status.success(), "{hint}: {}", stderr(&resumed));
+    let rows = rows(&place.path(name));
+    assert_eq!(rows.len(), 1);
+    assert_eq!((rows[0].status, rows[0].rounds), (Status::Ok, 100));
+    assert!(!place.path("x").exists(), "{hint}");
+    assert_eq!(place.files().len(), 2, "{:?}", place.files());
+}
+
+#[test]
 fn a_second_ctrl_c_kills() {
     let place = Place::new();
     // More rows of skipped cases than a pipe holds, and nobody who reads them: it cannot end by itself.

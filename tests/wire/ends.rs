@@ -207,10 +207,18 @@ fn an_agent_that_is_killed_ends_the_sweep() {
             .collect();
         kill_all(&first);
         let (place, said) = sweep.end();
-        assert!(
-            said.contains("resume with: udpbench wire board --resume out.jsonl"),
-            "{said}"
-        );
+        let (_, hint) = said
+            .split_once("resume with: udpbench wire board ")
+            .expect("a hint");
+        let program = program().get_program().display().to_string();
+        // As it is pasted: with the ssh and the agent of before.
+        let mut shell = lab.near("sh");
+        shell.args(["-c", &format!("exec {program} wire board {hint}")]);
+        let resumed = shell
+            .current_dir(place.path("."))
+            .output()
+            .expect("a shell");
+        assert!(resumed.status.success(), "{hint}: {}", stderr(&resumed));
         go_on(&lab, &place);
     }
 }

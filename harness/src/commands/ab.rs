@@ -16,6 +16,7 @@ use crate::export::output_file::OutputFile;
 use crate::export::to_stdout;
 use crate::measure::spawned::Spawned;
 use crate::options;
+use crate::shell;
 use crate::sys::interrupt::Interrupt;
 
 /// Something is slower, dearer or broken.
@@ -42,7 +43,7 @@ pub fn run(args: &AbArgs) -> anyhow::Result<ExitCode> {
     let ran = ab::run(&mut record, question, &interrupt, &mut progress);
     progress.bar.finish_and_clear();
     let kept = progress.log.sync();
-    let how = format!("go on with: udpbench ab --resume {}", path.display());
+    let how = format!("go on with: udpbench ab --resume {}", shell::path(&path));
     let ending = ran.with_context(|| how.clone())?;
     kept?;
     let judgement = judge(&record, question);
@@ -83,11 +84,9 @@ fn begin(args: &AbArgs) -> anyhow::Result<(Record, OutputFile, PathBuf)> {
         };
         setup.version = version;
     }
-    let path = match &args.output.output {
-        Some(path) => path.clone(),
-        None => log_file::default_path(&header.environment.board, &started_at, "ab")?,
-    };
-    let log = log_file::create(&path, &Event::Ab(Box::new(header.clone())))?;
+    let name = (&*header.environment.board, &*started_at, "ab");
+    let first = Event::Ab(Box::new(header.clone()));
+    let (log, path) = log_file::create(args.output.output.as_deref(), name, &first)?;
     let record = Record::new(header).map_err(anyhow::Error::msg)?;
     Ok((record, log, path))
 }

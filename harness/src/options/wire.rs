@@ -25,6 +25,8 @@ pub struct Peer {
     pub unfit: Vec<String>,
     /// Why its kernel does not tell why it drops packets, if it does not.
     pub no_drop_reasons: Option<String>,
+    /// The words with which it is reached again, for a shell.
+    pub words: String,
     steering_refusal: Option<String>,
     engine_refusals: Vec<(&'static Entry, String)>,
 }
@@ -59,6 +61,7 @@ impl Peer {
             steering_refusal: facts.steering_refusal,
             unfit: [facts.unfit, facts.drops_of_others].concat(),
             no_drop_reasons: facts.no_drop_reasons,
+            words: wire.words(),
             detected,
             wire,
         })

@@ -13,6 +13,7 @@ use crate::cli::LinkArgs;
 use crate::commands::say;
 use crate::error::UsageError;
 use crate::measure::spawned::THIS_PROGRAM;
+use crate::shell;
 
 /// Where it goes, below the home directory there. One that still runs is not written over.
 const THERE: &str = concat!(".cache/udpbench/", env!("CARGO_PKG_VERSION"), "/udpbench");
@@ -31,7 +32,7 @@ end() {
     exit $code
 }
 trap end EXIT
-trap 'exit 1' HUP INT TERM
+trap "exit 1" HUP INT TERM
 fail() { echo "$1" >&2; exit 1; }
 mkdir -p "$directory" || exit 1
 cat >"$new" || exit 1
@@ -66,7 +67,7 @@ const TARGETS: [(&str, &[&str]); 5] = [
 /// # Errors
 /// When there is none for such CPUs, or it does not get there whole, or does not run there. Then nothing is left there.
 pub(super) fn deploy(link: &LinkArgs, to: &str) -> anyhow::Result<String> {
-    let look = ssh(link, to, &["sh", "-c", &quoted(LOOK), "sh", THERE]);
+    let look = ssh(link, to, &["sh", "-c", &shell::word(LOOK), "sh", THERE]);
     let seen = answer(look, Stdio::null())?;
     let mut lines = seen.lines();
     let machine = lines.next().context("uname -m says nothing there")?;
@@ -86,16 +87,12 @@ pub(super) fn deploy(link: &LinkArgs, to: &str) -> anyhow::Result<String> {
         "copying {} to {to}:{THERE} ({machine})",
         shown(&binary)
     ));
-    let sum = quoted(&sum.unwrap_or_default());
-    let take = ["sh", "-c", &quoted(TAKE), "sh", THERE, &bytes, &sum];
+    let sum = sum.unwrap_or_default();
+    let sum = shell::word(&sum);
+    let take = ["sh", "-c", &shell::word(TAKE), "sh", THERE, &bytes, &sum];
     answer(ssh(link, to, &take), file.into())
         .context("it could not be put there, and nothing of it is left there")?;
     Ok(THERE.to_owned())
-}
-
-/// A word for the shell that ssh starts there.
-fn quoted(word: &str) -> String {
-    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 fn first_word(line: &str) -> Option<&str> {
@@ -161,12 +158,6 @@ fn binary_for(machine: &str) -> anyhow::Result<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn words_for_a_shell_are_quoted() {
-        assert_eq!(quoted("a b"), "'a b'");
-        assert_eq!(quoted("it's"), r"'it'\''s'");
-    }
 
     #[test]
     fn an_unknown_machine_has_no_binary() {

@@ -50,6 +50,7 @@ impl OtherHost {
         let mut far = far.with_context(|| format!("cannot measure with {to}"))?;
         let reached = link.agent_at.map(|address| address.ip());
         let mut peer = Peer::new(&to, far.facts().clone(), reached, given)?;
+        peer.words = args.words();
         for link in &mut peer.wire.links {
             try_path(link, &mut far, interrupt)?;
         }
