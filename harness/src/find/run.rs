@@ -57,7 +57,7 @@ pub fn run(
     let knobs = knobs.map_or_else(Vec::new, |knobs| knobs.tried.clone());
     let mut run = Run {
         during: During::new(knobs, &root, interrupt),
-        process: Process::new(program, &root, far),
+        process: Process::new(program, &root, far, interrupt),
         record,
         interrupt,
         journal,

@@ -10,7 +10,7 @@ use anyhow::{Context, anyhow, bail, ensure};
 
 use super::site::{Flow, Sites};
 use crate::data::{Case, Connection, Sharing, Spread};
-use crate::sys::interrupt::Interrupt;
+use crate::sys::interrupt::{Interrupt, Interrupted};
 
 /// How long a probe may take on loopback, on however busy a machine, before it counts as lost.
 const PROBE_PATIENCE: Duration = Duration::from_secs(3);
@@ -135,7 +135,7 @@ impl Discovery<'_, '_> {
     fn apart(&mut self, case: &Case) -> anyhow::Result<Vec<Flow>> {
         let mut flows = Vec::with_capacity(case.flow_count());
         for n in 0..case.flow_count() {
-            ensure!(self.interrupt.signal().is_none(), "called off");
+            ensure!(self.interrupt.signal().is_none(), Interrupted);
             let receiver = case.socket_of_flow(n);
             let peer = self.receivers[receiver];
             flows.push(Flow {
@@ -189,7 +189,7 @@ impl Discovery<'_, '_> {
                     }
                 }
                 if self.interrupt.signal().is_some() {
-                    bail!("called off");
+                    bail!(Interrupted);
                 }
             }
         }

@@ -74,6 +74,9 @@ impl From<Interrupted> for NoSample {
 
 impl From<anyhow::Error> for NoSample {
     fn from(error: anyhow::Error) -> Self {
+        if error.is::<Interrupted>() {
+            return Self::Interrupted;
+        }
         Self::Failed(error)
     }
 }

@@ -14,7 +14,7 @@ use super::site::{Site, Sites};
 use super::spawned::Spawned;
 use crate::data::Case;
 use crate::sys::files::Root;
-use crate::sys::interrupt::{Interrupt, Interrupted};
+use crate::sys::interrupt::{Asked, Interrupt, Interrupted};
 
 /// A signal to all processes of a terminal has come to all of them by then.
 const LATE_SIGNAL: Duration = Duration::from_millis(100);
@@ -32,6 +32,7 @@ pub struct Process<'a> {
     far: Option<&'a mut Far>,
     /// Why there is none.
     refusal: Option<String>,
+    asked: Asked,
 }
 
 /// Why what is measured in processes ends before it is complete.
@@ -58,7 +59,12 @@ impl From<anyhow::Error> for End {
 
 impl<'a> Process<'a> {
     /// Runs `program`, or nothing else. Across a wire, `far` is the other host.
-    pub fn new(program: Option<&Path>, root: &'a Root, far: Option<&'a mut Far>) -> Self {
+    pub fn new(
+        program: Option<&Path>,
+        root: &'a Root,
+        far: Option<&'a mut Far>,
+        interrupt: &Interrupt,
+    ) -> Self {
         Self {
             program: program.map(Path::to_owned),
             root,
@@ -66,6 +72,7 @@ impl<'a> Process<'a> {
             local: Local::new(root),
             far,
             refusal: None,
+            asked: interrupt.asked(),
         }
     }
 
@@ -139,7 +146,7 @@ impl<'a> Process<'a> {
         if self.child.is_some() || self.refusal.is_some() {
             return;
         }
-        match Spawned::start(None, program, self.root) {
+        match Spawned::start(None, program, self.root, &self.asked) {
             Ok(child) => self.child = Some(Box::new(child)),
             Err(error) => self.refusal = Some(format!("{error:#}")),
         }

@@ -80,7 +80,7 @@ pub fn run(
         header: &header,
         replay: done,
         unable,
-        process: Process::new(program, &header.schedule.settings.root, far),
+        process: Process::new(program, &header.schedule.settings.root, far, interrupt),
         interrupt,
         journal,
     };

@@ -1,9 +1,10 @@
 //! `--deploy`: puts a udpbench for the other host's CPUs there, unless it is there already.
 
 use std::fs::File;
-use std::io::Seek;
+use std::io::{Read, Seek};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::thread;
 
 use anyhow::{Context, ensure};
 use nix::sys::utsname::uname;
@@ -12,8 +13,9 @@ use super::ssh;
 use crate::cli::LinkArgs;
 use crate::commands::say;
 use crate::error::UsageError;
-use crate::measure::spawned::THIS_PROGRAM;
+use crate::measure::spawned::{THIS_PROGRAM, ended};
 use crate::shell;
+use crate::sys::interrupt::Interrupt;
 
 /// Where it goes, below the home directory there. One that still runs is not written over.
 const THERE: &str = concat!(".cache/udpbench/", env!("CARGO_PKG_VERSION"), "/udpbench");
@@ -66,9 +68,9 @@ const TARGETS: [(&str, &[&str]); 5] = [
 ///
 /// # Errors
 /// When there is none for such CPUs, or it does not get there whole, or does not run there. Then nothing is left there.
-pub(super) fn deploy(link: &LinkArgs, to: &str) -> anyhow::Result<String> {
+pub(super) fn deploy(link: &LinkArgs, to: &str, interrupt: &Interrupt) -> anyhow::Result<String> {
     let look = ssh(link, to, &["sh", "-c", &shell::word(LOOK), "sh", THERE]);
-    let seen = answer(look, Stdio::null())?;
+    let seen = answer(look, Stdio::null(), interrupt)?;
     let mut lines = seen.lines();
     let machine = lines.next().context("uname -m says nothing there")?;
     let binary = match &link.binary {
@@ -90,7 +92,7 @@ pub(super) fn deploy(link: &LinkArgs, to: &str) -> anyhow::Result<String> {
     let sum = sum.unwrap_or_default();
     let sum = shell::word(&sum);
     let take = ["sh", "-c", &shell::word(TAKE), "sh", THERE, &bytes, &sum];
-    answer(ssh(link, to, &take), file.into())
+    answer(ssh(link, to, &take), file.into(), interrupt)
         .context("it could not be put there, and nothing of it is left there")?;
     Ok(THERE.to_owned())
 }
@@ -100,12 +102,22 @@ fn first_word(line: &str) -> Option<&str> {
 }
 
 /// Runs a command and returns what it prints.
-fn answer(mut command: Command, input: Stdio) -> anyhow::Result<String> {
-    command.stdin(input);
-    let output = command.stderr(Stdio::inherit()).output();
-    let output = output.context("cannot start ssh")?;
-    ensure!(output.status.success(), "ssh ended with {}", output.status);
-    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+fn answer(mut command: Command, input: Stdio, interrupt: &Interrupt) -> anyhow::Result<String> {
+    let command = command.stdin(input).stdout(Stdio::piped());
+    let mut child = command.spawn().context("cannot start ssh")?;
+    let mut output = child.stdout.take().context("ssh has no output")?;
+    // Nobody waits for it after a signal: something that ssh has started may hold the pipe.
+    let reader = thread::spawn(move || {
+        let mut said = Vec::new();
+        output.read_to_end(&mut said).map(|_| said)
+    });
+    let status = ended(child, interrupt)?;
+    ensure!(status.success(), "ssh ended with {status}");
+    let said = reader
+        .join()
+        .ok()
+        .context("the reader of ssh's output broke")??;
+    Ok(String::from_utf8_lossy(&said).into_owned())
 }
 
 /// Returns the SHA-256 of a file, if there is a sha256sum here. It is handed the open file: a name such as
