@@ -315,3 +315,35 @@ fn an_agent_holds_its_caps_in_the_shortest_windows() {
         listening.end();
     }
 }
+
+#[test]
+fn a_link_with_the_other_ip_only_is_told_with_the_fix() {
+    let Some(lab) = Lab::builder().start() else {
+        return;
+    };
+    let mut ip = lab.far("ip");
+    let flushed = ip.args(["-4", "address", "flush", "dev", "eth0"]).status();
+    assert!(flushed.expect("iproute2").success());
+    let place = Place::new();
+    let ssh = format!("ssh -F {}", lab.ssh_config().display());
+    let words = [
+        "board6",
+        "--ssh",
+        &ssh,
+        "--agent",
+        &udpbench(),
+        "--ip",
+        "v4",
+    ];
+    let output = wire(&lab, &place, &words);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    let rows = rows(&place.path("out.csv"));
+    assert!(!rows.is_empty(), "{}", stderr(&output));
+    for row in rows {
+        assert_eq!(row.status, Status::Skipped, "{row:?}");
+        assert!(
+            row.reason.contains("is reached by IPv6 here: use --ip v6"),
+            "{row:?}"
+        );
+    }
+}

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, UdpSocket};
 
 use crate::cli::ParameterArgs;
-use crate::data::{Address, Direction};
+use crate::data::{Address, Direction, OF_ONE_LINK};
 use crate::engines::{self, Entry};
 use crate::error::UsageError;
 use crate::measure::facts::Facts;
@@ -148,6 +148,9 @@ fn links(
             let Address::Of(ip) = *address else {
                 return Err(UsageError::flag("--address", address, "name an IP address"));
             };
+            if matches!(ip, IpAddr::V6(ip) if ip.is_unicast_link_local()) {
+                return Err(UsageError::flag("--address", address, OF_ONE_LINK));
+            }
             let there = interface_of(ip).ok_or_else(|| {
                 let problem = format!("{to} has no such address; it has {}", has());
                 UsageError::flag("--address", address, problem)
