@@ -2,6 +2,8 @@
 
 mod common;
 
+use std::fs;
+
 use common::{Place, stderr, stdout};
 use serde_json::{Value, json};
 
@@ -138,5 +140,67 @@ fn what_the_sweep_would_refuse_is_refused_with_its_words() {
         assert_eq!(asked.status.code(), Some(2), "{words}");
         assert_eq!(stderr(&asked), stderr(&swept), "{words}");
         assert_eq!(stdout(&asked), "", "{words}");
+    }
+}
+
+/// Names that the next runs would take, each with something else in it.
+const TAKE_NAMES: &str = r#"mkdir results; now=$(date +%s); i=0
+while [ $i -lt 90 ]; do
+    time=$(date -u -d @$((now + i)) +%Y-%m-%dT%H%M%SZ)
+    for end in .jsonl -find.jsonl -board; do echo mine >"results/$time-generic$end"; done
+    i=$((i + 1))
+done"#;
+
+#[test]
+fn a_default_name_that_is_taken_gets_a_number() {
+    let place = Place::new();
+    assert!(place.shell(TAKE_NAMES).status.success());
+    let short = "--board generic --engine null --threads 2 --connection connected";
+    let sweep =
+        format!("{short} --no-reference --payload 1 --ip v4 --rounds 5 --duration 5ms --soak 0s");
+    for words in [&*sweep, &format!("find burst {short} --max-time 1ms")] {
+        let output = place.run(words);
+        assert_eq!(
+            output.status.code(),
+            Some(0),
+            "{words}: {}",
+            stderr(&output)
+        );
+    }
+    let results = fs::read_dir(place.path("results")).expect("a directory");
+    let mut new = Vec::new();
+    for entry in results.flatten() {
+        if fs::read(entry.path()).expect("a file") != b"mine\n" {
+            let name = entry.file_name().into_string().expect("UTF-8");
+            let (_, end) = name.split_once("Z-").expect("a time");
+            new.push(end.to_owned());
+        }
+    }
+    new.sort();
+    assert_eq!(
+        new,
+        ["generic-2-find.jsonl", "generic-2.csv", "generic-2.jsonl"]
+    );
+}
+
+#[test]
+fn runs_that_begin_together_have_files_of_their_own() {
+    let place = Place::new();
+    let words = "--board generic --engine null --no-reference --threads 2 --connection connected --payload 1 --ip v4 \
+                 --rounds 5 --duration 5ms --soak 0s -q";
+    let together: Vec<_> = (0..4)
+        .map(|_| place.udpbench(words).spawn().expect("it starts"))
+        .collect();
+    for mut child in together {
+        assert!(child.wait().expect("it ends").success());
+    }
+    let results = fs::read_dir(place.path("results")).expect("a directory");
+    let names: Vec<_> = results.flatten().map(|entry| entry.path()).collect();
+    assert_eq!(names.len(), 8, "{names:?}");
+    for csv in names
+        .iter()
+        .filter(|name| name.extension().is_some_and(|it| it == "csv"))
+    {
+        assert!(names.contains(&csv.with_extension("jsonl")), "{names:?}");
     }
 }

@@ -3,7 +3,9 @@
 mod common;
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use common::{LONG_SWEEP, Place, lines, rows, samples, stderr, wait_until, windows};
 use nix::sys::signal::{Signal, kill};
@@ -96,7 +98,10 @@ fn a_hangup_comes_several_times_and_loses_nothing() {
     let code = child.wait().expect("it ends").code();
     assert!([Some(129), Some(143)].contains(&code), "{code:?}");
     let ended = lines(&raw).pop();
-    assert!(matches!(ended, Some(Event::Interrupted {})), "{ended:?}");
+    assert!(
+        matches!(ended, Some(Event::Interrupted { lost: None })),
+        "{ended:?}"
+    );
     assert!(!rows(&place.path("out.csv")).is_empty());
 }
 
@@ -113,6 +118,63 @@ fn ctrl_c_cuts_a_long_window_short() {
     let rows = rows(&place.path("out.csv"));
     let [row] = &rows[..] else { panic!("{rows:?}") };
     assert_eq!((row.status, row.rounds), (Status::Interrupted, 0));
+}
+
+#[test]
+fn a_hint_that_is_pasted_runs_what_it_says_and_nothing_else() {
+    let place = Place::new();
+    let name = "$(touch x) it's.csv";
+    let mut child = start(
+        place
+            .udpbench(
+                "--engine null --no-reference --ip v4 --soak 0s --warmup 0s --rounds 100 --duration 2s --threads 2 \
+                 --payload 1 --connection connected",
+            )
+            .args(["-o", name]),
+    );
+    let raw = place.path(name).with_extension("jsonl");
+    wait_until("a window", || windows(&raw) > 0);
+    signal(&child, Signal::SIGINT);
+    assert_eq!(child.wait().expect("it ends").code(), Some(130));
+    let said = stderr(&child.wait_with_output().expect("it has ended"));
+    let (_, hint) = said.split_once("resume with: udpbench ").expect("a hint");
+    let resumed = place.shell(&format!("exec $udpbench {hint}"));
+    assert!(resumed.status.success(), "{hint}: {}", stderr(&resumed));
+    let rows = rows(&place.path(name));
+    assert_eq!(rows.len(), 1);
+    assert_eq!((rows[0].status, rows[0].rounds), (Status::Ok, 100));
+    assert!(!place.path("x").exists(), "{hint}");
+    assert_eq!(place.files().len(), 2, "{:?}", place.files());
+}
+
+#[test]
+fn a_signal_to_the_program_alone_ends_waits_for_others() {
+    let place = Place::new();
+    let silent = place.path("silent");
+    fs::write(&silent, "#!/bin/sh\ntouch begun\nexec sleep 100\n").expect("written");
+    fs::set_permissions(&silent, fs::Permissions::from_mode(0o755)).expect("it is ours");
+    let short = "-- --engine null --threads 2 --payload 1 --ip v4";
+    for words in [
+        // An agent that says nothing, here and on another host.
+        &*format!("ab ./silent ./silent {short}"),
+        "wire board --ssh ./silent",
+        // Commands that hang.
+        &format!("ab --before-a ./silent --before-b true {short}"),
+        "wire board --ssh ./silent --deploy",
+    ] {
+        let mut child = start(&mut place.udpbench(words));
+        wait_until("it waits", || {
+            let ended = child.try_wait().expect("it is a child");
+            assert!(ended.is_none(), "{words}: {ended:?}");
+            place.path("begun").exists()
+        });
+        let since = Instant::now();
+        signal(&child, Signal::SIGTERM);
+        assert_eq!(child.wait().expect("it ends").code(), Some(143), "{words}");
+        let took = since.elapsed();
+        assert!(took < Duration::from_secs(20), "{words}: {took:?}");
+        fs::remove_file(place.path("begun")).expect("it is there");
+    }
 }
 
 #[test]

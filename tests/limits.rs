@@ -3,7 +3,8 @@
 
 mod common;
 
-use common::{Place, stderr};
+use common::{Place, rows, stderr};
+use udpbench::row::Status;
 
 const SWEEP: &str = "--engine std --ip v4 --soak 0s --warmup 1ms --rounds 5 --duration 10ms --threads 2 \
                      --payload 300 --connection connected -o out.csv";
@@ -44,4 +45,25 @@ fn a_small_stack_is_large_enough() {
             stderr(&output)
         );
     }
+}
+
+#[test]
+fn more_threads_than_descriptors_are_skipped_with_the_fix() {
+    let place = Place::new();
+    let sweep = SWEEP.replace("--threads 2", "--threads 2,64");
+    let output = place.shell(&format!(
+        "ulimit -n 64; exec $udpbench {sweep} --no-reference"
+    ));
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let rows = rows(&place.path("out.csv"));
+    let of = |threads: &str| {
+        let mut rows = rows.iter();
+        rows.find(|row| row.case.contains(threads)).expect("a row")
+    };
+    assert_eq!(of("/2t/").status, Status::Ok);
+    let many = of("/64t/");
+    assert_eq!(many.status, Status::Skipped);
+    let expected =
+        "64 threads take 108 open files, and 64 may be: raise the limit (ulimit -Hn 108, as root)";
+    assert_eq!(many.reason, expected);
 }

@@ -33,6 +33,7 @@
 //! | [`sys`] | what Linux tells and does: `/proc`, `/sys`, clocks, signals, socket options |
 //! | [`stats`] | estimates and their intervals |
 //! | [`nearest`] | what was probably meant |
+//! | [`shell`] | words of commands, quoted |
 //! | [`packed`] | texts that are compiled in |
 //! | [`escape`] | what a terminal would obey, made visible |
 //! | [`columns`] | tables: which columns there is room for |
@@ -81,6 +82,7 @@ pub mod replay;
 pub mod report;
 pub mod results;
 pub mod row;
+pub mod shell;
 pub mod stats;
 pub mod suite;
 pub mod sweep;

@@ -7,6 +7,7 @@ use std::thread;
 use udpbench::channel::{self, Listener};
 use udpbench::measure::remote::Remote;
 use udpbench::measure::site::Site;
+use udpbench::sys::interrupt::Asked;
 
 use crate::common::Place;
 use crate::listening::{LISTEN, Listening, new_key};
@@ -70,7 +71,7 @@ fn what_is_altered_in_the_middle_of_a_session_ends_it() {
     let agent = Listening::start(&place, LISTEN);
     let (address, between) = altering(agent.address);
     let (reader, writer) = channel::connect(address, &key).expect("the handshake is as it was");
-    let remote = Remote::connect(Some("agent"), reader, writer);
+    let remote = Remote::connect(Some("agent"), reader, writer, &Asked::default());
     let mut remote = remote.expect("the greeting is as it was");
     let error = (0..1000).find_map(|_| remote.counts().err().filter(is_of_the_end));
     let error = format!("{:#}", error.expect("it was altered"));

@@ -11,6 +11,7 @@ use udpbench::measure::Local;
 use udpbench::measure::remote::Remote;
 use udpbench::measure::site::Sites;
 use udpbench::sys::files::Root;
+use udpbench::sys::interrupt::Asked;
 
 use crate::common::{Place, stderr};
 use crate::{Run, case, run};
@@ -63,7 +64,8 @@ impl Listening {
     /// Has the session, to show that it goes on listening, and ends it.
     pub(crate) fn has_a_session_yet(self, key: &Key) -> String {
         let (reader, writer) = channel::connect(self.address, key).expect("it listens");
-        let remote = Remote::connect(Some("agent"), reader, writer).expect("it speaks");
+        let remote =
+            Remote::connect(Some("agent"), reader, writer, &Asked::default()).expect("it speaks");
         drop(remote);
         let (code, said) = self.end();
         assert_eq!(code, Some(0), "{said}");
@@ -87,7 +89,8 @@ fn who_has_the_key_measures_with_an_agent_that_listens() {
     let (key, _) = new_key(&place, "bench.key");
     let agent = Listening::start(&place, LISTEN);
     let (reader, writer) = channel::connect(agent.address, &key).expect("it listens");
-    let mut remote = Remote::connect(Some("agent"), reader, writer).expect("it speaks");
+    let mut remote =
+        Remote::connect(Some("agent"), reader, writer, &Asked::default()).expect("it speaks");
     let root = Root::default();
     let mut sites = Sites::Two {
         receivers: &mut remote,

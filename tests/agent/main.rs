@@ -23,6 +23,7 @@ use udpbench::measure::{NoSample, Trial};
 use udpbench::plan::Settings;
 use udpbench::platform::placement::Placement;
 use udpbench::sys::files::Root;
+use udpbench::sys::interrupt::Asked;
 use udpbench::sys::interrupt::Interrupt;
 
 fn agent_command() -> Command {
@@ -37,7 +38,8 @@ fn agent() -> (Child, Remote) {
     let mut child = agent_command().spawn().expect("the program starts");
     let output = child.stdout.take().expect("a pipe");
     let input = child.stdin.take().expect("a pipe");
-    let remote = Remote::connect(Some("agent"), output, input).expect("it is of this version");
+    let remote = Remote::connect(Some("agent"), output, input, &Asked::default())
+        .expect("it is of this version");
     (child, remote)
 }
 

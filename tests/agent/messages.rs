@@ -7,6 +7,7 @@ use udpbench::VERSION;
 use udpbench::measure::message::{self, Hello, MAGIC, MAX_BYTES, PROTOCOL};
 use udpbench::measure::remote::Remote;
 use udpbench::measure::site::Site;
+use udpbench::sys::interrupt::Asked;
 
 use crate::agent_command;
 use crate::common::{Place, stderr};
@@ -94,7 +95,12 @@ fn an_agent_refuses_what_is_no_message_and_says_why() {
 #[test]
 fn what_is_no_agent_is_refused_and_it_is_said_why() {
     for (stream, expected) in bad_streams() {
-        let connected = Remote::connect(Some("rpi"), Cursor::new(stream), io::sink());
+        let connected = Remote::connect(
+            Some("rpi"),
+            Cursor::new(stream),
+            io::sink(),
+            &Asked::default(),
+        );
         let asked = connected.and_then(|mut remote| remote.bind());
         let error = format!("{:#}", asked.expect_err("it is no agent"));
         assert!(
@@ -102,7 +108,7 @@ fn what_is_no_agent_is_refused_and_it_is_said_why() {
             "{error}"
         );
     }
-    let nothing = Remote::connect(Some("rpi"), io::empty(), io::sink());
+    let nothing = Remote::connect(Some("rpi"), io::empty(), io::sink(), &Asked::default());
     let error = format!("{:#}", nothing.err().expect("it says nothing"));
     assert!(error.contains("is udpbench installed there"), "{error}");
 }
@@ -110,7 +116,12 @@ fn what_is_no_agent_is_refused_and_it_is_said_why() {
 #[test]
 fn after_an_answer_that_is_none_nothing_more_is_asked() {
     let answers = [greeting(), b"\0\0\0\x02{}".to_vec()].concat();
-    let remote = Remote::connect(Some("rpi"), Cursor::new(answers), io::sink());
+    let remote = Remote::connect(
+        Some("rpi"),
+        Cursor::new(answers),
+        io::sink(),
+        &Asked::default(),
+    );
     let mut remote = remote.expect("a greeting");
     let error = format!("{:#}", remote.start().expect_err("it is none"));
     assert!(

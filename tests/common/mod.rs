@@ -149,7 +149,7 @@ fn whole_lines(path: &Path) -> String {
 }
 
 /// Waits for something that is bound to happen, or fails after a generous while.
-pub fn wait_until(what: &str, condition: impl Fn() -> bool) {
+pub fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
     let start = std::time::Instant::now();
     while !condition() {
         assert!(

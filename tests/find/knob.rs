@@ -144,6 +144,33 @@ fn settings_are_as_before_after_a_search_whose_log_says_the_same_again() {
 }
 
 #[test]
+fn a_second_search_says_who_was_first_and_changes_nothing() {
+    let _alone = alone();
+    let place = machine();
+    let mut first = in_the_middle(&place, "-o log.jsonl");
+    let second = place.run(&format!("{SOON} --yes --knob rps -o second.jsonl"));
+    let errors = stderr(&second);
+    assert_eq!(second.status.code(), Some(2), "{errors}");
+    let pid = first.id();
+    assert!(errors.contains(&format!("(process {pid})")), "{errors}");
+    assert!(errors.contains("nothing was changed"), "{errors}");
+    assert!(!place.path("second.jsonl").exists());
+    // Whatever ends the first one, its watchdog has the lock until all is put back.
+    signal(&first, Signal::SIGKILL);
+    first.wait().expect("it ends");
+    let third = place.run(&format!("{SOON} --yes --knob rps -o third.jsonl"));
+    assert_eq!(third.status.code(), Some(0), "{}", stderr(&third));
+    let said = "read back: all settings are as they were";
+    assert!(stderr(&third).contains(said), "{}", stderr(&third));
+    assert!(is_as_before(&place));
+    let log = fs::read_to_string(place.path("third.jsonl")).expect("a log");
+    assert!(
+        log.contains(r#""before":"00000000""#) || log.contains(r#""before":"0""#),
+        "{log}"
+    );
+}
+
+#[test]
 fn settings_are_as_before_however_it_ends_and_the_search_goes_on() {
     let _alone = alone();
     for (ending, code) in [

@@ -207,10 +207,18 @@ fn an_agent_that_is_killed_ends_the_sweep() {
             .collect();
         kill_all(&first);
         let (place, said) = sweep.end();
-        assert!(
-            said.contains("resume with: udpbench wire board --resume out.jsonl"),
-            "{said}"
-        );
+        let (_, hint) = said
+            .split_once("resume with: udpbench wire board ")
+            .expect("a hint");
+        let program = program().get_program().display().to_string();
+        // As it is pasted: with the ssh and the agent of before.
+        let mut shell = lab.near("sh");
+        shell.args(["-c", &format!("exec {program} wire board {hint}")]);
+        let resumed = shell
+            .current_dir(place.path("."))
+            .output()
+            .expect("a shell");
+        assert!(resumed.status.success(), "{hint}: {}", stderr(&resumed));
         go_on(&lab, &place);
     }
 }
@@ -230,6 +238,13 @@ fn ssh_that_is_killed_ends_the_sweep() {
         kill_all(&ssh);
         let (place, said) = sweep.end();
         assert!(said.contains("the other host is gone"), "{said}");
+        let left = rows(&place.path("out.csv"));
+        let left = left.iter().filter(|row| row.status != Status::Failed);
+        for row in left {
+            assert_eq!(row.ended_by, "other-host", "{row:?}");
+            let is_told = row.reason.starts_with("the other host is gone: ");
+            assert!(is_told || row.rounds == 6, "{row:?}");
+        }
         go_on(&lab, &place);
     }
 }

@@ -7,6 +7,7 @@ mod common;
 mod full_queue;
 // The rules of the test wire, whose tests need no lab.
 mod ends;
+mod firewall;
 #[allow(
     dead_code,
     reason = "the reports are for the example that it is a part of"

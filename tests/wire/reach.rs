@@ -2,8 +2,8 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
 use udpbench::row::Status;
@@ -88,6 +88,123 @@ fn udpbench_is_copied_there_once() {
         "{}",
         stderr(&output)
     );
+}
+
+/// A home directory at the far end, which an ssh without a network runs its commands in. `first` runs before them, as
+/// root of a mount namespace of their own.
+struct Home {
+    place: Place,
+    ssh: String,
+}
+
+impl Home {
+    fn new(first: &str) -> Self {
+        let place = Place::new();
+        let home = place.path("home");
+        fs::create_dir(&home).expect("a new directory");
+        let script = place.path("ssh");
+        let lines = format!(
+            "#!/bin/sh\nshift 2\nexec unshare -m sh -c 'cd \"$0\" && {first} && cd \"$0\" && sh -c \"$1\"; code=$?; find . >{}; \
+             exit $code' {} \"$*\"\n",
+            place.path("left").display(),
+            home.display()
+        );
+        fs::write(&script, lines).expect("a new file");
+        fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).expect("it is ours");
+        let ssh = script.display().to_string();
+        Self { place, ssh }
+    }
+
+    /// Deploys this program, which is to fail, and returns what it says and what there is in the home directory then.
+    fn deploy(&self) -> (String, String) {
+        let words = ["wire", "board", "--ssh", &self.ssh, "--deploy"];
+        let output = Command::new(alone(&self.place)).args(words).output();
+        let output = output.expect("it can be started");
+        assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+        let left = fs::read_to_string(self.place.path("left")).expect("a list");
+        (stderr(&output), left)
+    }
+}
+
+/// A copy of udpbench beside which there are no builds for other machines.
+fn alone(place: &Place) -> PathBuf {
+    let copy = place.path("udpbench");
+    fs::copy(udpbench(), &copy).expect("there is room");
+    copy
+}
+
+#[test]
+fn the_program_itself_is_copied_to_a_machine_like_this_one() {
+    let Some(lab) = Lab::builder().start() else {
+        return;
+    };
+    for has_sha256sum in [true, false] {
+        let place = Place::new();
+        let ssh = ssh_at_home(&lab, &place).display().to_string();
+        if !has_sha256sum {
+            let tools = place.path("tools");
+            fs::create_dir(&tools).expect("a new directory");
+            for tool in "sh uname mkdir cat wc chmod mv rm rmdir".split(' ') {
+                let found = ["/usr/bin", "/bin"].map(|it| Path::new(it).join(tool));
+                let found = found.into_iter().find(|it| it.exists()).expect("POSIX");
+                symlink(found, tools.join(tool)).expect("a new link");
+            }
+            let script = fs::read_to_string(&ssh).expect("a script");
+            let path = format!(
+                "cd {} && PATH={}",
+                place.path("home").display(),
+                tools.display()
+            );
+            let old = format!("cd {}", place.path("home").display());
+            fs::write(&ssh, script.replace(&old, &path)).expect("it is ours");
+        }
+        let program = alone(&place);
+        let mut command = lab.near(program.to_str().expect("UTF-8"));
+        command.args(["wire", "board", "--ssh", &ssh, "--deploy"]);
+        command
+            .args(SHORT.split_whitespace())
+            .current_dir(place.path("."));
+        let output = command.output().expect("it can be started");
+        assert_measured(&place, &output);
+        let expected = format!("copying {} to board:.cache", program.display());
+        assert!(stderr(&output).contains(&expected), "{}", stderr(&output));
+        let there = concat!(
+            "home/.cache/udpbench/",
+            env!("CARGO_PKG_VERSION"),
+            "/udpbench"
+        );
+        let copied = fs::read(place.path(there)).expect("it is there");
+        assert!(
+            copied == fs::read(udpbench()).expect("it is there"),
+            "another one"
+        );
+    }
+}
+
+#[test]
+fn a_copy_that_fails_leaves_nothing() {
+    let Some(_lab) = Lab::builder().start() else {
+        return;
+    };
+    let mount = "mount -t tmpfs -o mode=755,";
+    for (first, expected) in [
+        (format!("{mount}size=1m tmpfs ."), "No space left on device"),
+        (format!("{mount}ro tmpfs ."), "Read-only file system"),
+        (format!("{mount}noexec tmpfs ."), "it does not run there"),
+        // What is cut off on its way is no whole file to cat.
+        ("exec </dev/null".to_owned(), "0 of "),
+        ("touch .cache".to_owned(), ".cache"),
+    ] {
+        let home = Home::new(&first);
+        let (said, left) = home.deploy();
+        assert!(said.contains(expected), "{first}: {said}");
+        assert!(
+            said.contains("nothing of it is left there"),
+            "{first}: {said}"
+        );
+        let is_clean = left == ".\n" || left == ".\n./.cache\n" && first.starts_with("touch");
+        assert!(is_clean, "{first}: {left}");
+    }
 }
 
 #[test]
@@ -196,5 +313,37 @@ fn an_agent_holds_its_caps_in_the_shortest_windows() {
         assert!(reason.contains(expected), "{reason}");
         assert_eq!(of("up").status, Status::Ok, "{rows:?}");
         listening.end();
+    }
+}
+
+#[test]
+fn a_link_with_the_other_ip_only_is_told_with_the_fix() {
+    let Some(lab) = Lab::builder().start() else {
+        return;
+    };
+    let mut ip = lab.far("ip");
+    let flushed = ip.args(["-4", "address", "flush", "dev", "eth0"]).status();
+    assert!(flushed.expect("iproute2").success());
+    let place = Place::new();
+    let ssh = format!("ssh -F {}", lab.ssh_config().display());
+    let words = [
+        "board6",
+        "--ssh",
+        &ssh,
+        "--agent",
+        &udpbench(),
+        "--ip",
+        "v4",
+    ];
+    let output = wire(&lab, &place, &words);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    let rows = rows(&place.path("out.csv"));
+    assert!(!rows.is_empty(), "{}", stderr(&output));
+    for row in rows {
+        assert_eq!(row.status, Status::Skipped, "{row:?}");
+        assert!(
+            row.reason.contains("is reached by IPv6 here: use --ip v6"),
+            "{row:?}"
+        );
     }
 }

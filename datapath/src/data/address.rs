@@ -36,6 +36,10 @@ impl Address {
     }
 }
 
+/// What is said of addresses of fe80::/10 (RFC 4291), which mean nothing without a link.
+pub const OF_ONE_LINK: &str = "udpbench does not measure between link-local addresses (fe80::/10): give both interfaces others, such \
+                               as ip -6 address add fd00::1/64 dev eth0 here and fd00::2/64 there, and name the one there";
+
 impl FromStr for Address {
     type Err = String;
 
@@ -43,6 +47,7 @@ impl FromStr for Address {
         match text {
             "loopback" => Ok(Self::Loopback),
             "local" => Ok(Self::Local),
+            _ if text.contains('%') => Err(OF_ONE_LINK.to_owned()),
             _ => text.parse().map(Self::Of).map_err(|_| {
                 "use loopback or local, or with udpbench wire an IP address of the other host"
                     .to_owned()
@@ -74,5 +79,7 @@ mod tests {
             assert_eq!(address.to_string(), text);
         }
         assert!("board".parse::<Address>().is_err());
+        let refused = "fe80::1%eth0".parse::<Address>();
+        assert_eq!(refused, Err(OF_ONE_LINK.to_owned()));
     }
 }

@@ -21,7 +21,7 @@ mod verified;
 mod workload;
 
 pub use self::accounting::{Books, Counts, MOST_IN_A_PIECE, WindowBooks};
-pub use self::address::Address;
+pub use self::address::{Address, OF_ONE_LINK};
 pub use self::axes::*;
 pub use self::case::{BlockKey, Case};
 pub use self::engine::{EngineName, Group, Pair, Traits};

@@ -24,6 +24,17 @@ pub struct Interrupt {
     waker: UnixStream,
 }
 
+/// Tells whether the program was asked to end, where it cannot sleep by an [`Interrupt`]. The default one is never asked.
+#[derive(Clone, Debug, Default)]
+pub struct Asked(Arc<AtomicUsize>);
+
+impl Asked {
+    /// Whether it was.
+    pub fn to_end(&self) -> bool {
+        self.0.load(Ordering::Relaxed) != 0
+    }
+}
+
 /// Signals that come closer together are one request: timeout(1) sends each to its child and, with that, to the whole
 /// group once more.
 const ONE_REQUEST: Duration = Duration::from_millis(100);
@@ -74,6 +85,11 @@ impl Interrupt {
             pipe::register(signal, interrupt.waker.try_clone()?)?;
         }
         Ok(interrupt)
+    }
+
+    /// What tells others of the signal.
+    pub fn asked(&self) -> Asked {
+        Asked(Arc::clone(&self.signal))
     }
 
     /// The signal that came, if one has.

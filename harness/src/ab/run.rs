@@ -88,6 +88,9 @@ impl From<Interrupted> for End {
 
 impl From<anyhow::Error> for End {
     fn from(error: anyhow::Error) -> Self {
+        if error.is::<Interrupted>() {
+            return Self::Interrupted;
+        }
         Self::Broken(error)
     }
 }
@@ -160,7 +163,7 @@ impl Run<'_> {
     fn prepare(&mut self, side: Side) -> Result<(), End> {
         if let Some(command) = &self.record.header().setup(side).before {
             self.journal.doing(&format!("{side}: {command}"));
-            let done = state::prepare(side, command);
+            let done = state::prepare(side, command, self.interrupt);
             // Ctrl-C goes to the command, too, which is no failure of it.
             self.interrupt.sleep(Duration::ZERO)?;
             done?;
@@ -219,7 +222,7 @@ impl Run<'_> {
         self.journal.doing(&format!("{side}: {}", case.key()));
         let agent = match &mut self.agents[side as usize] {
             Some(agent) => agent,
-            none => none.insert(state::start(side, setup)?),
+            none => none.insert(state::start(side, setup, self.interrupt)?),
         };
         let trial = measure::Trial {
             case,

@@ -7,19 +7,21 @@ use anyhow::{Context, ensure};
 
 use super::Side;
 use super::log::Setup;
-use crate::measure::spawned::{Spawned, THIS_PROGRAM};
+use crate::measure::spawned::{Spawned, THIS_PROGRAM, ended};
+use crate::sys::interrupt::Interrupt;
 
 /// Has the machine be that of this side, by its command.
 ///
 /// # Errors
 /// When the command fails.
-pub(super) fn prepare(side: Side, command: &str) -> anyhow::Result<()> {
+pub(super) fn prepare(side: Side, command: &str, interrupt: &Interrupt) -> anyhow::Result<()> {
     let mut shell = Command::new("sh");
     shell
         .args(["-c", command])
         .stdin(Stdio::null())
         .stdout(Stdio::null());
-    let status = shell.status().context("cannot start sh")?;
+    let started = shell.spawn().context("cannot start sh")?;
+    let status = ended(started, interrupt)?;
     ensure!(
         status.success(),
         "the command before {side}, {command:?}, failed: {status}"
@@ -31,9 +33,11 @@ pub(super) fn prepare(side: Side, command: &str) -> anyhow::Result<()> {
 ///
 /// # Errors
 /// When it cannot be started, or is not of the version that it was of.
-pub fn start(side: Side, setup: &Setup) -> anyhow::Result<Spawned> {
+pub fn start(side: Side, setup: &Setup, interrupt: &Interrupt) -> anyhow::Result<Spawned> {
     let program = Path::new(setup.program.as_deref().unwrap_or(THIS_PROGRAM));
-    let agent = Spawned::start(Some(&side.to_string()), program, &setup.settings.root)?;
+    let name = side.to_string();
+    let root = &setup.settings.root;
+    let agent = Spawned::start(Some(&name), program, root, &interrupt.asked())?;
     let (version, then) = (agent.version(), &setup.version);
     ensure!(
         then.is_empty() || version == then,

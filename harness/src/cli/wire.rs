@@ -1,5 +1,6 @@
 //! The other host, and what is measured between it and this one.
 
+use std::fmt::Write as _;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -7,6 +8,10 @@ use clap::{Args, Subcommand};
 
 use super::find::FindArgs;
 use super::run::{LatencyArgs, RunArgs};
+use crate::shell;
+
+const SSH: &str = "ssh";
+const AGENT: &str = "udpbench";
 
 /// The options of `wire`.
 #[derive(Args, Debug)]
@@ -38,14 +43,14 @@ pub struct WireArgs {
 #[command(next_help_heading = "The other host")]
 pub struct LinkArgs {
     /// What runs a command there, with its options, as a shell takes it: 'ssh -p 2222 -J gate'
-    #[arg(long, value_name = "COMMAND", default_value = "ssh")]
+    #[arg(long, value_name = "COMMAND", default_value = SSH)]
     pub ssh: String,
 
     /// udpbench there [default: the one on its PATH]
     #[arg(
         long,
         value_name = "PATH",
-        default_value = "udpbench",
+        default_value = AGENT,
         hide_default_value = true
     )]
     pub agent: String,
@@ -70,6 +75,36 @@ pub struct LinkArgs {
     /// The file with the key that the agent has, too; see udpbench agent --new-key
     #[arg(long, value_name = "FILE", requires = "agent_at")]
     pub key: Option<PathBuf>,
+}
+
+impl WireArgs {
+    /// The words with which the other host is reached in the same way again, for a shell.
+    pub fn words(&self) -> String {
+        let link = &self.link;
+        let mut words = String::from("wire");
+        if let Some(to) = &self.to {
+            let _ = write!(words, " {}", shell::word(to));
+        }
+        if link.ssh != SSH {
+            let _ = write!(words, " --ssh {}", shell::word(&link.ssh));
+        }
+        if link.agent != AGENT {
+            let _ = write!(words, " --agent {}", shell::word(&link.agent));
+        }
+        if link.deploy {
+            words += " --deploy";
+        }
+        if let Some(binary) = &link.binary {
+            let _ = write!(words, " --binary {}", shell::path(binary));
+        }
+        if let Some(address) = link.agent_at {
+            let _ = write!(words, " --agent-at {address}");
+        }
+        if let Some(key) = &link.key {
+            let _ = write!(words, " --key {}", shell::path(key));
+        }
+        words
+    }
 }
 
 /// What is done with the other host instead of a sweep.

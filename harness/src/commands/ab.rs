@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget};
 
-use super::{bar, log_file, say, width};
+use super::{bar, log_file, run, say, width};
 use crate::ab::log::Event;
 use crate::ab::{self, Ending, Journal, Question, Record, Side, judge, log, rows, table};
 use crate::cli::{AbArgs, ComparisonFormat};
@@ -16,6 +16,7 @@ use crate::export::output_file::OutputFile;
 use crate::export::to_stdout;
 use crate::measure::spawned::Spawned;
 use crate::options;
+use crate::shell;
 use crate::sys::interrupt::Interrupt;
 
 /// Something is slower, dearer or broken.
@@ -33,7 +34,12 @@ pub fn run(args: &AbArgs) -> anyhow::Result<ExitCode> {
     };
     let (mut record, log, path) = match &args.output.resume {
         Some(path) => resume(path, question)?,
-        None => begin(args)?,
+        None => match begin(args, &interrupt) {
+            Err(_) if interrupt.signal().is_some() => {
+                return Ok(run::before_anything(&interrupt).into());
+            }
+            begun => begun?,
+        },
     };
     let mut progress = Progress::new(log, args.output.quiet, &record);
     if !args.output.quiet {
@@ -42,7 +48,7 @@ pub fn run(args: &AbArgs) -> anyhow::Result<ExitCode> {
     let ran = ab::run(&mut record, question, &interrupt, &mut progress);
     progress.bar.finish_and_clear();
     let kept = progress.log.sync();
-    let how = format!("go on with: udpbench ab --resume {}", path.display());
+    let how = format!("go on with: udpbench ab --resume {}", shell::path(&path));
     let ending = ran.with_context(|| how.clone())?;
     kept?;
     let judgement = judge(&record, question);
@@ -71,30 +77,28 @@ pub fn run(args: &AbArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::from(code))
 }
 
-fn begin(args: &AbArgs) -> anyhow::Result<(Record, OutputFile, PathBuf)> {
+fn begin(args: &AbArgs, interrupt: &Interrupt) -> anyhow::Result<(Record, OutputFile, PathBuf)> {
     let started_at = log_file::now();
     let mut header = options::ab::header(args, &started_at)?;
     // Whether they can be started, and what they are, before there is a file.
     for side in Side::BOTH {
-        let version = version(side, &header)?;
+        let version = version(side, &header, interrupt)?;
         let setup = match side {
             Side::A => &mut header.a,
             Side::B => &mut header.b,
         };
         setup.version = version;
     }
-    let path = match &args.output.output {
-        Some(path) => path.clone(),
-        None => log_file::default_path(&header.environment.board, &started_at, "ab")?,
-    };
-    let log = log_file::create(&path, &Event::Ab(Box::new(header.clone())))?;
+    let name = (&*header.environment.board, &*started_at, "ab");
+    let first = Event::Ab(Box::new(header.clone()));
+    let (log, path) = log_file::create(args.output.output.as_deref(), name, &first)?;
     let record = Record::new(header).map_err(anyhow::Error::msg)?;
     Ok((record, log, path))
 }
 
-fn version(side: Side, header: &ab::log::Header) -> anyhow::Result<String> {
+fn version(side: Side, header: &ab::log::Header, interrupt: &Interrupt) -> anyhow::Result<String> {
     let setup = header.setup(side);
-    let agent: anyhow::Result<Spawned> = ab::start(side, setup);
+    let agent: anyhow::Result<Spawned> = ab::start(side, setup, interrupt);
     let flag = setup.program.as_deref().unwrap_or("this udpbench");
     match agent {
         Ok(agent) => Ok(agent.version().to_owned()),

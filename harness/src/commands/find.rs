@@ -17,6 +17,7 @@ use crate::find::{self, Ending, Journal, Record, rows, table};
 use crate::measure::spawned::THIS_PROGRAM;
 use crate::options;
 use crate::options::wire::Peer;
+use crate::shell;
 use crate::sys::files::Root;
 use crate::sys::interrupt::Interrupt;
 
@@ -37,8 +38,11 @@ pub(super) fn with(
     interrupt: &Interrupt,
     other: Option<&mut OtherHost>,
 ) -> anyhow::Result<ExitCode> {
+    // Before the first setting is read: it may be in the middle of another search's trial.
+    let _lock = knob::lock(what)?;
     let output = what.output();
     let peer = other.as_ref().map(|other| &other.peer);
+    let wire = peer.map(|peer| peer.words.clone());
     let (mut record, log, path) = if let Some(path) = &output.resume {
         resume(path, what, peer)?
     } else {
@@ -58,14 +62,16 @@ pub(super) fn with(
     let ran = find::run(&mut record, (program, far), interrupt, &mut progress);
     progress.bar.finish_and_clear();
     let kept = progress.log.sync();
-    let how = format!("go on with: {}", resume_words(record.header(), &path));
+    let how = format!("go on with: {}", resume_words(record.header(), wire, &path));
     let ending = ran.map_err(|error| error.context(how.clone()))?;
     kept?;
+    let is_as_before = knob::check_after(what, &record);
     match output.format {
         ComparisonFormat::Table => log_file::show(&table::draw(&record, width()))?,
         ComparisonFormat::Csv => to_stdout(rows::csv(&record)?.as_bytes())?,
         ComparisonFormat::Json => to_stdout(rows::json(&record)?.as_bytes())?,
     }
+    is_as_before?;
     match ending {
         Ending::Interrupted => {
             say(&format!("interrupted; {how}"));
@@ -83,11 +89,11 @@ pub(super) fn with(
     })
 }
 
-fn resume_words(header: &Header, path: &Path) -> String {
-    let wire = header.wire.as_ref();
-    let wire = wire.map_or_else(String::new, |wire| wire.words() + " ");
+fn resume_words(header: &Header, wire: Option<String>, path: &Path) -> String {
+    let wire = wire.or_else(|| Some(header.wire.as_ref()?.words()));
+    let wire = wire.map_or_else(String::new, |words| words + " ");
     let what = header.question.name();
-    format!("udpbench {wire}find {what} --resume {}", path.display())
+    format!("udpbench {wire}find {what} --resume {}", shell::path(path))
 }
 
 fn begin(
@@ -95,11 +101,9 @@ fn begin(
     header: Header,
     started_at: &str,
 ) -> anyhow::Result<(Record, OutputFile, PathBuf)> {
-    let path = match &output.output {
-        Some(path) => path.clone(),
-        None => log_file::default_path(&header.environment.board, started_at, "find")?,
-    };
-    let log = log_file::create(&path, &Event::Find(Box::new(header.clone())))?;
+    let name = (&*header.environment.board, started_at, "find");
+    let first = Event::Find(Box::new(header.clone()));
+    let (log, path) = log_file::create(output.output.as_deref(), name, &first)?;
     Ok((Record::new(header), log, path))
 }
 
@@ -115,7 +119,7 @@ fn resume(
     let reached = peer.map(|peer| peer.wire.to.clone());
     let is_asked = log.header.question.name() == what.name();
     if wire != reached || !is_asked {
-        let how = resume_words(&log.header, path);
+        let how = resume_words(&log.header, None, path);
         let problem = format!("it is of another search: use {how}");
         return Err(UsageError::flag("--resume", &path.display(), problem).into());
     }

@@ -12,6 +12,7 @@ use crate::find::knob::table;
 use crate::find::log::Header;
 use crate::measure::keeper::is_as_before;
 use crate::measure::watchdog;
+use crate::platform::knob::Lock;
 use crate::sys::files::Root;
 
 /// The watchdog.
@@ -21,6 +22,46 @@ use crate::sys::files::Root;
 pub fn put_back(args: &PutBackArgs) -> anyhow::Result<ExitCode> {
     watchdog::serve(io::stdin(), io::stdout(), &Root::new(&args.root))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Locks the settings of this machine for a search that changes them.
+///
+/// # Errors
+/// Another one does so now.
+pub(super) fn lock(what: &FindCommand) -> Result<Option<Lock>, UsageError> {
+    let FindCommand::Knob(args) = what else {
+        return Ok(None);
+    };
+    let lock = args
+        .search
+        .yes
+        .then(|| Lock::take(&Root::new(&args.output.root)));
+    let refused = |problem| UsageError::flag("find", "knob --yes", problem);
+    lock.transpose().map_err(refused)
+}
+
+/// Reads back what a search has changed, and says whether all is as it was.
+///
+/// # Errors
+/// What is not.
+pub(super) fn check_after(what: &FindCommand, record: &Record) -> anyhow::Result<()> {
+    let (FindCommand::Knob(args), Some(knobs)) = (what, &record.header().knobs) else {
+        return Ok(());
+    };
+    if !args.search.yes {
+        return Ok(());
+    }
+    let root = &record.header().settings.root;
+    let mut settings = knobs.tried.iter().map(|knob| &knob.settings);
+    settings
+        .try_for_each(|settings| is_as_before(settings, root))
+        .map_err(|problem| {
+            anyhow::anyhow!("settings are not as they were: {problem}; set it by hand")
+        })?;
+    if !args.output.quiet {
+        say("read back: all settings are as they were");
+    }
+    Ok(())
 }
 
 /// Shows what would be changed. Whether to go on.

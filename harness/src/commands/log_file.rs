@@ -1,6 +1,5 @@
 //! The log of what is no sweep: made, read, and gone on with.
 
-use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -8,9 +7,11 @@ use std::time::SystemTime;
 use anstream::AutoStream;
 use serde::Serialize;
 
+use super::default_name::{self, clock_remark};
+use super::say;
 use crate::error::UsageError;
 use crate::export::output_file::OutputFile;
-use crate::export::{cannot_create, written_to_stdout};
+use crate::export::written_to_stdout;
 use crate::sys::files::{self, Kind};
 
 /// UTC.
@@ -18,32 +19,32 @@ pub(super) fn now() -> String {
     humantime::format_rfc3339_seconds(SystemTime::now()).to_string()
 }
 
-/// `results/<UTC time>-<board>-<command>.jsonl`.
-///
-/// # Errors
-/// When there can be no such directory.
-pub(super) fn default_path(
-    board: &str,
-    started_at: &str,
-    command: &str,
-) -> Result<PathBuf, UsageError> {
-    let directory = Path::new("results");
-    fs::create_dir_all(directory).map_err(|error| cannot_create("--output", directory, &error))?;
-    let time = started_at.replace(':', "");
-    Ok(directory.join(format!("{time}-{board}-{command}.jsonl")))
-}
-
-/// With its first line. Nothing is left of one that cannot have it.
+/// Creates a log with its first line at `path`, or at `results/<UTC time>-<board>-<command>.jsonl`. Nothing is left of one
+/// that cannot have it.
 ///
 /// # Errors
 /// When it is there already, or cannot be written.
-pub(super) fn create(path: &Path, first: &impl Serialize) -> anyhow::Result<OutputFile> {
-    let mut file = OutputFile::create("--output", path)?;
-    if let Err(error) = append(&mut file, first) {
-        file.remove();
-        return Err(error);
+pub(super) fn create(
+    path: Option<&Path>,
+    (board, started_at, command): (&str, &str, &str),
+    first: &impl Serialize,
+) -> anyhow::Result<(OutputFile, PathBuf)> {
+    clock_remark(started_at).iter().for_each(|it| say(it));
+    let create = |path: &Path| {
+        let mut file = OutputFile::create("--output", path)?;
+        if let Err(error) = append(&mut file, first) {
+            file.remove();
+            return Err(error);
+        }
+        Ok(file)
+    };
+    match path {
+        Some(path) => Ok((create(path)?, path.to_owned())),
+        None => {
+            let stem = default_name::stem(started_at, board)?;
+            default_name::first_free(&stem, format_args!("-{command}.jsonl"), &[], create)
+        }
     }
-    Ok(file)
 }
 
 /// Adds a line.

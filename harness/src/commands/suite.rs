@@ -1,13 +1,12 @@
 //! `udpbench --suite`: several sweeps and searches, one after the other, and what has been published about the like.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::SystemTime;
+use std::{fs, io};
 
 use super::other_host::OtherHost;
 use super::run::{self, Outcome};
-use super::{about, find, open, say, show, width};
+use super::{about, default_name, find, log_file, open, say, show, width};
 use crate::cli::{ReportArgs, RunArgs};
 use crate::error::UsageError;
 use crate::export::{is_stdout, table};
@@ -17,6 +16,7 @@ use crate::options::suite::{
 };
 use crate::options::{Request, wire};
 use crate::row::Row;
+use crate::shell;
 use crate::suite::{self, Suite, Sweep, Swept, beside, draw};
 use crate::sys::interrupt::Interrupt;
 
@@ -56,7 +56,7 @@ pub(super) fn with(
         introduce(&suite, &requests, &searches, &directory);
     }
     let goes_on = || {
-        let shown = directory.display();
+        let shown = shell::path(&directory);
         say(&format!(
             "the whole suite goes on with the same command and -o {shown}"
         ));
@@ -110,6 +110,10 @@ fn announce(args: &RunArgs, sweep: &Sweep) {
 
 /// Where the files go.
 fn directory(args: &RunArgs, suite: &Suite, requests: &[Request]) -> Result<PathBuf, UsageError> {
+    let refused = |path: &Path, error: &io::Error| {
+        let problem = format!("no directory can be made there: {error}; choose another place");
+        UsageError::flag("--output", &path.display(), problem)
+    };
     let directory = match &args.output.output {
         Some(path) if is_stdout(path) => {
             let fix = "a suite has several files: name a directory";
@@ -117,18 +121,16 @@ fn directory(args: &RunArgs, suite: &Suite, requests: &[Request]) -> Result<Path
         }
         Some(path) => path.clone(),
         None => {
-            let time = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
             let board = requests
                 .first()
                 .map_or("", |it| it.detected.board.name.as_str());
-            let name = format!("{}-{board}-{}", time.replace(':', ""), suite.name);
-            Path::new("results").join(name)
+            let stem = default_name::stem(&log_file::now(), board)?;
+            let end = format_args!("-{}", suite.name);
+            let make = |path: &Path| fs::create_dir(path).map_err(|error| refused(path, &error));
+            return Ok(default_name::first_free(&stem, end, &[], make)?.1);
         }
     };
-    fs::create_dir_all(&directory).map_err(|error| {
-        let problem = format!("no directory can be made there: {error}; choose another place");
-        UsageError::flag("--output", &directory.display(), problem)
-    })?;
+    fs::create_dir_all(&directory).map_err(|error| refused(&directory, &error))?;
     Ok(directory)
 }
 
@@ -166,7 +168,7 @@ fn conclude(
         };
         super::report::run(&page)?;
     } else {
-        let (name, shown) = (&suite.name, directory.display());
+        let (name, shown) = (&suite.name, shell::path(directory));
         say(&format!(
             "this udpbench was built without the feature report: for a page, use one with it: udpbench report --suite {name} \
              {shown}/*.csv, and then the logs of its searches"

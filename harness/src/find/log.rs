@@ -57,7 +57,7 @@ pub enum Event {
         /// Why.
         reason: String,
     },
-    /// A signal ended it.
+    /// It ended before it was complete: by a signal, or the other host is gone.
     Interrupted {},
     /// It goes on.
     Resumed {

@@ -57,7 +57,7 @@ pub fn run(
     let knobs = knobs.map_or_else(Vec::new, |knobs| knobs.tried.clone());
     let mut run = Run {
         during: During::new(knobs, &root, interrupt),
-        process: Process::new(program, &root, far),
+        process: Process::new(program, &root, far, interrupt),
         record,
         interrupt,
         journal,
@@ -114,7 +114,7 @@ impl Run<'_> {
             return self.give_up(case, knob, &measured, &reason);
         }
         if let Some(reason) = measured.fault() {
-            if self.process.has_lost_the_other_host() {
+            if self.process.has_lost_the_other_host(self.interrupt)? {
                 return Err(End::Lost(reason));
             }
             self.emit(&Event::Failed { case, reason })?;

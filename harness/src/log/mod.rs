@@ -79,8 +79,12 @@ pub enum Event {
         /// Why no more rounds were measured.
         by: EndedBy,
     },
-    /// A signal ended the sweep.
-    Interrupted {},
+    /// The sweep ended before it was complete.
+    Interrupted {
+        /// Why the other host was given up. `None`: a signal ended the sweep.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        lost: Option<String>,
+    },
     /// The sweep goes on.
     Resumed {
         /// When, UTC.

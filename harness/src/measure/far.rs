@@ -11,6 +11,7 @@ use super::facts::Facts;
 use super::remote::Remote;
 use super::site::{Site, Sites};
 use crate::data::Case;
+use crate::sys::interrupt::{Asked, Interrupted};
 
 /// How long the program that carries the messages may take to end once the stream is closed.
 const ENDING: Duration = Duration::from_secs(3);
@@ -31,7 +32,7 @@ impl Far {
     ///
     /// # Errors
     /// When it cannot be started, or no agent of this version answers.
-    pub fn start(name: &str, mut carrier: Command) -> anyhow::Result<Self> {
+    pub fn start(name: &str, mut carrier: Command, asked: &Asked) -> anyhow::Result<Self> {
         carrier.stdin(Stdio::piped()).stdout(Stdio::piped());
         let started = carrier.spawn();
         let program = || carrier.get_program().to_string_lossy().into_owned();
@@ -39,7 +40,7 @@ impl Far {
         let pipes = child.stdout.take().zip(child.stdin.take());
         let carrier = Carrier(Some(child));
         let (output, input) = pipes.with_context(|| format!("{name}: it has no pipes"))?;
-        Self::meet(name, output, input, carrier)
+        Self::meet(name, (output, input), carrier, asked)
     }
 
     /// Speaks to an agent over a stream that is there already.
@@ -50,17 +51,24 @@ impl Far {
         name: &str,
         input: impl Read + Send + 'static,
         output: impl Write + Send + 'static,
+        asked: &Asked,
     ) -> anyhow::Result<Self> {
-        Self::meet(name, input, output, Carrier(None))
+        Self::meet(name, (input, output), Carrier(None), asked)
     }
 
     fn meet(
         name: &str,
-        input: impl Read + Send + 'static,
-        output: impl Write + Send + 'static,
+        (input, output): (impl Read + Send + 'static, impl Write + Send + 'static),
         mut carrier: Carrier,
+        asked: &Asked,
     ) -> anyhow::Result<Self> {
-        let mut remote = Remote::connect_across(name, input, output)?;
+        let remote = Remote::connect_across(name, input, output, asked);
+        let mut remote = remote.inspect_err(|error| {
+            // Otherwise it says itself what is wrong, and ends.
+            if error.is::<Interrupted>() {
+                carrier.kill();
+            }
+        })?;
         let facts = remote.facts()?;
         Ok(Self {
             remote: Some(remote),
@@ -126,6 +134,14 @@ impl Drop for Far {
 
 /// A program that ends soon after its streams.
 struct Carrier(Option<Child>);
+
+impl Carrier {
+    fn kill(&mut self) {
+        if let Some(child) = &mut self.0 {
+            let _ = child.kill();
+        }
+    }
+}
 
 impl Drop for Carrier {
     fn drop(&mut self) {

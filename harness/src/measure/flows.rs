@@ -6,12 +6,11 @@
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, bail, ensure};
-use thiserror::Error;
+use anyhow::{Context, anyhow, bail, ensure};
 
 use super::site::{Flow, Sites};
 use crate::data::{Case, Connection, Sharing, Spread};
-use crate::sys::interrupt::Interrupt;
+use crate::sys::interrupt::{Interrupt, Interrupted};
 
 /// How long a probe may take on loopback, on however busy a machine, before it counts as lost.
 const PROBE_PATIENCE: Duration = Duration::from_secs(3);
@@ -136,7 +135,7 @@ impl Discovery<'_, '_> {
     fn apart(&mut self, case: &Case) -> anyhow::Result<Vec<Flow>> {
         let mut flows = Vec::with_capacity(case.flow_count());
         for n in 0..case.flow_count() {
-            ensure!(self.interrupt.signal().is_none(), "called off");
+            ensure!(self.interrupt.signal().is_none(), Interrupted);
             let receiver = case.socket_of_flow(n);
             let peer = self.receivers[receiver];
             flows.push(Flow {
@@ -175,20 +174,22 @@ impl Discovery<'_, '_> {
     /// Sends a datagram, several times if it must be, and returns the receiver that it reached.
     fn probe(&mut self, source: SocketAddr, peer: SocketAddr) -> anyhow::Result<usize> {
         let deadline = Instant::now() + PROBE_PATIENCE;
-        let mut refusal = None;
+        let (mut refusal, mut tries, mut has_arrived) = (None, 0, false);
         while Instant::now() < deadline {
+            tries += 1;
             refusal = self.sites.senders().probe(source)?;
             let next = Instant::now() + PROBE_AGAIN;
             while Instant::now() < next {
                 if let Some(receiver) = self.sites.receivers().arrived(source)? {
                     let known = receiver < self.receivers.len();
                     ensure!(known, "a probe datagram arrived at no receiver of the case");
+                    has_arrived = true;
                     if !self.is_across || self.sites.senders().is_proven(source)? {
                         return Ok(receiver);
                     }
                 }
                 if self.interrupt.signal().is_some() {
-                    bail!("called off");
+                    bail!(Interrupted);
                 }
             }
         }
@@ -196,11 +197,7 @@ impl Discovery<'_, '_> {
             Some(refusal) => {
                 bail!("cannot send a probe datagram from {source} to {peer}: {refusal}")
             }
-            None if self.is_across => Err(Unreachable {
-                source_address: source,
-                peer,
-            }
-            .into()),
+            None if self.is_across => Err(blocked(source, peer, tries, has_arrived)),
             None => bail!(
                 "no probe datagram from {source} to {peer} arrived within 3 s: check for a firewall on \
                  loopback (nft list ruleset)"
@@ -209,15 +206,19 @@ impl Discovery<'_, '_> {
     }
 }
 
-/// Nothing was heard of a peer on another host, which is no fault of a case.
-#[derive(Debug, Error)]
-#[error(
-    "no probe datagram from {source_address} to {peer} was answered within 3 s: check that the link is up, and for a \
-     firewall at either end (nft list ruleset) or a translation of addresses between them"
-)]
-pub struct Unreachable {
-    source_address: SocketAddr,
-    peer: SocketAddr,
+/// Says what was tried between two hosts that both answer their controller.
+fn blocked(source: SocketAddr, peer: SocketAddr, tries: u32, has_arrived: bool) -> anyhow::Error {
+    let (what, from, to) = if has_arrived {
+        ("no answer came back", peer, source)
+    } else {
+        ("no datagram came through", source, peer)
+    };
+    let (ip, port) = (to.ip(), to.port());
+    anyhow!(
+        "{what}: UDP from {} to {ip} port {port} was tried {tries} times in 3 s, and both hosts answer otherwise: a firewall \
+         at either end (nft list ruleset, iptables -S) or between them?",
+        from.ip()
+    )
 }
 
 /// How many more flows each receiver may have.

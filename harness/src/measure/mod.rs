@@ -46,7 +46,6 @@ use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::{Context, ensure};
 
-pub use self::flows::Unreachable;
 pub use self::local::Local;
 use self::sample::Half;
 use self::site::{Across, Edge, Edges, Part, SiteBrief, Sites};
@@ -75,6 +74,9 @@ impl From<Interrupted> for NoSample {
 
 impl From<anyhow::Error> for NoSample {
     fn from(error: anyhow::Error) -> Self {
+        if error.is::<Interrupted>() {
+            return Self::Interrupted;
+        }
         Self::Failed(error)
     }
 }

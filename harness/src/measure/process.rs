@@ -5,15 +5,19 @@
 //! for each round, rounds differ by that, too.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use super::NoSample;
 use super::far::Far;
 use super::local::Local;
 use super::site::{Site, Sites};
 use super::spawned::Spawned;
-use super::{NoSample, Unreachable};
 use crate::data::Case;
 use crate::sys::files::Root;
-use crate::sys::interrupt::Interrupted;
+use crate::sys::interrupt::{Asked, Interrupt, Interrupted};
+
+/// A signal to all processes of a terminal has come to all of them by then.
+const LATE_SIGNAL: Duration = Duration::from_millis(100);
 
 /// What windows are measured in.
 pub struct Process<'a> {
@@ -26,10 +30,9 @@ pub struct Process<'a> {
     local: Local<'a>,
     /// The other host, across a wire.
     far: Option<&'a mut Far>,
-    /// Whether no datagram came through to it the last time.
-    is_unreachable: bool,
     /// Why there is none.
     refusal: Option<String>,
+    asked: Asked,
 }
 
 /// Why what is measured in processes ends before it is complete.
@@ -56,15 +59,20 @@ impl From<anyhow::Error> for End {
 
 impl<'a> Process<'a> {
     /// Runs `program`, or nothing else. Across a wire, `far` is the other host.
-    pub fn new(program: Option<&Path>, root: &'a Root, far: Option<&'a mut Far>) -> Self {
+    pub fn new(
+        program: Option<&Path>,
+        root: &'a Root,
+        far: Option<&'a mut Far>,
+        interrupt: &Interrupt,
+    ) -> Self {
         Self {
             program: program.map(Path::to_owned),
             root,
             child: None,
             local: Local::new(root),
             far,
-            is_unreachable: false,
             refusal: None,
+            asked: interrupt.asked(),
         }
     }
 
@@ -77,9 +85,19 @@ impl<'a> Process<'a> {
         }
     }
 
-    /// Whether nothing can be measured any more.
-    pub fn has_lost_the_other_host(&self) -> bool {
-        self.is_unreachable || self.far.as_ref().is_some_and(|far| far.is_lost())
+    /// Whether the other host is gone, so that nothing can be measured any more.
+    ///
+    /// # Errors
+    /// When it was a signal that ended what carries its messages: Ctrl-C comes to all processes of a terminal.
+    pub(crate) fn has_lost_the_other_host(
+        &self,
+        interrupt: &Interrupt,
+    ) -> Result<bool, Interrupted> {
+        let is_lost = self.far.as_ref().is_some_and(|far| far.is_lost());
+        if is_lost {
+            interrupt.sleep(LATE_SIGNAL)?;
+        }
+        Ok(is_lost)
     }
 
     /// What may mislead about where the next window is measured.
@@ -102,10 +120,8 @@ impl<'a> Process<'a> {
     ) -> Result<T, NoSample> {
         let sites = self.sites(case).map_err(NoSample::from);
         let done = sites.and_then(|mut sites| what(&mut sites));
-        self.is_unreachable = false;
-        if let Err(NoSample::Failed(error)) = &done {
+        if let Err(NoSample::Failed(_)) = &done {
             self.end();
-            self.is_unreachable = error.is::<Unreachable>();
         }
         done
     }
@@ -130,7 +146,7 @@ impl<'a> Process<'a> {
         if self.child.is_some() || self.refusal.is_some() {
             return;
         }
-        match Spawned::start(None, program, self.root) {
+        match Spawned::start(None, program, self.root, &self.asked) {
             Ok(child) => self.child = Some(Box::new(child)),
             Err(error) => self.refusal = Some(format!("{error:#}")),
         }

@@ -37,12 +37,17 @@ fn failure(setting: &Setting, root: &Root) -> Option<String> {
     }
     let mut tries = 0;
     loop {
-        let Err(error) = place.write(root, before) else {
-            return None;
+        let written = place.write(root, before).and_then(|()| place.read(root));
+        let problem = match written {
+            Ok(now) if place.is_same(&now, before) => return None,
+            Ok(now) => format!("it is {now} after that was set"),
+            Err(error) => error.to_string(),
         };
         tries += 1;
         if tries == TRIES {
-            return Some(format!("{place}: {error}; it was {before}: set it by hand"));
+            return Some(format!(
+                "{place}: {problem}; it was {before}: set it by hand"
+            ));
         }
         thread::sleep(PAUSE);
     }

@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, bail, ensure};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -21,9 +21,15 @@ use super::site::{Edge, Edges, Flow, Site, SiteBrief};
 use crate::VERSION;
 use crate::data::Counts;
 use crate::sys::host_id::HostId;
+use crate::sys::interrupt::{Asked, Interrupted};
 
 /// No verb takes so long, on however slow a board: it is stuck.
 const LONGEST_ANSWER: Duration = Duration::from_secs(30);
+
+/// How often a wait for an answer looks for a signal.
+const LOOK: Duration = Duration::from_millis(100);
+/// Once the program was asked to end, an answer may still take so long.
+const AFTER_REQUEST: Duration = Duration::from_millis(500);
 
 /// What stands for the only one in messages about itself.
 const NAMELESS: &str = "the agent";
@@ -45,12 +51,14 @@ pub struct Remote {
     /// Of an agent on another host.
     pulse: Option<Pulse>,
     heard: Heard,
+    asked: Asked,
     /// Of a trial whose window it opens and closes by its own clock.
     edges: Option<Edges>,
 }
 
 impl Remote {
     /// Connects to the agent that `name` stands for in messages (`None`: it is the only one), by its standard output and input.
+    /// Once this program is `asked` to end, an agent that says nothing is given up.
     ///
     /// # Errors
     /// When no agent answers, or one that speaks otherwise.
@@ -58,8 +66,9 @@ impl Remote {
         name: Option<&str>,
         input: impl Read + Send + 'static,
         output: impl Write + Send + 'static,
+        asked: &Asked,
     ) -> anyhow::Result<Self> {
-        Self::connect_as(&Hello::here(), name, input, output)
+        Self::connect_as(&Hello::here(), name, (input, output), asked)
     }
 
     /// The same to an agent on another host: from now on, both ends notice within 3 s when the other one is gone.
@@ -70,12 +79,13 @@ impl Remote {
         name: &str,
         input: impl Read + Send + 'static,
         output: impl Write + Send + 'static,
+        asked: &Asked,
     ) -> anyhow::Result<Self> {
         let hello = Hello {
             is_across: true,
             ..Hello::here()
         };
-        let mut remote = Self::connect_as(&hello, Some(name), input, output)?;
+        let mut remote = Self::connect_as(&hello, Some(name), (input, output), asked)?;
         ensure!(
             release(&remote.version) == release(VERSION),
             "{name} has udpbench {}, this is udpbench {VERSION}: install the same on both hosts, or let --deploy do so",
@@ -95,8 +105,8 @@ impl Remote {
     fn connect_as(
         hello: &Hello,
         name: Option<&str>,
-        input: impl Read + Send + 'static,
-        output: impl Write + Send + 'static,
+        (input, output): (impl Read + Send + 'static, impl Write + Send + 'static),
+        asked: &Asked,
     ) -> anyhow::Result<Self> {
         let ended = EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK);
         let ended = Arc::new(ended.context("cannot make an eventfd")?);
@@ -126,6 +136,7 @@ impl Remote {
             ended,
             pulse: None,
             heard,
+            asked: asked.clone(),
             edges: None,
         };
         let hello = remote
@@ -177,12 +188,23 @@ impl Remote {
     }
 
     fn receive<T: DeserializeOwned>(&mut self) -> anyhow::Result<T> {
-        match self.answers.recv_timeout(LONGEST_ANSWER) {
-            Ok(body) => message::decode(&body?),
-            Err(RecvTimeoutError::Disconnected) => bail!("it has ended"),
-            Err(RecvTimeoutError::Timeout) => {
-                bail!("no answer within {} s", LONGEST_ANSWER.as_secs())
+        let since = Instant::now();
+        let mut asked_at = None;
+        loop {
+            match self.answers.recv_timeout(LOOK) {
+                Ok(body) => return message::decode(&body?),
+                Err(RecvTimeoutError::Disconnected) => bail!("it has ended"),
+                Err(RecvTimeoutError::Timeout) => {}
             }
+            if self.asked.to_end() {
+                let asked_at = asked_at.get_or_insert_with(Instant::now);
+                ensure!(asked_at.elapsed() < AFTER_REQUEST, Interrupted);
+            }
+            let longest = LONGEST_ANSWER.as_secs();
+            ensure!(
+                since.elapsed() < LONGEST_ANSWER,
+                "no answer within {longest} s"
+            );
         }
     }
 

@@ -2,15 +2,16 @@
 
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 
 use super::remote::Remote;
 use super::site::Site;
 use crate::sys::files::Root;
+use crate::sys::interrupt::{Asked, Interrupt, Interrupted};
 
 /// How long an agent may take to end once nobody speaks to it any more: its threads stop within milliseconds.
 const ENDING: Duration = Duration::from_secs(5);
@@ -33,6 +34,32 @@ pub(super) fn agent(program: &Path, root: &Root) -> Command {
     command
 }
 
+/// Waits until a program has ended. It is ended when this one is asked to.
+///
+/// # Errors
+/// That, or when it cannot be waited for.
+pub fn ended(mut child: Child, interrupt: &Interrupt) -> anyhow::Result<ExitStatus> {
+    /// Ctrl-C has come to the program, too, which may end by itself.
+    const AFTER_REQUEST: Duration = Duration::from_millis(500);
+    const LOOK: Duration = Duration::from_millis(10);
+    let mut end = None;
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(status);
+        }
+        if interrupt.sleep(LOOK).is_ok() {
+            continue;
+        }
+        let end = *end.get_or_insert_with(|| Instant::now() + AFTER_REQUEST);
+        if Instant::now() >= end {
+            let _ = child.kill();
+            let _ = child.wait();
+            bail!(Interrupted);
+        }
+        thread::sleep(LOOK);
+    }
+}
+
 /// A process of its own, with memory of its own. It ends when this is dropped, or when this process does.
 pub struct Spawned {
     child: Child,
@@ -42,11 +69,16 @@ pub struct Spawned {
 
 impl Spawned {
     /// Starts `program agent --stdio`, which reads sensors below `root`; `name` stands for it in messages.
-    /// `None`: it is the only one.
+    /// `None`: it is the only one. Once this program is `asked` to end, it is not waited for.
     ///
     /// # Errors
     /// When it cannot be started, or is no udpbench that speaks as this one does.
-    pub fn start(name: Option<&str>, program: &Path, root: &Root) -> anyhow::Result<Self> {
+    pub fn start(
+        name: Option<&str>,
+        program: &Path,
+        root: &Root,
+        asked: &Asked,
+    ) -> anyhow::Result<Self> {
         let mut command = agent(program, root);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let started = command.spawn();
@@ -59,7 +91,7 @@ impl Spawned {
             remote: None,
         };
         let (output, input) = pipes.with_context(|| format!("{who}it has no pipes"))?;
-        let remote = Remote::connect(name, output, input);
+        let remote = Remote::connect(name, output, input, asked);
         spawned.remote = Some(remote.with_context(|| program.display().to_string())?);
         Ok(spawned)
     }
@@ -80,9 +112,11 @@ impl Spawned {
 
 impl Drop for Spawned {
     fn drop(&mut self) {
+        // One that does not answer does not end by itself, either.
+        let answers = self.remote.as_ref().is_some_and(|remote| !remote.is_lost());
         // The end of its input.
         self.remote = None;
-        let end = Instant::now() + ENDING;
+        let end = Instant::now() + if answers { ENDING } else { Duration::ZERO };
         while matches!(self.child.try_wait(), Ok(None)) && Instant::now() < end {
             thread::sleep(GLANCE);
         }

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, UdpSocket};
 
 use crate::cli::ParameterArgs;
-use crate::data::{Address, Direction};
+use crate::data::{Address, Direction, OF_ONE_LINK};
 use crate::engines::{self, Entry};
 use crate::error::UsageError;
 use crate::measure::facts::Facts;
@@ -25,6 +25,8 @@ pub struct Peer {
     pub unfit: Vec<String>,
     /// Why its kernel does not tell why it drops packets, if it does not.
     pub no_drop_reasons: Option<String>,
+    /// The words with which it is reached again, for a shell.
+    pub words: String,
     steering_refusal: Option<String>,
     engine_refusals: Vec<(&'static Entry, String)>,
 }
@@ -59,6 +61,7 @@ impl Peer {
             steering_refusal: facts.steering_refusal,
             unfit: [facts.unfit, facts.drops_of_others].concat(),
             no_drop_reasons: facts.no_drop_reasons,
+            words: wire.words(),
             detected,
             wire,
         })
@@ -145,6 +148,9 @@ fn links(
             let Address::Of(ip) = *address else {
                 return Err(UsageError::flag("--address", address, "name an IP address"));
             };
+            if matches!(ip, IpAddr::V6(ip) if ip.is_unicast_link_local()) {
+                return Err(UsageError::flag("--address", address, OF_ONE_LINK));
+            }
             let there = interface_of(ip).ok_or_else(|| {
                 let problem = format!("{to} has no such address; it has {}", has());
                 UsageError::flag("--address", address, problem)

@@ -90,6 +90,11 @@ fn sharing_cpus(
     } else {
         pinned.len()
     };
+    if cpus == 0 {
+        return Some(format!(
+            "how many CPUs there are is not known (no /proc, no /sys): {busy} threads may share them"
+        ));
+    }
     let plural = if cpus == 1 { "" } else { "s" };
     (busy > cpus).then(|| format!("{busy} threads share {cpus} CPU{plural}"))
 }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::data::{Address, Case, Ip};
 use crate::platform::host::{Host, Interface};
 use crate::row::OtherHost;
+use crate::shell;
 
 /// The other host, and the ways to it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -70,7 +71,7 @@ impl Wire {
         let to = &self.to;
         match to.parse::<SocketAddr>() {
             Ok(_) => format!("wire --agent-at {to} --key FILE"),
-            Err(_) => format!("wire {to}"),
+            Err(_) => format!("wire {}", shell::word(to)),
         }
     }
 

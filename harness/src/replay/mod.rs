@@ -12,7 +12,7 @@ use crate::data::{Case, Sample};
 use crate::error::UsageError;
 use crate::log::{Event, Expected, Header, Log};
 use crate::plan::{Block, Planned};
-use crate::row::Row;
+use crate::row::{Interruption, Row};
 
 /// What is known so far.
 #[derive(Clone, Debug)]
@@ -21,6 +21,8 @@ pub struct Replay {
     blocks: Vec<Progress>,
     /// How long traffic takes to settle here, if that is known.
     settles_after: Option<Duration>,
+    /// Why the sweep ended, if it did before it was complete.
+    interruption: Interruption,
     /// In which block each case is that runs, and where there.
     places: HashMap<String, (usize, usize)>,
 }
@@ -60,6 +62,7 @@ impl Replay {
             header,
             blocks,
             settles_after: None,
+            interruption: Interruption::default(),
             places,
         }
     }
@@ -121,7 +124,10 @@ impl Replay {
                 self.blocks[*block].cases.clear();
                 return Ok(rows);
             }
-            Event::Interrupted {} => {}
+            Event::Interrupted { lost } => {
+                let lost = lost.clone().map(Interruption::Lost);
+                self.interruption = lost.unwrap_or(Interruption::Signal);
+            }
             Event::Resumed { unlike, .. } => self.resumed(unlike),
         }
         Ok(Vec::new())
@@ -239,6 +245,7 @@ impl Replay {
     }
 
     fn resumed(&mut self, unlike: &[String]) {
+        self.interruption = Interruption::Unknown;
         let blocks = self.blocks.iter_mut();
         for block in blocks.filter(|block| block.stage != Stage::Ended) {
             if block.is_within_a_round() {

@@ -124,7 +124,7 @@ impl Replay {
             warnings,
             outcome: match (&measured.failure, ended) {
                 (Some(reason), _) => Outcome::Failed(reason.clone()),
-                (None, None) => Outcome::Interrupted,
+                (None, None) => Outcome::Interrupted(self.interruption.clone()),
                 (None, Some(by)) => Outcome::Complete(by),
             },
             samples: &measured.samples,

@@ -16,6 +16,7 @@ use crate::log::{Event, Log};
 use crate::platform::host::Host;
 use crate::replay;
 use crate::row::{Machine, Row, Status};
+use crate::shell;
 use crate::sys::files::{self, Kind};
 
 /// What a file holds.
@@ -39,7 +40,7 @@ impl Results {
         let is_log = self.host.is_some();
         let has = |status| self.rows.iter().any(|row| row.status == status);
         let is_begun = self.rows.is_empty() || has(Status::Interrupted) && !has(Status::Ok);
-        (is_log && is_begun).then(|| format!("udpbench --resume {}", self.name))
+        (is_log && is_begun).then(|| format!("udpbench --resume {}", shell::word(&self.name)))
     }
 
     /// Reads a file of either kind; its beginning tells which.

@@ -31,7 +31,7 @@ pub use self::environment::{Environment, OtherHost};
 pub use self::input::RowInput;
 pub use self::machine::Machine;
 pub(crate) use self::numbers::{cpu_ns_per_packet, received_pps};
-pub use self::outcome::{EndedBy, Outcome, Status};
+pub use self::outcome::{EndedBy, Interruption, Outcome, Status};
 pub(crate) use self::rounding::milliseconds;
 
 use crate::data::{

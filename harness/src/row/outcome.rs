@@ -32,12 +32,44 @@ impl std::fmt::Display for Status {
 pub enum Outcome {
     /// It was measured to the end; why that was there.
     Complete(EndedBy),
-    /// The sweep was interrupted.
-    Interrupted,
+    /// The sweep ended before that.
+    Interrupted(Interruption),
     /// Its last window could not be measured; the reason.
     Failed(String),
     /// It was never to run; the reason.
     Skipped(String),
+}
+
+/// Why a sweep ended before it was complete.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Interruption {
+    /// Its log does not say, or it goes on: it was killed, or the power failed.
+    #[default]
+    Unknown,
+    /// A signal came.
+    Signal,
+    /// The other host was not heard of any more, and why.
+    Lost(String),
+}
+
+impl Interruption {
+    /// As in the column `ended_by`.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Unknown => "unknown",
+            Self::Signal => "signal",
+            Self::Lost(_) => "other-host",
+        }
+    }
+
+    /// As in the column `reason`.
+    pub fn reason(&self) -> String {
+        match self {
+            Self::Unknown => "the log ends before the case does".to_owned(),
+            Self::Signal => "ended by a signal".to_owned(),
+            Self::Lost(why) => format!("the other host is gone: {why}"),
+        }
+    }
 }
 
 /// Why no more rounds were measured.

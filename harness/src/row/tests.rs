@@ -263,19 +263,36 @@ fn a_starved_or_faulty_case_has_counts_but_no_speed() {
 
 #[test]
 fn an_interrupted_case_says_what_its_rounds_say() {
-    let row = make_row(&six()[..1], &six()[..1], Outcome::Interrupted);
+    let row = make_row(
+        &six()[..1],
+        &six()[..1],
+        Outcome::Interrupted(Interruption::Signal),
+    );
     assert_eq!((row.status, row.rounds), (Status::Interrupted, 1));
     assert_eq!(
         (row.received_pps, row.received_pps_low),
         (Some(200_000.0), None)
     );
-    let row = make_row(&six(), &six(), Outcome::Interrupted);
+    let row = make_row(&six(), &six(), Outcome::Interrupted(Interruption::Signal));
     assert_eq!((row.status, row.ended_by.as_str()), (Status::Ok, "signal"));
-    let row = make_row(&[], &[], Outcome::Interrupted);
+    let row = make_row(&[], &[], Outcome::Interrupted(Interruption::Signal));
     assert_eq!(
         (row.status, row.rounds, row.sent_packets),
         (Status::Interrupted, 0, None)
     );
+    let lost = Interruption::Lost("silent for 3 s".to_owned());
+    for (why, name, reason) in [
+        (Interruption::Signal, "signal", "ended by a signal"),
+        (lost, "other-host", "the other host is gone: silent for 3 s"),
+        (
+            Interruption::Unknown,
+            "unknown",
+            "the log ends before the case does",
+        ),
+    ] {
+        let row = make_row(&[], &[], Outcome::Interrupted(why));
+        assert_eq!((row.ended_by.as_str(), row.reason.as_str()), (name, reason));
+    }
 }
 
 #[test]

@@ -16,7 +16,7 @@ pub(super) fn status(input: &RowInput) -> (Status, String) {
     match &input.outcome {
         Outcome::Skipped(reason) => return (Status::Skipped, reason.clone()),
         Outcome::Failed(reason) => return (Status::Failed, reason.clone()),
-        Outcome::Complete(_) | Outcome::Interrupted => {}
+        Outcome::Complete(_) | Outcome::Interrupted(_) => {}
     }
     // Of the whole run: one that fell asleep in the warm-up left nothing of the window to be read.
     if input.samples.iter().any(|sample| sample.books.unread > 0) {
@@ -48,8 +48,8 @@ pub(super) fn status(input: &RowInput) -> (Status, String) {
     }
     // What rounds there are say what they say; of too few, it has no interval.
     let is_unsure = stats::coverage(input.samples.len()) < stats::CONFIDENCE;
-    match input.outcome {
-        Outcome::Interrupted if is_unsure => (Status::Interrupted, "ended by a signal".to_owned()),
+    match &input.outcome {
+        Outcome::Interrupted(by) if is_unsure => (Status::Interrupted, by.reason()),
         _ => (Status::Ok, String::new()),
     }
 }
@@ -84,7 +84,7 @@ fn dead(case: &Case, samples: &[Sample]) -> Option<String> {
 pub(super) fn ended_by(outcome: &Outcome) -> &'static str {
     match outcome {
         Outcome::Complete(by) => by.name(),
-        Outcome::Interrupted => "signal",
+        Outcome::Interrupted(by) => by.name(),
         Outcome::Failed(_) => "failure",
         Outcome::Skipped(_) => "",
     }

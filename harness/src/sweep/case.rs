@@ -11,9 +11,6 @@ use crate::measure::{NoSample, Trial};
 use crate::plan::Between;
 use crate::platform::placement::Placement;
 
-/// A signal to all processes of a terminal has come to all of them by then.
-const LATE_SIGNAL: Duration = Duration::from_millis(100);
-
 /// Why a window is to be measured again, if it is: one bad window on a busy machine must not fail its case.
 /// A receiver that is known to starve would do so again.
 fn fault(receiver: &Traits, measured: &Result<Sample, NoSample>) -> Option<String> {
@@ -99,9 +96,7 @@ impl Sweep<'_> {
     /// # Errors
     /// When it is not the case that failed: the other host is gone.
     pub(super) fn fail(&mut self, case: &Case, round: u32, reason: String) -> Result<(), End> {
-        if self.process.has_lost_the_other_host() {
-            // Ctrl-C may have ended what carries its messages, and comes a moment later.
-            self.interrupt.sleep(LATE_SIGNAL)?;
+        if self.process.has_lost_the_other_host(self.interrupt)? {
             return Err(End::Lost(reason));
         }
         let case = case.key();

@@ -80,7 +80,7 @@ pub fn run(
         header: &header,
         replay: done,
         unable,
-        process: Process::new(program, &header.schedule.settings.root, far),
+        process: Process::new(program, &header.schedule.settings.root, far, interrupt),
         interrupt,
         journal,
     };
@@ -88,11 +88,11 @@ pub fn run(
         Ok(()) => Ending::Complete,
         Err(End::Unkept(error)) => return Err(error),
         Err(End::Interrupted) => {
-            sweep.interrupted()?;
+            sweep.interrupted(None)?;
             Ending::Interrupted
         }
         Err(End::Lost(reason)) => {
-            sweep.interrupted()?;
+            sweep.interrupted(Some(reason.clone()))?;
             Ending::Lost(reason)
         }
     };
@@ -112,8 +112,10 @@ struct Sweep<'a> {
 
 impl Sweep<'_> {
     /// What there is of the cases that are not done.
-    fn interrupted(&mut self) -> anyhow::Result<()> {
-        self.journal.line(&Event::Interrupted {})?;
+    fn interrupted(&mut self, lost: Option<String>) -> anyhow::Result<()> {
+        let line = Event::Interrupted { lost };
+        self.journal.line(&line)?;
+        self.replay.take(&line).map_err(anyhow::Error::msg)?;
         self.journal.rows(self.replay.unfinished())
     }
 

@@ -1,32 +1,50 @@
 //! `--deploy`: puts a udpbench for the other host's CPUs there, unless it is there already.
 
 use std::fs::File;
+use std::io::{Read, Seek};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::thread;
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, ensure};
+use nix::sys::utsname::uname;
 
 use super::ssh;
 use crate::cli::LinkArgs;
 use crate::commands::say;
 use crate::error::UsageError;
-use crate::measure::spawned::THIS_PROGRAM;
+use crate::measure::spawned::{THIS_PROGRAM, ended};
+use crate::shell;
+use crate::sys::interrupt::Interrupt;
 
 /// Where it goes, below the home directory there. One that still runs is not written over.
 const THERE: &str = concat!(".cache/udpbench/", env!("CARGO_PKG_VERSION"), "/udpbench");
 
-/// Prints what the CPUs are called, and the checksum of what is there.
-const LOOK: &str = r#"uname -m; sha256sum "$1" 2>/dev/null || true"#;
+/// Prints what the CPUs are called, and the checksum of what is there, if sha256sum is.
+const LOOK: &str = r#"uname -m; { sha256sum <"$1"; } 2>/dev/null || true"#;
 
-/// Takes the file from standard input, and puts it in place when it is whole. Prints its checksum.
-const TAKE: &str = r#"set -e
-mkdir -p "${1%/*}"
-new="$1.$$"
-trap 'rm -f "$new"' EXIT
-cat >"$new"
-chmod 755 "$new"
-mv "$new" "$1"
-sha256sum "$1""#;
+/// Takes the file from standard input: of $2 bytes, with the checksum $3, if that is known at both ends. It is put in
+/// place when it is whole and has run once; otherwise nothing is left of it. Works in every POSIX shell, as in busybox.
+const TAKE: &str = r#"directory=${1%/*} new=$1.$$ cache=
+[ -d "${directory%%/*}" ] || cache=${directory%%/*}
+end() {
+    code=$?
+    rm -f "$new"
+    for it in "$directory" "${directory%/*}" $cache; do rmdir "$it" 2>/dev/null; done
+    exit $code
+}
+trap end EXIT
+trap "exit 1" HUP INT TERM
+fail() { echo "$1" >&2; exit 1; }
+mkdir -p "$directory" || exit 1
+cat >"$new" || exit 1
+bytes=$(wc -c <"$new")
+[ "$bytes" -eq "$2" ] || fail "$bytes of $2 bytes got there"
+if sum=$(sha256sum <"$new" 2>/dev/null) && [ -n "$3" ]; then
+    [ "${sum%% *}" = "$3" ] || fail "it got there with the SHA-256 ${sum%% *}, not $3"
+fi
+chmod 755 "$new" && "$new" --version >/dev/null && mv "$new" "$1" ||
+    fail "it does not run there: no leave to run programs in the home directory (noexec)? built for another system?""#;
 
 /// What `scripts/build-boards` and `cargo build` build for CPUs that `uname -m` calls so, the best first.
 const TARGETS: [(&str, &[&str]); 5] = [
@@ -49,71 +67,79 @@ const TARGETS: [(&str, &[&str]); 5] = [
 /// Returns where it is there.
 ///
 /// # Errors
-/// When there is none for such CPUs, or it does not get there whole.
-pub(super) fn deploy(link: &LinkArgs, to: &str) -> anyhow::Result<String> {
-    let seen = answer(
-        ssh(link, to, &["sh", "-c", &quoted(LOOK), "sh", THERE]),
-        None,
-    )?;
+/// When there is none for such CPUs, or it does not get there whole, or does not run there. Then nothing is left there.
+pub(super) fn deploy(link: &LinkArgs, to: &str, interrupt: &Interrupt) -> anyhow::Result<String> {
+    let look = ssh(link, to, &["sh", "-c", &shell::word(LOOK), "sh", THERE]);
+    let seen = answer(look, Stdio::null(), interrupt)?;
     let mut lines = seen.lines();
     let machine = lines.next().context("uname -m says nothing there")?;
     let binary = match &link.binary {
         Some(binary) => binary.clone(),
         None => binary_for(machine)?,
     };
-    let own = checksum(&binary)?;
-    if lines.next().and_then(first_word) == Some(&own) {
+    let unreadable =
+        |error: std::io::Error| UsageError::flag("--binary", &binary.display(), error.to_string());
+    let mut file = File::open(&binary).map_err(unreadable)?;
+    let bytes = file.metadata().map_err(unreadable)?.len().to_string();
+    let sum = checksum(&mut file)?;
+    if sum.is_some() && lines.next().and_then(first_word) == sum.as_deref() {
         return Ok(THERE.to_owned());
     }
     say(&format!(
         "copying {} to {to}:{THERE} ({machine})",
-        binary.display()
+        shown(&binary)
     ));
-    let file = File::open(&binary).with_context(|| binary.display().to_string())?;
-    let taken = answer(
-        ssh(link, to, &["sh", "-c", &quoted(TAKE), "sh", THERE]),
-        Some(file),
-    )?;
-    let theirs = first_word(&taken).unwrap_or_default();
-    ensure!(
-        theirs == own,
-        "what got there has the SHA-256 {theirs}, and {} has {own}: is there room?",
-        binary.display()
-    );
+    let sum = sum.unwrap_or_default();
+    let sum = shell::word(&sum);
+    let take = ["sh", "-c", &shell::word(TAKE), "sh", THERE, &bytes, &sum];
+    answer(ssh(link, to, &take), file.into(), interrupt)
+        .context("it could not be put there, and nothing of it is left there")?;
     Ok(THERE.to_owned())
-}
-
-/// A word for the shell that ssh starts there.
-fn quoted(word: &str) -> String {
-    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 fn first_word(line: &str) -> Option<&str> {
     line.split_whitespace().next()
 }
 
-/// What a command prints.
-fn answer(mut command: Command, input: Option<File>) -> anyhow::Result<String> {
-    command.stdin(input.map_or_else(Stdio::null, Stdio::from));
-    let output = command.stderr(Stdio::inherit()).output();
-    let output = output.context("cannot start ssh")?;
-    ensure!(output.status.success(), "ssh ended with {}", output.status);
-    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+/// Runs a command and returns what it prints.
+fn answer(mut command: Command, input: Stdio, interrupt: &Interrupt) -> anyhow::Result<String> {
+    let command = command.stdin(input).stdout(Stdio::piped());
+    let mut child = command.spawn().context("cannot start ssh")?;
+    let mut output = child.stdout.take().context("ssh has no output")?;
+    // Nobody waits for it after a signal: something that ssh has started may hold the pipe.
+    let reader = thread::spawn(move || {
+        let mut said = Vec::new();
+        output.read_to_end(&mut said).map(|_| said)
+    });
+    let status = ended(child, interrupt)?;
+    ensure!(status.success(), "ssh ended with {status}");
+    let said = reader
+        .join()
+        .ok()
+        .context("the reader of ssh's output broke")??;
+    Ok(String::from_utf8_lossy(&said).into_owned())
 }
 
-fn checksum(file: &Path) -> anyhow::Result<String> {
-    let output = Command::new("sha256sum").arg(file).output();
-    let output = output.context("cannot start sha256sum")?;
-    let text = String::from_utf8_lossy(&output.stdout);
-    if let Some(sum) = first_word(&text).filter(|_| output.status.success()) {
-        // A name with a backslash makes it begin with one.
-        return Ok(sum.trim_start_matches('\\').to_owned());
-    }
-    let said = String::from_utf8_lossy(&output.stderr);
-    bail!(UsageError::flag("--binary", &file.display(), said.trim()))
+/// Returns the SHA-256 of a file, if there is a sha256sum here. It is handed the open file: a name such as
+/// /proc/self/exe is another file in another process.
+fn checksum(file: &mut File) -> anyhow::Result<Option<String>> {
+    let mut command = Command::new("sha256sum");
+    let output = command.stdin(file.try_clone()?).output();
+    file.rewind()?;
+    let output = output.ok().filter(|output| output.status.success());
+    let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
+    Ok(text.as_deref().and_then(first_word).map(str::to_owned))
 }
 
-/// The binary for such CPUs: below `target` here, or beside this program; else this program, if they are its own.
+/// The path of a binary, as a reader knows it.
+fn shown(binary: &Path) -> String {
+    let own = std::env::current_exe().ok();
+    let own = own.filter(|_| binary == Path::new(THIS_PROGRAM));
+    own.as_deref().unwrap_or(binary).display().to_string()
+}
+
+/// The binary for such CPUs: below `target` here, or beside this program; else this program, if this machine's CPUs are
+/// called the same.
 fn binary_for(machine: &str) -> anyhow::Result<PathBuf> {
     let targets = TARGETS.iter().find(|(name, _)| *name == machine);
     let targets = targets.map_or(&[][..], |(_, targets)| targets);
@@ -128,7 +154,7 @@ fn binary_for(machine: &str) -> anyhow::Result<PathBuf> {
     if let Some(found) = files.find(|file| file.is_file()) {
         return Ok(found);
     }
-    if machine == std::env::consts::ARCH {
+    if uname().is_ok_and(|here| here.machine() == machine) {
         return Ok(PathBuf::from(THIS_PROGRAM));
     }
     let fix = match targets.first() {
@@ -144,12 +170,6 @@ fn binary_for(machine: &str) -> anyhow::Result<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn words_for_a_shell_are_quoted() {
-        assert_eq!(quoted("a b"), "'a b'");
-        assert_eq!(quoted("it's"), r"'it'\''s'");
-    }
 
     #[test]
     fn an_unknown_machine_has_no_binary() {

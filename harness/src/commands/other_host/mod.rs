@@ -38,18 +38,20 @@ impl OtherHost {
             (_, Some(address), Some(key)) => {
                 let to = address.to_string();
                 let (reader, writer) = channel::connect(address, &Key::read(key)?)?;
-                let far = Far::over(&to, reader, writer);
+                let far = Far::over(&to, reader, writer, &interrupt.asked());
                 (to, far)
             }
             (to, ..) => {
                 let to = to.clone().unwrap_or_default();
-                let far = agent_by_ssh(link, &to).and_then(|agent| Far::start(&to, agent));
+                let far = agent_by_ssh(link, &to, interrupt)
+                    .and_then(|agent| Far::start(&to, agent, &interrupt.asked()));
                 (to, far)
             }
         };
         let mut far = far.with_context(|| format!("cannot measure with {to}"))?;
         let reached = link.agent_at.map(|address| address.ip());
         let mut peer = Peer::new(&to, far.facts().clone(), reached, given)?;
+        peer.words = args.words();
         for link in &mut peer.wire.links {
             try_path(link, &mut far, interrupt)?;
         }
@@ -105,9 +107,9 @@ fn try_path(link: &mut WireLink, far: &mut Far, interrupt: &Interrupt) -> anyhow
 }
 
 /// What starts an agent there, which is copied there first if that was asked for.
-fn agent_by_ssh(link: &LinkArgs, to: &str) -> anyhow::Result<Command> {
+fn agent_by_ssh(link: &LinkArgs, to: &str, interrupt: &Interrupt) -> anyhow::Result<Command> {
     let agent = if link.deploy {
-        deploy::deploy(link, to)?
+        deploy::deploy(link, to, interrupt)?
     } else {
         link.agent.clone()
     };

@@ -10,6 +10,7 @@ use crate::rank::table::counted;
 use crate::rank::{self, By};
 use crate::results::Results;
 use crate::row::{EndedBy, Row, Status};
+use crate::shell;
 
 /// The lines; none where no case was measured.
 pub(super) fn of(until: Option<Until>, progress: &Progress) -> String {
@@ -104,5 +105,5 @@ fn next(outputs: &Outputs) -> Option<String> {
     } else {
         "rank"
     };
-    Some(format!("udpbench {command} {}", log.display()))
+    Some(format!("udpbench {command} {}", shell::path(log)))
 }

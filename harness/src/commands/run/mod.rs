@@ -10,16 +10,16 @@ mod resume;
 
 use std::path::Path;
 use std::process::ExitCode;
-use std::time::SystemTime;
 
 use anyhow::{Context, anyhow};
 
 use self::outputs::Outputs;
 use self::progress::Progress;
 use super::compare::WORSE;
+use super::default_name::clock_remark;
 use super::other_host::OtherHost;
 use super::plan::summary;
-use super::{baselines, say, width};
+use super::{baselines, log_file, say, width};
 use crate::VERSION;
 use crate::cli::RunArgs;
 use crate::data::Buffer;
@@ -194,11 +194,12 @@ struct Begun {
 }
 
 fn begin(args: &RunArgs, request: Request, peer: Option<&Peer>) -> anyhow::Result<Begun> {
-    let started_at = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
+    let started_at = log_file::now();
+    clock_remark(&started_at).iter().for_each(|it| say(it));
     let findings = findings(&request, peer);
     let environment = environment(&request, &findings, peer);
     let mut outputs = Outputs::create(args, &request.detected.board.name, &started_at)?;
-    outputs.wire = peer.map(|peer| peer.wire.words());
+    outputs.wire = peer.map(|peer| peer.words.clone());
     if !args.output.quiet {
         introduce(&request, &outputs);
     }

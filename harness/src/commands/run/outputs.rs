@@ -5,14 +5,15 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 
 use crate::cli::RunArgs;
-use crate::commands::{advice, baselines};
+use crate::commands::{advice, baselines, default_name};
 use crate::error::UsageError;
 use crate::export::output_file::OutputFile;
 use crate::export::row_file::RowFile;
-use crate::export::{Format, cannot_create, csv, is_stdout};
+use crate::export::{Format, csv, is_stdout};
 use crate::log::{Event, Log};
 use crate::results::Results;
 use crate::row::Row;
+use crate::shell;
 use crate::sys::files::{self, Kind};
 
 /// The files of a run, created before anything is measured.
@@ -33,22 +34,31 @@ pub(super) struct Outputs {
 impl Outputs {
     /// New files, over no other ones.
     pub(super) fn create(args: &RunArgs, board: &str, started_at: &str) -> anyhow::Result<Self> {
-        let output = match (args.output.results(), &args.output.baseline) {
-            (Some(path), _) => path.to_owned(),
-            (None, Some(name)) => baselines::create(name)?,
-            (None, None) => default_path(args.output.format, board, started_at)?,
-        };
-        let format = Format::choose(args.output.format, &output)?;
+        match (args.output.results(), &args.output.baseline) {
+            (Some(path), _) => Self::create_at(args, path),
+            (None, Some(name)) => Self::create_at(args, &baselines::create(name)?),
+            (None, None) => {
+                let stem = default_name::stem(started_at, board)?;
+                let format = args.output.format.unwrap_or(Format::Csv);
+                let end = format_args!(".{}", format.extension());
+                let make = |path: &Path| Self::create_at(args, path);
+                Ok(default_name::first_free(&stem, end, &["jsonl"], make)?.0)
+            }
+        }
+    }
+
+    fn create_at(args: &RunArgs, output: &Path) -> anyhow::Result<Self> {
+        let format = Format::choose(args.output.format, output)?;
         let samples_path = match &args.output.samples {
             Some(path) => Some(path.clone()),
-            None if is_stdout(&output) => None,
+            None if is_stdout(output) => None,
             None => Some(output.with_extension("jsonl")),
         };
-        if samples_path.as_ref() == Some(&output) {
+        if samples_path.as_deref() == Some(output) {
             let problem = "that file is for the rows; choose another name";
-            return Err(refused("--samples", &output, problem).into());
+            return Err(refused("--samples", output, problem).into());
         }
-        let rows = RowFile::create(format, &output, advice)?;
+        let rows = RowFile::create(format, output, advice)?;
         let flag = if args.output.samples.is_some() {
             "--samples"
         } else {
@@ -57,7 +67,7 @@ impl Outputs {
         let samples = samples_path.as_deref();
         let samples = samples.map(|path| OutputFile::create(flag, path));
         match samples.transpose() {
-            Ok(samples) => Ok(Self::new(rows, &output, samples, samples_path)),
+            Ok(samples) => Ok(Self::new(rows, output, samples, samples_path)),
             Err(error) => {
                 // Nothing was measured: leave no empty file behind.
                 rows.remove();
@@ -172,9 +182,16 @@ impl Outputs {
         let samples = self.samples_path.as_ref()?;
         let wire = self.wire.as_ref();
         let wire = wire.map_or(String::new(), |words| format!("{words} "));
+        let usual = samples.with_extension("csv");
+        let elsewhere = match (self.to_stdout, Path::new(&self.results)) {
+            (true, _) => " -o -".to_owned(),
+            (false, results) if results == usual => String::new(),
+            (false, results) => format!(" -o {}", shell::path(results)),
+        };
         Some(format!(
-            "resume with: udpbench {wire}--resume {}",
-            samples.display()
+            "resume with: udpbench {wire}--resume {}{}",
+            shell::path(samples),
+            elsewhere
         ))
     }
 
@@ -210,20 +227,6 @@ fn is_of_run(csv: &[u8], known: &[Row], log: &Log) -> bool {
         let known = known.iter().find(|known| known.case == row.case);
         is_planned(row) && known.is_none_or(|known| known.started_at == row.started_at)
     })
-}
-
-/// `results/<UTC time>-<board>.csv`, or another extension.
-fn default_path(
-    format: Option<Format>,
-    board: &str,
-    started_at: &str,
-) -> Result<PathBuf, UsageError> {
-    let directory = Path::new("results");
-    std::fs::create_dir_all(directory)
-        .map_err(|error| cannot_create("--output", directory, &error))?;
-    let time = started_at.replace(':', "");
-    let extension = format.unwrap_or(Format::Csv).extension();
-    Ok(directory.join(format!("{time}-{board}.{extension}")))
 }
 
 /// A file of the run that is gone on with: see [`OutputFile::resume`].

@@ -1,15 +1,15 @@
 //! `--resume`: goes on where a sweep was interrupted.
 
 use std::path::Path;
-use std::time::SystemTime;
 
-use super::{Begun, Outputs, Progress, say};
+use super::{Begun, Outputs, Progress, log_file, say};
 use crate::cli::RunArgs;
 use crate::error::UsageError;
 use crate::log::{Event, FORMAT, Header, Log};
 use crate::options::wire::Peer;
 use crate::options::{self, Again};
 use crate::replay;
+use crate::shell;
 use crate::sweep::{Journal, Unable};
 use crate::sys::files::{self, Kind, Root};
 
@@ -57,7 +57,7 @@ pub(super) fn resume(args: &RunArgs, raw: &Path, peer: Option<&Peer>) -> anyhow:
     let mut progress = Progress::new(outputs, &args.output, &log.header, windows);
     progress.rows = rows;
     let resumed = Event::Resumed {
-        at: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
+        at: log_file::now(),
         unlike,
     };
     progress.line(&resumed)?;
@@ -79,7 +79,7 @@ fn refuse_other_hosts(raw: &Path, header: &Header, peer: Option<&Peer>) -> Resul
         (Some(wire), None) => format!(
             "it is of a sweep across a wire: use udpbench {} --resume {}",
             wire.words(),
-            raw.display()
+            shell::path(raw)
         ),
         (None, Some(_)) => "it is of a sweep on one host: leave out wire".to_owned(),
         _ => return Ok(()),

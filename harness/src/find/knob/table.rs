@@ -201,8 +201,7 @@ pub(in crate::find) fn legend(asked: Asked) -> String {
     format!(
         "\nas it is: datagrams received per second, or the round trip than which half take no longer, in {} pairs of \
          trials of each. helps, hurts: the value that is tried is better or worse, by more than {margin} %; at most 1 of 100 \
-         that are called so is neither. no difference: none that is sure; how large one may hide, the interval says. All \
-         settings are as they were.\n",
+         that are called so is neither. no difference: none that is sure; how large one may hide, the interval says.\n",
         asked.rounds
     )
 }

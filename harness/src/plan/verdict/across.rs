@@ -38,7 +38,7 @@ pub(super) fn refusal(
         return Some(reason.to_owned());
     }
     let Some(link) = there.wire.link(case) else {
-        return Some(no_way(case.ip));
+        return Some(no_way(case.ip, there));
     };
     if engines.0.about.group == Group::Offload {
         if let Some(reason) = link_mtu::too_long_to_cut(case, link) {
@@ -66,7 +66,19 @@ fn both_twice(case: &Case) -> Option<&'static str> {
     }
 }
 
-fn no_way(ip: Ip) -> String {
+fn no_way(ip: Ip, there: &There) -> String {
+    let other = there
+        .wire
+        .links
+        .iter()
+        .map(WireLink::ip)
+        .find(|other| *other != ip);
+    if let Some(other) = other {
+        return format!(
+            "the other host is reached by IP{other} here: use --ip {other}; or give both interfaces an IP{ip} address, and name \
+             the one there by --address"
+        );
+    }
     format!(
         "no IP{ip} address of the other host is known that this one reaches: name it by --address (see ip -br address \
          there)"

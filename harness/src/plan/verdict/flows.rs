@@ -11,6 +11,8 @@ const PORTS: usize = 28_000;
 const MOST_LISTED: usize = 64;
 /// Open files of a run besides its sockets.
 const FILES_BESIDES: usize = 64;
+/// The same of a plain blocking engine: standard streams, pipes, counters.
+const LEAST_BESIDES: usize = 12;
 /// Open files of an event loop besides its sockets.
 const FILES_OF_LOOP: usize = 8;
 /// What the buffers of all flows may take up.
@@ -73,13 +75,23 @@ pub(super) fn cannot_serve(
             bytes >> 20
         ));
     }
+    None
+}
+
+/// Why a case needs more open files than this process may have, if it is so.
+pub(super) fn exceeds_files(case: &Case, conditions: &Conditions) -> Option<String> {
     let files = files(case) as u64;
     let allowed = conditions
         .host
         .open_files
         .filter(|&allowed| allowed < files)?;
+    let what = match case.flows {
+        Some(_) => format!("{} flows take", case.flow_count()),
+        None if case.threads.is_alone() => "1 thread takes".to_owned(),
+        None => format!("{} threads take", case.threads),
+    };
     Some(format!(
-        "{flows} flows take {files} open files, and {allowed} may be: raise the limit (ulimit -Hn {files}, as root)"
+        "{what} {files} open files, and {allowed} may be: raise the limit (ulimit -Hn {files}, as root)"
     ))
 }
 
@@ -99,5 +111,10 @@ fn files(case: &Case) -> usize {
     } else {
         0
     };
-    sockets + stamps + FILES_BESIDES + FILES_OF_LOOP * threads
+    // The least that a case can do with, where it is one of few sockets: it would run with that.
+    let besides = match case.flows {
+        Some(_) => FILES_BESIDES + FILES_OF_LOOP * threads,
+        None => LEAST_BESIDES,
+    };
+    sockets + stamps + besides
 }

@@ -1,7 +1,7 @@
 //! Why a case does not run.
 
 use super::across;
-use super::flows::cannot_serve;
+use super::flows::{cannot_serve, exceeds_files};
 use super::transport::cannot_carry;
 use super::{cannot_run, is_fragmented, lanes_on_workers};
 use crate::data::{
@@ -112,7 +112,7 @@ pub(in crate::plan) fn can_run_nowhere(
             "{sender} forbids fragmentation: above {most} B IPv6 needs two fragments"
         ));
     }
-    too_few_workers(case, (sender, receiver))
+    too_few_workers(case, (sender, receiver)).or_else(|| exceeds_files(case, conditions))
 }
 
 /// Why there is nothing to send to, if it is so.

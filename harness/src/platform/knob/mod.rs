@@ -5,14 +5,17 @@
 //! | where a value is, read and written | `place` |
 //! | which settings this machine has | `choose` |
 //! | which CPUs a mask names | `mask` |
+//! | one search at a time | `lock` |
 
 mod choose;
+mod lock;
 mod mask;
 mod place;
 
 use serde::{Deserialize, Serialize};
 
 pub use self::choose::{LARGER, Subject, choose};
+pub use self::lock::Lock;
 pub use self::place::Place;
 
 /// Which setting.

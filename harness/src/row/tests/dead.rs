@@ -27,7 +27,11 @@ fn verdict(samples: &[Sample]) -> (Status, String) {
 fn a_case_that_received_nothing_failed() {
     let expected = (Status::Failed, "nothing was received".to_owned());
     assert_eq!(verdict(&dead(30_000)), expected);
-    let row = make_row(&dead(30_000), &six(), Outcome::Interrupted);
+    let row = make_row(
+        &dead(30_000),
+        &six(),
+        Outcome::Interrupted(Interruption::Signal),
+    );
     assert_eq!((row.status, row.received_pps), (Status::Failed, None));
     assert_eq!(
         (row.sent_packets, row.loss_pct),
@@ -68,7 +72,7 @@ fn one_window_that_received_something_is_enough_and_so_is_the_drain_after_it() {
 
 #[test]
 fn nothing_measured_is_not_dead() {
-    let row = make_row(&[], &[], Outcome::Interrupted);
+    let row = make_row(&[], &[], Outcome::Interrupted(Interruption::Signal));
     assert_eq!(row.status, Status::Interrupted);
 }
 

@@ -1,0 +1,55 @@
+//! Words of a command that is printed to be pasted, or handed to a shell: none of them does more than it says.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+/// Quotes a word for a POSIX shell, if it has to be.
+pub fn word(text: &str) -> Cow<'_, str> {
+    // It refuses NUL only, which no argument and no name of a file can have.
+    shlex::try_quote(text).unwrap_or(Cow::Borrowed("''"))
+}
+
+/// Quotes the name of a file. One that begins with a dash is no option.
+pub fn path(path: &Path) -> String {
+    let shown = path.display().to_string();
+    let is_option = shown.starts_with('-') && shown != "-";
+    let shown = if is_option {
+        format!("./{shown}")
+    } else {
+        shown
+    };
+    word(&shown).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn a_shell_takes_each_word_as_it_is() {
+        for text in [
+            "out.jsonl",
+            "a b",
+            "it's",
+            "$(touch x).csv",
+            "`id`;'\"\\!*",
+            "",
+            "--a=b",
+            "\u{e4}",
+        ] {
+            let script = format!("printf %s {}", word(text));
+            let output = Command::new("sh").args(["-c", &script]).output();
+            let output = output.expect("there is a shell").stdout;
+            assert_eq!(String::from_utf8_lossy(&output), text, "{script}");
+        }
+    }
+
+    #[test]
+    fn plain_names_stay_plain_and_none_is_an_option() {
+        assert_eq!(path(Path::new("results/a-1.jsonl")), "results/a-1.jsonl");
+        assert_eq!(path(Path::new("-x.csv")), "./-x.csv");
+        assert_eq!(path(Path::new("-")), "-");
+    }
+}
