@@ -13,6 +13,7 @@ use crate::commands::{baselines, say, width};
 use crate::compare::table::{self, Detail};
 use crate::compare::{BLOCKS_NEEDED, Options, Outlook, compare, outlook};
 use crate::error::UsageError;
+use crate::fold;
 use crate::log::Event;
 use crate::plan::Plan;
 use crate::results::Results;
@@ -136,7 +137,8 @@ impl Base {
         let is_inconclusive = comparison.is_inconclusive();
         let mut text = format!("\n{}", table::draw(&comparison, Detail::Changes, width()));
         if is_inconclusive && !comparison.is_worse() {
-            text += &format!("Nothing is decided: {}\n", self.what_decides(command_line));
+            let fix = format!("Nothing is decided: {}\n", self.what_decides(command_line));
+            text += &fold::text(&fix, width().into());
         }
         if progress.outputs.to_stdout && !progress.quiet {
             strip_str(&text).to_string().lines().for_each(say);
