@@ -3,6 +3,7 @@
 mod common;
 
 use std::fs;
+use std::process::Output;
 
 use common::{Place, rows, stderr, stdout};
 use udpbench::export::csv;
@@ -56,9 +57,9 @@ fn a_baseline_is_kept_under_its_name_and_never_overwritten() {
 fn a_run_is_compared_with_a_baseline_at_its_end() {
     let place = measured();
     let output = place.run(&format!("{SWEEP} --against before -o after.csv"));
-    // What the machine did meanwhile decides which.
+    // What the machine did meanwhile decides which; one block never says that nothing changed.
     assert!(
-        [Some(0), Some(3)].contains(&output.status.code()),
+        [Some(0), Some(3), Some(4)].contains(&output.status.code()),
         "{}",
         stderr(&output)
     );
@@ -142,15 +143,74 @@ fn what_has_no_case_in_common_is_no_success() {
     let place = measured();
     let other = SWEEP.replace("--payload 26", "--payload 300");
     let output = place.run(&format!("{other} --against before -o after.csv"));
-    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
-    assert!(
-        stderr(&output).contains("no case can be compared"),
-        "{}",
-        stderr(&output)
+    refused_before_measuring(&place, &output, "no case of this run is in it");
+}
+
+/// Exit code 2, that in the message, and no file.
+fn refused_before_measuring(place: &Place, output: &Output, problem: &str) {
+    let said = stderr(output);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains(problem), "{said}");
+    assert_eq!(place.files(), ["results"], "{said}");
+}
+
+#[test]
+fn a_change_of_options_is_told_before_anything_is_measured_with_the_command_that_can_judge_it() {
+    let place = measured();
+    let output = place.run(&format!(
+        "{SWEEP} --rcvbuf 64k --against before -o after.csv"
+    ));
+    let fix = "udpbench ab --b '--rcvbuf 64k' -- --engine null --threads 2";
+    refused_before_measuring(&place, &output, fix);
+    let other = SWEEP.replace("--payload 26", "--payload 300");
+    let output = place.run(&format!("{other} --against before -o after.csv"));
+    let fix = "udpbench ab --a '--payload 26' --b '--payload 300' -- --engine null";
+    refused_before_measuring(&place, &output, fix);
+}
+
+#[test]
+fn std_alone_is_told_before_anything_is_measured_to_compare_with_nothing() {
+    let place = Place::new();
+    let alone = SWEEP.replace("--engine null --no-reference", "--engine std");
+    place.run(&format!("{alone} --baseline before"));
+    let output = place.run(&format!("{alone} --against before -o after.csv"));
+    refused_before_measuring(
+        &place,
+        &output,
+        "that is what others are held against; this can",
     );
-    assert_eq!(
-        rows(&place.path("after.csv")).len(),
-        1,
-        "what was measured is kept"
+}
+
+/// As the default sweep does.
+#[test]
+fn a_run_that_judges_no_engine_says_so_before_it_and_ends_with_exit_code_4() {
+    let place = Place::new();
+    let two_blocks = SWEEP.replace(
+        "--engine null --no-reference --threads 2 --payload 26",
+        "--engine std,null --threads 2 --payload 26,1460",
     );
+    // Windows in which something comes on a busy machine, too.
+    let two_blocks = two_blocks.replace("--duration 60ms", "--duration 600ms");
+    place.run(&format!("{two_blocks} --baseline before"));
+    // The same run, as far as the program can tell, in other words.
+    let path = place.path("results/baselines/before.csv");
+    for how in ["-o after.csv", "-q -o quiet.csv"] {
+        let output = place.run(&format!("{two_blocks} --against {} {how}", path.display()));
+        let (out, err) = (stdout(&output), stderr(&output));
+        let before = "this plan cannot tell whether an engine changed (2 of the 4 blocks needed)";
+        assert!(err.contains(before), "{err}");
+        assert!(
+            err.contains("udpbench ab BEFORE AFTER -- --engine std,null"),
+            "{err}"
+        );
+        // A wild window may make one case slower.
+        if output.status.code() != Some(3) {
+            assert_eq!(output.status.code(), Some(4), "{out}{err}");
+            assert_eq!(
+                out.contains("Nothing is decided: "),
+                !how.contains("-q"),
+                "{out}"
+            );
+        }
+    }
 }

@@ -75,6 +75,31 @@ fn nothing_slower_is_0_and_something_slower_is_3() {
     }
 }
 
+/// Two blocks, of the default sweep: a real change of 20 % is not seen, and is not denied either.
+#[test]
+fn files_in_which_no_engine_can_be_judged_are_4() {
+    let place = place_with(0.8);
+    for name in ["base.csv", "new.csv"] {
+        let mut two = rows(&place.path(name));
+        two.retain(|row| row.payload_bytes.bytes() <= 2);
+        for row in &mut two {
+            // As on a machine with other work.
+            row.ratio_sd_pct = row.ratio_sd_pct.map(|_| 40.0);
+        }
+        fs::write(place.path(name), shape(&two).expect("rows have a shape")).expect("written");
+    }
+    let (code, text, _) = code_of(&place, "compare base.csv new.csv");
+    assert_eq!(code, Some(4), "{text}");
+    assert!(
+        text.starts_with("Inconclusive: new.csv against base.csv"),
+        "{text}"
+    );
+    assert!(
+        text.contains("engine not judged: 2 of the 4 blocks needed"),
+        "{text}"
+    );
+}
+
 #[test]
 fn a_threshold_above_the_change_makes_it_0() {
     let place = place_with(0.8);

@@ -146,10 +146,47 @@ fn what_is_only_written_is_refused_by_its_kind() {
     }
 }
 
+/// What `rank` begins with for `run.csv`.
+fn advice(place: &Place) -> String {
+    let rank = stdout(&place.run("rank run.csv"));
+    let lines = rank.lines().skip_while(|line| !line.starts_with("answer "));
+    let lines = lines.take_while(|line| !line.contains("place  engine"));
+    let lines = lines.collect::<Vec<&str>>().join(" ");
+    lines.trim_start_matches("answer").to_owned()
+}
+
+/// The text with single spaces between its words.
+fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<&str>>().join(" ")
+}
+
+#[test]
+fn markdown_and_the_page_give_the_advice_of_rank() {
+    let place = Place::new();
+    let kept = "results/2026-11-20-x86-vm/offload.csv";
+    let kept = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(kept);
+    fs::copy(kept, place.path("run.csv")).expect("kept");
+    let advice = words(&advice(&place));
+    assert!(advice.contains("one call per datagram: "), "{advice}");
+    let markdown = stdout(&place.run("summarize run.csv --format markdown"));
+    let listed = markdown.replace("\n- ", " ").replace('\\', "");
+    assert!(words(&listed).contains(&advice), "{advice}: {markdown}");
+    if cfg!(feature = "report") {
+        place.run("report run.csv -o page.html");
+        let page = fs::read_to_string(place.path("page.html")).expect("written");
+        let text = page
+            .replace("<br>", " ")
+            .replace("<b>", "")
+            .replace("</b>", "");
+        let text = text.replace("&gt;", ">").replace("&lt;", "<");
+        assert!(words(&text).contains(&advice), "{advice}");
+    }
+}
+
 #[test]
 fn markdown_has_the_table_of_the_terminal() {
     let rows = fixed_rows();
-    let text = udpbench::export::markdown::shape(&rows);
+    let text = udpbench::export::markdown::shape(&rows, &[]);
     insta::assert_snapshot!(text);
     // What the table for people says, in other clothes.
     let table = udpbench::export::table::draw(&rows, 100);
@@ -428,21 +465,10 @@ mod xlsx {
         let skipped = format!("{} skipped", skipped.count());
         assert!(fact("cases").is_some_and(|cases| cases.ends_with(&skipped)));
         // What `rank` says of the same file.
-        let rank = stdout(&place.run("rank run.csv"));
-        let answer = rank.lines().skip_while(|line| !line.starts_with("answer "));
-        let answer = answer.take_while(|line| !line.contains("place  engine"));
-        let words = |text: &str| {
-            let words = text.split_whitespace();
-            let words = words.map(|word| word.trim_end_matches([';', '.']).to_owned());
-            words.collect::<Vec<String>>()
-        };
-        let answer = words(&answer.collect::<Vec<&str>>().join(" "));
-        assert!(
-            summary
-                .rows()
-                .any(|line| words(&line[0].to_string()) == answer[1..]),
-            "{answer:?}: {summary:?}"
-        );
+        let said = summary.rows().map(|line| line[0].to_string());
+        let said = words(&said.collect::<Vec<String>>().join(" "));
+        let advice = words(&advice(&place));
+        assert!(said.contains(&advice), "{advice}: {said}");
         let number = |value: Option<f64>| value.map_or(Data::Empty, Data::Float);
         let measured = rows.iter().filter(|row| row.received_mbps.is_some());
         for row in measured {

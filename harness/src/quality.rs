@@ -10,9 +10,11 @@ use crate::stats;
 /// From the best to the worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Grade {
-    /// The machine is set up, no case failed, was contaminated or unsteady, and half of the intervals are within ± 3 %.
+    /// The machine is set up, no case failed, lost 1 % or more, was contaminated or unsteady, and half of the intervals are
+    /// within ± 3 %.
     Good,
-    /// Half of the intervals are within ± 10 %, and at most a quarter of the cases are in doubt.
+    /// Half of the intervals are within ± 10 %, at most half of the cases lost 1 % or more, and at most a quarter are in
+    /// doubt for other reasons.
     Fair,
     /// Neither.
     Poor,
@@ -40,14 +42,18 @@ pub struct Quality {
     pub half_width_pct: Option<f64>,
 }
 
+/// Who loses more than that, in percent of the datagrams sent, is no basis for a decision: a drop skips work, so that the
+/// sender seems cheaper, and an application would have to send again.
+pub const LOSSY_PCT: f64 = 1.0;
+
 const GOOD_PCT: f64 = 3.0;
 const FAIR_PCT: f64 = 10.0;
 
 impl Quality {
     /// Of all cases of a run. Skipped ones were not to be measured, and do not count.
-    pub fn of(rows: &[Row]) -> Self {
-        let cases = rows.iter().filter(|row| row.status != Status::Skipped);
-        let cases: Vec<&Row> = cases.collect();
+    pub fn of<'a>(rows: impl IntoIterator<Item = &'a Row>) -> Self {
+        let cases = rows.into_iter();
+        let cases: Vec<&Row> = cases.filter(|row| row.status != Status::Skipped).collect();
         let widths = cases.iter().filter_map(|row| half_width_pct(row));
         let half_width_pct = stats::median(widths.collect());
         let grade = grade(&cases, half_width_pct);
@@ -73,9 +79,11 @@ impl fmt::Display for Quality {
 fn grade(cases: &[&Row], half_width_pct: Option<f64>) -> Grade {
     let are_any = |doubts: &[Doubt], row: &Row| doubts.iter().any(|doubt| doubt.is_of(row));
     let count = |doubts| cases.iter().filter(|row| are_any(doubts, row)).count();
+    let lossy = cases.iter().filter(|row| is_lossy(row)).count();
     match half_width_pct {
+        _ if 2 * lossy > cases.len() => Grade::Poor,
         _ if 4 * count(&DOUBTS[1..]) > cases.len() => Grade::Poor,
-        Some(pct) if pct <= GOOD_PCT && count(&DOUBTS[..GRAVE]) == 0 => Grade::Good,
+        Some(pct) if pct <= GOOD_PCT && lossy == 0 && count(&DOUBTS[..GRAVE]) == 0 => Grade::Good,
         Some(pct) if pct <= FAIR_PCT => Grade::Fair,
         _ => Grade::Poor,
     }
@@ -97,6 +105,10 @@ fn half_width_pct(row: &Row) -> Option<f64> {
     Some(50.0 * (high? - low?) / middle)
 }
 
+fn is_lossy(row: &Row) -> bool {
+    row.loss_pct.is_some_and(|loss_pct| loss_pct >= LOSSY_PCT)
+}
+
 /// With the number of their cases, the most frequent first; of equally many, in the order of [`DOUBTS`].
 fn reasons(cases: &[&Row]) -> Vec<String> {
     if cases.is_empty() {
@@ -114,6 +126,8 @@ fn reasons(cases: &[&Row]) -> Vec<String> {
         format!("intervals wider than ± {GOOD_PCT} %"),
     ));
     counts.push((count(&has_none), "no interval".to_owned()));
+    let lossy = format!("{LOSSY_PCT} % or more of the datagrams lost");
+    counts.push((count(&is_lossy), lossy));
     counts.sort_by_key(|(count, _)| Reverse(*count));
     let counts = counts.into_iter().filter(|(count, _)| *count > 0);
     let counts = counts.map(|(count, what)| match cases.len() {
@@ -227,6 +241,7 @@ mod tests {
             received_pps_low: Some(rate * (1.0 - half_width_pct / 100.0)),
             received_pps_high: Some(rate * (1.0 + half_width_pct / 100.0)),
             warnings: warnings.iter().map(|text| (*text).to_owned()).collect(),
+            loss_pct: Some(0.9),
             ..ordinary_row()
         }
     }
@@ -268,6 +283,23 @@ mod tests {
         let few = "intervals of 5 rounds cover 93.8 %, not 95 %";
         assert_eq!(with(2, few), "good");
         assert!(with(3, few).starts_with("poor: fewer than six rounds"));
+    }
+
+    #[test]
+    fn one_case_that_loses_is_not_good_and_more_than_half_are_poor() {
+        let with = |lossy: usize| {
+            let mut rows = vec![row(1.0, &[]); 4];
+            rows[..lossy].fill(Row {
+                loss_pct: Some(1.0),
+                ..row(1.0, &[])
+            });
+            shown(&rows)
+        };
+        let reason = "1 % or more of the datagrams lost";
+        assert_eq!(with(0), "good");
+        assert_eq!(with(1), format!("fair: {reason} (1 of 4 cases)"));
+        assert_eq!(with(2), format!("fair: {reason} (2 of 4 cases)"));
+        assert_eq!(with(3), format!("poor: {reason} (3 of 4 cases)"));
     }
 
     #[test]

@@ -40,7 +40,7 @@ pub use self::knob::{KnobArgs, PutBackArgs};
 pub use self::parameters::ParameterArgs;
 pub use self::ranges::spread;
 pub use self::results::{
-    AskedArgs, CompareArgs, ComparisonFormat, FailOn, RankArgs, ReportArgs, Shape, SummarizeArgs,
+    AskedArgs, CompareArgs, ComparisonFormat, RankArgs, ReportArgs, Shape, SummarizeArgs,
 };
 pub use self::run::{LatencyArgs, MeasuringArgs, OutputArgs, PlacementArgs, PlanArgs, RunArgs};
 pub use self::watch::WatchArgs;
@@ -69,8 +69,8 @@ Examples:
   udpbench --threads 2 --pin 2:3 -o here.csv  the sender on CPU 2, the receiver on CPU 3
   udpbench plan --threads 1,2,3               what would run, what is skipped and why
   udpbench check                              what would invalidate a run here, and the fix
-  udpbench --baseline before                  keeps the run under that name
-  udpbench --against before                   compares this run with it
+  udpbench --full --baseline before           keeps the run under that name
+  udpbench --full --against before            compares this run with it
   udpbench --suite board                      what to run on a new board, in a few minutes
 
 Values:
@@ -88,6 +88,7 @@ Exit codes:
   1    a case failed, nothing could run, or results could not be written
   2    bad input
   3    --against: something is slower or broken
+  4    --against: inconclusive, nothing can be said
   130  ended by Ctrl-C; 143: by SIGTERM; 129: by SIGHUP, as when ssh drops";
 
 /// What to do.

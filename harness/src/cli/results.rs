@@ -68,16 +68,6 @@ pub struct CompareArgs {
     /// What is asked.
     #[command(flatten)]
     pub asked: AskedArgs,
-    /// Exit code 4, too, if nothing changed as far as can be said, but nothing is sure to be the same, either
-    #[arg(long, value_enum, value_name = "WHAT", help_heading = "Answers")]
-    pub fail_on: Option<FailOn>,
-}
-
-/// What else than a change for the worse is a failure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum FailOn {
-    /// All verdicts are unclear
-    Inconclusive,
 }
 
 /// What is asked about two sides, and how the answers are given.
@@ -134,7 +124,7 @@ Exit codes:
   1    something broke
   2    bad input, or nothing in it can be compared
   3    something slower, dearer or broken
-  4    with --fail-on inconclusive: every verdict is unclear";
+  4    inconclusive: no engine could be judged, or every verdict is unclear";
 
 /// The options of `rank`.
 #[derive(Args, Debug)]

@@ -187,7 +187,8 @@ pub struct OutputArgs {
     #[arg(long, value_name = "NAME", value_parser = baseline, conflicts_with_all = ["output", "format", "samples", "resume", "suite"])]
     pub baseline: Option<String>,
 
-    /// Compares the run with that baseline, or with a file, at its end, as udpbench compare does
+    /// Compares the run with that baseline, or with a file, at its end, as udpbench compare does; says before measuring
+    /// if that cannot decide anything, and what can
     #[arg(long, value_name = "NAME", conflicts_with = "suite")]
     pub against: Option<String>,
 

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anstream::AutoStream;
 
-use crate::cli::{CompareArgs, ComparisonFormat, FailOn};
+use crate::cli::{CompareArgs, ComparisonFormat};
 use crate::compare::table::{self, Detail};
 use crate::compare::{Comparison, Options, compare, rows};
 use crate::error::UsageError;
@@ -16,10 +16,9 @@ use crate::results::Results;
 pub(super) const WORSE: u8 = 3;
 
 /// Nothing can be said.
-const INCONCLUSIVE: u8 = 4;
+pub(super) const INCONCLUSIVE: u8 = 4;
 
-/// Compares and prints the answers. Exit code 3: something is slower, dearer or broken; 4: nothing can be said, where
-/// that was asked.
+/// Compares and prints the answers. Exit code 3: something is slower, dearer or broken; 4: nothing can be said.
 ///
 /// # Errors
 /// Files that cannot be read, or of which nothing can be compared.
@@ -43,10 +42,9 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
         ComparisonFormat::Csv => to_stdout(rows::csv(&comparison)?.as_bytes())?,
         ComparisonFormat::Json => to_stdout(rows::json(&comparison)?.as_bytes())?,
     }
-    let fails_on = |what| args.fail_on == Some(what);
     Ok(ExitCode::from(if comparison.is_worse() {
         WORSE
-    } else if fails_on(FailOn::Inconclusive) && comparison.is_inconclusive() {
+    } else if comparison.is_inconclusive() {
         INCONCLUSIVE
     } else {
         0

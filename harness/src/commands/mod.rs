@@ -63,21 +63,24 @@ fn open_exact(path: &Path) -> Result<Results, UsageError> {
     Ok(results)
 }
 
-/// What to use, by these rows: a line for each machine, by name where there are several.
-fn advice(rows: &[Row]) -> String {
+/// What to use, by these rows: lines, below the name of the machine where there are several.
+fn advice(rows: &[Row]) -> Vec<String> {
     let results = Results {
         rows: rows.to_vec(),
         ..Results::default()
     };
-    let boards = crate::rank::rank(&[results]).boards;
+    let ranking = crate::rank::rank(&[results]);
+    if ranking.is_empty() {
+        return Vec::new();
+    }
+    let several = ranking.boards.len() > 1;
     let of_board = |board: &BoardRanking| {
-        let sentence = board.recommendation(By::Both);
-        match boards.len() {
-            1 => sentence,
-            _ => format!("{}: {sentence}", board.machine),
-        }
+        let name = several.then(|| format!("{}:", board.machine));
+        name.into_iter()
+            .chain(board.advice(By::Both))
+            .collect::<Vec<_>>()
     };
-    boards.iter().map(of_board).collect::<Vec<_>>().join("\n")
+    ranking.boards.iter().flat_map(of_board).collect()
 }
 
 /// The error of a command that was left out with its cargo feature.

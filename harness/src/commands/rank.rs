@@ -25,7 +25,7 @@ pub fn run(args: &RankArgs) -> anyhow::Result<ExitCode> {
         detail: if args.details {
             Detail::Settings
         } else {
-            Detail::OverAll
+            Detail::Averaged
         },
     };
     let text = table::draw(&ranking, view, super::width());

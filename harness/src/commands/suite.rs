@@ -73,7 +73,7 @@ pub(super) fn with(
         }
         match ended? {
             Outcome::Done => {}
-            Outcome::Failed | Outcome::Worse => outcome = Outcome::Failed,
+            Outcome::Failed | Outcome::Worse | Outcome::Inconclusive => outcome = Outcome::Failed,
             interrupted @ Outcome::Interrupted(_) => return Ok(interrupted.into()),
         }
     }

@@ -10,7 +10,7 @@ use super::{CaseChange, Change, EngineChange, Verdict};
 use crate::data::BlockKey;
 
 /// Fewer do not tell how much blocks differ.
-const FEWEST_BLOCKS: usize = 4;
+pub(super) const FEWEST_BLOCKS: usize = 4;
 
 type Case<'a> = (&'a CaseChange, Difference);
 

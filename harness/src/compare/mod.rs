@@ -11,6 +11,7 @@
 //! | which part it is that changed | `parts` |
 //! | what is no accident, over everything that was asked | `significance` |
 //! | what each is called | `verdict` |
+//! | what can be said at all, before anything is measured | `outlook` |
 //!
 //! `docs/METHODOLOGY.md` says why it is so, `docs/CALIBRATION.md` how often it errs.
 
@@ -22,6 +23,7 @@ pub(crate) mod footnotes;
 mod line;
 pub(crate) mod lines;
 mod numbers;
+mod outlook;
 mod pairs;
 mod parts;
 pub mod rows;
@@ -38,6 +40,7 @@ use crate::results::Results;
 use self::parts::Cut;
 
 pub use self::difference::Measure;
+pub use self::outlook::{BLOCKS_NEEDED, Outlook, outlook};
 pub use self::parts::Part;
 pub(crate) use self::parts::place;
 pub use self::threshold::Threshold;
@@ -172,9 +175,10 @@ impl Comparison {
         self.files.iter().any(Against::is_worse)
     }
 
-    /// Whether nothing can be said: each answer of each file is "unclear".
+    /// Whether nothing can be said of a file: no engine could be judged and not every case is known to be the same or
+    /// better, or each answer is "unclear".
     pub fn is_inconclusive(&self) -> bool {
-        self.files.iter().all(Against::is_inconclusive)
+        self.files.iter().any(Against::is_inconclusive)
     }
 }
 
@@ -188,8 +192,12 @@ impl Against {
     pub(crate) fn is_inconclusive(&self) -> bool {
         let cases = self.cases.iter().map(|case| &case.verdict);
         let engines = self.engines.iter().map(|engine| &engine.verdict);
+        let is_unclear = |verdict: &Verdict| *verdict == Verdict::Unclear;
+        if !engines.clone().any(Verdict::is_answer) {
+            return !self.is_worse() && cases.clone().any(is_unclear);
+        }
         let mut answers = cases.chain(engines).filter(|verdict| verdict.is_answer());
-        answers.all(|verdict| *verdict == Verdict::Unclear)
+        answers.all(is_unclear)
     }
 
     /// Why no case was compared. `None`: some were.

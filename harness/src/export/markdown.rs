@@ -8,11 +8,18 @@ use super::{each_machine, table};
 use crate::escape;
 use crate::row::{Machine, Row};
 
-/// The circumstances in a line, a table for each block, and below them what the numbers cannot say; each machine
-/// by itself.
-pub fn shape(rows: &[Row]) -> String {
+/// The advice, and for each machine by itself the circumstances in a line, a table for each block, and below them what the
+/// numbers cannot say.
+pub fn shape(rows: &[Row], advice: &[String]) -> String {
     let heading = |machine: &Machine| format!("## {}\n\n", escaped(&machine.to_string()));
-    each_machine(rows, heading, of_machine)
+    let mut text: String = advice
+        .iter()
+        .map(|line| format!("- {}\n", escaped(line)))
+        .collect();
+    if !advice.is_empty() {
+        text.push('\n');
+    }
+    text + &each_machine(rows, heading, of_machine)
 }
 
 fn of_machine(rows: &[Row]) -> String {
@@ -100,7 +107,7 @@ mod tests {
             reason: "a|b\n*c* `d` <e>".to_owned(),
             ..ordinary_row()
         };
-        let text = shape(&[row]);
+        let text = shape(&[row], &[]);
         assert!(text.contains(r"a\|b \*c\* \`d\` \<e>"), "{text}");
     }
 
@@ -108,7 +115,7 @@ mod tests {
     fn every_line_of_a_table_has_the_same_number_of_cells() {
         let mut rows = [ordinary_row(), ordinary_row(), ordinary_row()];
         rows[1].sender = "mmsg".to_owned();
-        let text = shape(&rows);
+        let text = shape(&rows, &[]);
         let lines: Vec<&str> = text.lines().filter(|line| line.starts_with('|')).collect();
         assert_eq!(lines.len(), 5);
         for line in lines {
@@ -122,6 +129,6 @@ mod tests {
 
     #[test]
     fn without_rows_it_says_so() {
-        assert_eq!(shape(&[]), "No rows.\n");
+        assert_eq!(shape(&[], &[]), "No rows.\n");
     }
 }

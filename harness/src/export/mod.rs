@@ -21,7 +21,7 @@ use crate::error::UsageError;
 use crate::row::{Machine, Row};
 
 /// What to use, by these rows, in a line for each machine: what decides that is above this module.
-pub type Advice = fn(&[Row]) -> String;
+pub type Advice = fn(&[Row]) -> Vec<String>;
 
 /// The shapes that a file of rows may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -107,14 +107,11 @@ impl Format {
             Self::Csv => csv::shape(rows),
             Self::Json => Ok(json::shape(rows)?),
             Self::Jsonl => Ok(json::lines(rows)?),
-            Self::Markdown => Ok(markdown::shape(rows).into_bytes()),
+            Self::Markdown => Ok(markdown::shape(rows, &advice(rows)).into_bytes()),
             #[cfg(feature = "xlsx")]
             Self::Xlsx => Ok(xlsx::shape(rows, &advice(rows))?),
             #[cfg(not(feature = "xlsx"))]
-            Self::Xlsx => {
-                let _ = advice;
-                Err(not_built().into())
-            }
+            Self::Xlsx => Err(not_built().into()),
         }
     }
 

@@ -55,7 +55,7 @@ impl RowFile {
             begun: !rows.is_empty(),
             rows: Vec::new(),
             // CSV has no place for it.
-            advice: |_| String::new(),
+            advice: |_| Vec::new(),
         })
     }
 
@@ -119,8 +119,8 @@ mod tests {
     use crate::export::json;
     use crate::row::tests::ordinary_row;
 
-    fn none(_: &[Row]) -> String {
-        String::new()
+    fn none(_: &[Row]) -> Vec<String> {
+        Vec::new()
     }
 
     #[test]

@@ -5,7 +5,7 @@ mod layout;
 use std::collections::BTreeMap;
 
 pub(super) use self::layout::{Layout, WORDS};
-pub use self::layout::{half_width_pct, number};
+pub use self::layout::{number, reach_pct};
 use super::each_machine;
 use crate::columns::{Columns, trimmed};
 use crate::fold;

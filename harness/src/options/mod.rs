@@ -164,10 +164,7 @@ impl Request {
     pub fn header(self, args: &RunArgs, started_at: &str, environment: Environment) -> Header {
         Header {
             format: FORMAT,
-            command_line: std::env::args_os()
-                .map(|word| word.to_string_lossy().into_owned())
-                .chain(args.from_config.iter().cloned())
-                .collect(),
+            command_line: command_line(args),
             started_at: started_at.to_owned(),
             board_asked: args.placement.board.clone(),
             pin_asked: args.placement.pin.clone().unwrap_or_default().to_string(),
@@ -178,6 +175,12 @@ impl Request {
             wire: self.wire,
         }
     }
+}
+
+/// The words of this program's command line, and what a file of options adds to them.
+pub fn command_line(args: &RunArgs) -> Vec<String> {
+    let typed = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
+    typed.chain(args.from_config.iter().cloned()).collect()
 }
 
 fn duration(args: &RunArgs) -> Duration {

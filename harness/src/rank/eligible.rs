@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::estimate::Reading;
 use super::measure::{Measure, Unit};
-use super::{Setting, SettingRanking, Standing};
+use super::{Place, Setting, SettingRanking, Standing};
 use crate::data::{Duplex, Traits, Workload};
 use crate::row::{Row, Status};
 
@@ -136,7 +136,13 @@ fn standing(measure: Measure, engines: &Engines) -> Standing {
         let reading = Reading::of_repeats(&readings.collect::<Vec<_>>())?;
         let losses = rows.iter().filter_map(|row| row.loss_pct);
         let losses = losses.filter(|loss_pct| (0.0..=100.0).contains(loss_pct));
-        Some((engine.clone(), reading, losses.reduce(f64::max)))
+        Some(Place {
+            place: None,
+            engine: engine.clone(),
+            reading,
+            range: (reading.value(), reading.value()),
+            loss_pct: losses.reduce(f64::max),
+        })
     });
     Standing::new(measure, unit, readings)
 }

@@ -5,24 +5,27 @@
 //! 2. An engine's place is one more than the number of engines that are surely better: that were so round by round, or
 //!    where rows do not say, whose whole interval is. So those that cannot be told apart share a place. An engine
 //!    without an interval has no place.
-//! 3. Over all, the geometric means of the same settings are compared, never those of different ones: see
-//!    [`OverAll`].
+//! 3. Settings of one payload are averaged, those of several never: see [`Averaged`].
+//! 4. What to use follows by technique: [`BoardRanking::advice`].
 
+mod advice;
+mod averaged;
 mod eligible;
 mod estimate;
+mod gains;
 mod measure;
-mod over_all;
-mod recommend;
 mod remarks;
 pub mod table;
+mod technique;
 
 use std::collections::BTreeMap;
 
+pub use self::averaged::{Averaged, Conditions};
 use self::eligible::Field;
 pub use self::estimate::Reading;
 pub use self::measure::{By, Measure, Unit};
-pub use self::over_all::OverAll;
 use crate::data::{BlockKey, Connection};
+use crate::quality::Quality;
 use crate::results::Results;
 use crate::row::{Machine, Row};
 
@@ -84,39 +87,50 @@ pub struct BoardRanking {
     pub rows: usize,
     /// Setting by setting, in their order.
     pub settings: Vec<SettingRanking>,
-    /// Over all settings, the speed first. Empty: there are none.
-    pub over_all: Vec<OverAll>,
+    /// Over the settings of one payload and the like, by speed first. Empty: there are none.
+    pub averaged: Vec<Averaged>,
+    /// How far the rows can be believed.
+    pub quality: Quality,
+    /// Whether any row had a rate to keep to.
+    pub is_at_given_rates: bool,
     /// What was left out, and what may mislead.
     pub remarks: Vec<String>,
 }
 
 impl BoardRanking {
     fn new(machine: Machine, rows: Vec<&Row>) -> Self {
+        let quality = Quality::of(rows.iter().copied());
+        let is_at_given_rates = rows.iter().any(|row| row.rate_asked_rps.is_some());
         let field = Field::new(rows);
         let settings = field.rankings();
-        let over_all = Measure::ALL.map(|measure| OverAll::new(measure, &settings));
+        let averaged = Measure::ALL.map(|measure| Averaged::each(measure, &settings));
         Self {
             machine,
             rows: field.rows().count(),
-            over_all: over_all.into_iter().flatten().collect(),
+            averaged: averaged.into_iter().flatten().collect(),
+            quality,
+            is_at_given_rates,
             remarks: remarks::of(&field),
             settings,
         }
     }
 
-    /// What to use, and how sure that is: one sentence.
-    pub fn recommendation(&self, by: By) -> String {
-        format!("{}.", self.claims(by).join("; "))
+    /// What to use, how sure that is, and what each technique gains: a line each, the advice itself first. Every place
+    /// that gives advice shows these lines.
+    pub fn advice(&self, by: By) -> Vec<String> {
+        advice::lines(self, by)
     }
 
-    /// The parts of that sentence: the fastest, the cheapest, and what speaks against them.
-    pub fn claims(&self, by: By) -> Vec<String> {
-        recommend::claims(self, by)
+    /// The averages by one measure.
+    pub fn averaged_by(&self, measure: Measure) -> impl Iterator<Item = &Averaged> {
+        let all = self.averaged.iter();
+        all.filter(move |averaged| averaged.standing.measure == measure)
     }
 
-    fn over_all_by(&self, measure: Measure) -> Option<&OverAll> {
-        let mut all = self.over_all.iter();
-        all.find(|over_all| over_all.standing.measure == measure)
+    /// The words for each of the conditions.
+    pub fn labels(&self) -> BTreeMap<Conditions, String> {
+        let all: Vec<Conditions> = self.averaged.iter().map(|one| one.conditions).collect();
+        Conditions::labels(&all)
     }
 }
 
@@ -149,6 +163,8 @@ pub struct Place {
     pub engine: String,
     /// Its value, with the uncertainty.
     pub reading: Reading,
+    /// Its lowest and its highest value in any setting.
+    pub range: (f64, f64),
     /// Datagrams lost, in percent of the sent ones; of several cases the most. `None`: not known.
     pub loss_pct: Option<f64>,
 }
@@ -161,19 +177,8 @@ impl Place {
 }
 
 impl Standing {
-    fn new(
-        measure: Measure,
-        unit: Unit,
-        readings: impl Iterator<Item = (String, Reading, Option<f64>)>,
-    ) -> Self {
-        let mut places: Vec<Place> = readings
-            .map(|(engine, reading, loss_pct)| Place {
-                place: None,
-                engine,
-                reading,
-                loss_pct,
-            })
-            .collect();
+    fn new(measure: Measure, unit: Unit, places: impl Iterator<Item = Place>) -> Self {
+        let mut places: Vec<Place> = places.collect();
         let badness = |place: &Place| match measure {
             Measure::Speed => -place.reading.value(),
             Measure::Cpu => place.reading.value(),
@@ -181,17 +186,23 @@ impl Standing {
         // Stable: engines of the same value stay in the order of their names.
         places.sort_by(|a, b| badness(a).total_cmp(&badness(b)));
         let readings: Vec<Reading> = places.iter().map(|place| place.reading).collect();
-        for place in places.iter_mut().filter(|place| place.reading.has_error()) {
+        for place in &mut places {
             let ahead = readings
                 .iter()
                 .filter(|other| measure.is_ahead(other, &place.reading));
-            place.place = Some(1 + ahead.count());
+            place.place = place.reading.has_error().then(|| 1 + ahead.count());
         }
         Self {
             measure,
             unit,
             places,
         }
+    }
+
+    /// Some of its engines alone: each with the place that it has among them.
+    fn of_these(&self, places: &[&Place]) -> Self {
+        let places = places.iter().map(|&place| place.clone());
+        Self::new(self.measure, self.unit, places)
     }
 
     /// Those on the first place, which cannot be told apart. None: no engine has an interval.

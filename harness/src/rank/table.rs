@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
+use super::averaged::Averaged;
 use super::estimate::Reading;
 use super::measure::{By, Measure, Unit};
-use super::over_all::OverAll;
 use super::{BoardRanking, Place, Ranking, Setting, Standing};
 use crate::columns::{Columns, trimmed};
 use crate::digits::decimals;
@@ -24,9 +24,9 @@ pub struct View {
 /// Which lists are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
-    /// The engines over all settings; of one setting, that.
-    OverAll,
-    /// Each setting, too, and all engines over all.
+    /// The engines over the settings of each payload; of one setting, that.
+    Averaged,
+    /// Each setting, too, and all engines over them.
     Settings,
 }
 
@@ -44,8 +44,8 @@ speed: datagrams received per second; CPU: CPU time per datagram received; both 
 connected sockets in the same rounds (kpps, CPU ns: absolute, where std was not measured). Sorted by
 value. Place: 1 + the number of engines that are surely better, held against each other round by
 round (each pair at 5 %), so engines that cannot be told apart share a place; none (-) without an
-interval. Over all: geometric mean over the settings that all listed engines have; loss %: in the
-worst of them.
+interval. Over several settings: geometric mean over those that all listed engines have; loss %: in
+the worst of them.
 ";
 
 fn of_board(board: &BoardRanking, view: View, room: usize) -> String {
@@ -53,7 +53,7 @@ fn of_board(board: &BoardRanking, view: View, room: usize) -> String {
     let settings = counted(board.settings.len(), "setting");
     let heading = format!("== {}: {rows} in {settings}", board.machine);
     let mut text = fold::cut(&heading, room) + "\n";
-    text += &labelled("answer", &board.claims(view.by), room);
+    text += &labelled("answer", &board.advice(view.by), room);
     if !board.settings.is_empty() {
         text += &lists(board, view, room);
         text += &fold::text(LEGEND, room);
@@ -75,28 +75,38 @@ fn lists(board: &BoardRanking, view: View, room: usize) -> String {
             }
         }
     }
-    let all = board.over_all.iter();
+    let labels = board.labels();
+    let all = board.averaged.iter();
     let all = all.filter(|one| view.by.includes(one.standing.measure));
-    for over_all in all.filter(|_| view.detail == Detail::Settings || !has_one) {
-        let by = match over_all.standing.measure {
-            Measure::Speed => "speed",
-            Measure::Cpu => "CPU time",
-        };
-        let (settings, of) = (over_all.settings, counted(over_all.of, "setting"));
-        lists.text(&format!("-- over all, by {by}: {settings} of {of}"));
+    for averaged in all.filter(|_| view.detail == Detail::Settings || !has_one) {
+        let label = labels.get(&averaged.conditions).map_or("", String::as_str);
+        lists.text(&format!("-- {}", caption(averaged, label)));
         lists.standing(
-            &over_all.standing,
+            &averaged.standing,
             match view.detail {
-                Detail::OverAll => view.top,
+                Detail::Averaged => view.top,
                 Detail::Settings => usize::MAX,
             },
         );
-        lists.text(&fold::text(&left_out(over_all), room));
+        lists.text(&fold::text(&left_out(averaged), room));
     }
-    if view.detail == Detail::OverAll && !has_one {
+    if view.detail == Detail::Averaged && !has_one {
         lists.text("--details has each setting");
     }
     lists.draw(room)
+}
+
+/// What is averaged, by what, over how many settings: `26 B, by speed: 1 setting`.
+pub(crate) fn caption(averaged: &Averaged, label: &str) -> String {
+    let by = match averaged.standing.measure {
+        Measure::Speed => "speed",
+        Measure::Cpu => "CPU time per datagram",
+    };
+    let of = counted(averaged.of, "setting");
+    match averaged.settings {
+        all if all == averaged.of => format!("{label}, by {by}: {of}"),
+        some => format!("{label}, by {by}: {some} of {of}"),
+    }
 }
 
 /// Lines of text, each beside a label that only the first one has.
@@ -229,14 +239,14 @@ impl Standing {
     }
 }
 
-fn left_out(over_all: &OverAll) -> String {
-    if over_all.left_out.is_empty() {
+fn left_out(averaged: &Averaged) -> String {
+    if averaged.left_out.is_empty() {
         return String::new();
     }
-    let engines = over_all.left_out.iter();
+    let engines = averaged.left_out.iter();
     let engines = engines.map(|(engine, settings)| format!("{engine} ({settings})"));
     let engines = engines.collect::<Vec<String>>().join(", ");
-    format!("not ranked over all, too few settings: {engines}")
+    format!("not ranked, too few settings: {engines}")
 }
 
 /// `1 case`, `2 cases`.

@@ -69,13 +69,12 @@ fn those_whose_intervals_overlap_share_a_place() {
     let places = [("mmsg", 1), ("uring", 1), ("std", 3), ("nix", 3)];
     let places = places.map(|(engine, place)| (engine, Some(place)));
     assert_eq!(speed(&board.settings[0].standings[0]), places);
-    assert_eq!(speed(&board.over_all[0].standing), places);
-    let text = board.recommendation(By::Both);
+    assert_eq!(speed(&board.averaged[0].standing), places);
+    let text = board.advice(By::Both).join("\n");
     assert!(
-        text.starts_with("Use mmsg or uring, which cannot be told apart: over 1 setting"),
+        text.starts_with("Use mmsg or uring (a tie)\nLeast CPU time per datagram: uring\n"),
         "{text}"
     );
-    assert!(text.contains("the cheapest is uring"), "{text}");
 }
 
 /// As two that drift together do, or two whose ratios carry the noise of the reference.
@@ -89,25 +88,22 @@ fn those_that_differ_round_by_round_do_not_share_a_place_although_their_interval
     let places = [("mmsg", Some(1)), ("uring", Some(2)), ("std", Some(3))];
     let board = ranked(&rows);
     assert_eq!(speed(&board.settings[0].standings[0]), places);
-    assert_eq!(speed(&board.over_all[0].standing), places);
+    assert_eq!(speed(&board.averaged[0].standing), places);
     // 0.1 % is less than six rounds of two engines can tell.
     let board = ranked(&[own("mmsg", 1.201), own("uring", 1.20), own("std", 1.0)]);
     let places = [("mmsg", Some(1)), ("uring", Some(1)), ("std", Some(3))];
-    assert_eq!(speed(&board.over_all[0].standing), places);
+    assert_eq!(speed(&board.averaged[0].standing), places);
 }
 
 #[test]
 fn an_engine_with_the_same_speed_as_std_is_not_recommended_over_it() {
     let board = ranked(&[row("std", 2, 1.0, 1.0), row("nix", 2, 1.001, 1.0)]);
-    let text = board.recommendation(By::Speed);
-    assert!(
-        text.starts_with("Use nix or std, which cannot be told apart"),
-        "{text}"
-    );
+    let text = board.advice(By::Speed).join("\n");
+    assert!(text.starts_with("Use std or nix (a tie)\n"), "{text}");
     let board = ranked(&[row("std", 2, 1.0, 1.0), row("nix", 2, 0.5, 1.0)]);
-    let text = board.recommendation(By::Speed);
+    let text = board.advice(By::Speed).join("\n");
     assert!(
-        text.starts_with("Use std: over 1 setting nix, the next, received 0.50"),
+        text.starts_with("Use std\n") && text.contains("std; next nix, 300 B: 0.50 times std"),
         "{text}"
     );
 }
@@ -125,18 +121,15 @@ fn nothing_noisy_is_recommended() {
         noisy("tokio", 0.9),
         noisy("mmsg", 1.1),
     ]);
-    let claims = board.claims(By::Both);
+    let claims = board.advice(By::Both);
     let expected =
-        "Too noisy to say: mmsg, std and tokio within +-44 %, 5 % needed; try --until 5%";
+        "Too noisy to say: std, mmsg and tokio within +-44 %, 5 % needed; try --until 5%";
     assert!(claims[0].starts_with(expected), "{claims:?}");
-    assert!(
-        claims[1].starts_with("too noisy to say which is the cheapest: "),
-        "{claims:?}"
-    );
+    assert!(claims[1].starts_with("one call"), "{claims:?}");
     let board = ranked(&[row("std", 2, 1.0, 1.0), noisy("mmsg", 9.0)]);
-    let claims = board.claims(By::Speed);
-    let expected = "Use mmsg: over 1 setting it received 9.0 (5.9 to 13.8) times";
-    assert!(claims[0].starts_with(expected), "{claims:?}");
+    let claims = board.advice(By::Speed);
+    assert_eq!(claims[0], "Use mmsg");
+    assert_eq!(claims[2], "batches: mmsg, 300 B: 9.0 times std");
 }
 
 #[test]
@@ -144,52 +137,114 @@ fn the_next_is_the_next_by_value_with_or_without_an_interval() {
     let bare = Row {
         ratio_sd_pct: None,
         ratio_to_std_low: None,
-        ..row("mmsg", 2, 0.9, 1.0)
+        ..row("nix", 2, 0.9, 1.0)
     };
     let board = ranked(&[row("std", 2, 1.0, 1.0), bare, row("tokio", 2, 0.5, 1.0)]);
-    let claims = board.claims(By::Speed);
-    let expected = "Use std: over 1 setting mmsg, the next, received 0.900 times";
-    assert!(claims[0].starts_with(expected), "{claims:?}");
+    let claims = board.advice(By::Speed);
+    let next = "one call per datagram: std; next nix, 300 B: 0.900 times std (no interval)";
+    assert_eq!(claims, ["Use std", next]);
 }
 
 #[test]
-fn over_all_only_settings_count_that_all_engines_have() {
+fn only_settings_are_averaged_that_all_engines_have() {
     // Alone, mio-exhaustive would look twice as fast: it was not there when things were slow.
     let mut rows = vec![
         row("mio-exhaustive", 2, 2.0, 1.0),
         row("mio-exhaustive", 4, 2.0, 1.0),
     ];
-    for (threads, ratio) in [(1, 0.5), (2, 2.1), (4, 2.1)] {
+    for (threads, ratio) in [(8, 0.5), (2, 2.1), (4, 2.1)] {
         rows.push(row("std", threads, 1.0, 1.0));
         rows.push(row("mio-level", threads, ratio, 1.0));
     }
     let board = ranked(&rows);
-    let over_all = &board.over_all[0];
-    assert_eq!((over_all.settings, over_all.of), (2, 3));
-    assert_eq!(over_all.left_out, []);
-    assert_eq!(speed(&over_all.standing)[0].0, "mio-level");
-    let value = over_all.standing.places[0].reading.value();
+    let averaged = &board.averaged[0];
+    assert_eq!((averaged.settings, averaged.of), (2, 3));
+    assert_eq!(averaged.left_out, []);
+    assert_eq!(speed(&averaged.standing)[0].0, "mio-level");
+    let value = averaged.standing.places[0].reading.value();
     assert!((value - 2.1).abs() < 1e-9, "{value}");
 }
 
 #[test]
-fn an_engine_that_would_cost_the_others_half_of_the_settings_is_left_out_over_all() {
+fn an_engine_that_would_cost_the_others_half_of_the_settings_is_left_out() {
     let mut rows = vec![row("uring", 2, 9.0, 0.1)];
-    for threads in [1, 2] {
+    for threads in [2, 4] {
         rows.push(row("std", threads, 1.0, 1.0));
         rows.push(row("mmsg", threads, 1.5, 0.7));
     }
     let board = ranked(&rows);
-    let over_all = &board.over_all[0];
-    assert_eq!((over_all.settings, over_all.of), (2, 2));
-    assert_eq!(over_all.left_out, [("uring".to_owned(), 1)]);
+    let averaged = &board.averaged[0];
+    assert_eq!((averaged.settings, averaged.of), (2, 2));
+    assert_eq!(averaged.left_out, [("uring".to_owned(), 1)]);
+    let left_out = "Left out, as measured in too few settings: uring";
+    assert!(board.advice(By::Both).iter().any(|line| line == left_out));
     let text = table::draw(&rank(&[file(&rows)]), BOTH, 100);
     assert!(
-        text.contains("not ranked over all, too few settings: uring (1)"),
+        text.contains("not ranked, too few settings: uring (1)"),
         "{text}"
     );
     assert!(
-        text.contains("Use mmsg: over 2 settings it received 1.50"),
+        text.contains("batches: mmsg, 300 B: 1.50 times std for 0.700 of the CPU"),
+        "{text}"
+    );
+}
+
+/// What is ten times as fast at one payload, and no faster at another, is not thrice as fast.
+#[test]
+fn payloads_and_one_thread_are_never_averaged_with_others() {
+    let at = |payload: u32, threads, ratio| {
+        ["std", "mmsg"].map(|engine| Row {
+            payload_bytes: payload.try_into().expect("in range"),
+            ..row(
+                engine,
+                threads,
+                if engine == "std" { 1.0 } else { ratio },
+                1.0,
+            )
+        })
+    };
+    let rows = [
+        at(26, 2, 110.0),
+        at(26, 4, 100.0),
+        at(1460, 2, 8.0),
+        at(26, 1, 1.5),
+    ];
+    let board = ranked(&rows.concat());
+    let speeds = board.averaged_by(Measure::Speed);
+    let labels = board.labels();
+    let best = speeds.map(|one| {
+        (
+            labels[&one.conditions].as_str(),
+            one.standing.places[0].range,
+        )
+    });
+    let best: Vec<_> = best
+        .map(|(label, (low, high))| (label, low.round(), high.round()))
+        .collect();
+    let expected = [
+        ("26 B, 1 thread", 2.0, 2.0),
+        ("26 B, more threads", 100.0, 110.0),
+        ("1460 B, more threads", 8.0, 8.0),
+    ];
+    assert_eq!(best, expected);
+}
+
+#[test]
+fn engines_that_cross_are_each_told_for_their_payload() {
+    let at = |payload: u32, ratio| {
+        ["std", "mmsg"].map(|engine| Row {
+            payload_bytes: payload.try_into().expect("in range"),
+            ..row(engine, 2, if engine == "std" { 1.0 } else { ratio }, 1.0)
+        })
+    };
+    let board = ranked(&[at(26, 1.2), at(1460, 0.83)].concat());
+    let text = board.advice(By::Speed).join("\n");
+    assert!(
+        text.starts_with("Use mmsg at 26 B, std at 1460 B\n"),
+        "{text}"
+    );
+    assert!(
+        text.ends_with("batches: mmsg, 26 B: 1.20 times std; 1460 B: 0.83"),
         "{text}"
     );
 }
@@ -204,14 +259,11 @@ fn without_a_reference_the_speed_itself_is_ranked() {
         ..row(engine, 2, 1.0, 1.0)
     };
     let board = ranked(&[bare("nix", 1e5), bare("mmsg", 2e5)]);
-    let standing = &board.over_all[0].standing;
+    let standing = &board.averaged[0].standing;
     assert_eq!(standing.unit, Unit::Absolute);
     assert_eq!(speed(standing), [("mmsg", Some(1)), ("nix", Some(2))]);
-    let text = board.recommendation(By::Speed);
-    assert!(
-        text.contains("it received 200.0 (197.9 to 202.2) thousand datagrams"),
-        "{text}"
-    );
+    let text = board.advice(By::Speed).join("\n");
+    assert!(text.ends_with("batches: mmsg, 300 B: 200.0 kpps"), "{text}");
 }
 
 #[test]
@@ -225,17 +277,17 @@ fn without_intervals_there_is_an_order_but_no_places_and_no_advice() {
     };
     let board = ranked(&[once("std", 1.0), once("mmsg", 2.0)]);
     assert_eq!(
-        speed(&board.over_all[0].standing),
+        speed(&board.averaged[0].standing),
         [("mmsg", None), ("std", None)]
     );
-    let text = board.recommendation(By::Speed);
+    let text = board.advice(By::Speed).join("\n");
     assert!(text.starts_with("No recommendation"), "{text}");
     let board = ranked(&[
         once("mmsg", 2.0),
         row("std", 2, 1.0, 1.0),
         row("nix", 2, 0.5, 1.0),
     ]);
-    let text = board.recommendation(By::Speed);
+    let text = board.advice(By::Speed).join("\n");
     assert!(
         text.starts_with("Use std") && text.contains("mmsg was better"),
         "{text}"
@@ -249,10 +301,27 @@ fn nobody_is_told_to_use_what_loses_without_being_told_so() {
         ..row("gso", 2, 3.0, 0.3)
     };
     let board = ranked(&[row("std", 2, 1.0, 1.0), lossy]);
-    let text = board.recommendation(By::Both);
+    let text = board.advice(By::Both).join("\n");
     assert!(
-        text.ends_with("but gso lost up to 40.0 % of the datagrams."),
+        text.starts_with("Use std\n") && text.contains("gso, 300 B: 40.0 % lost, 3.00 times std"),
         "{text}"
+    );
+    // Nor where an engine that loses is the only one beside others that do, or the fastest.
+    let lossy = |engine, ratio, loss_pct| Row {
+        loss_pct: Some(loss_pct),
+        ..row(engine, 2, ratio, 1.0 / ratio)
+    };
+    let board = ranked(&[lossy("std", 1.0, 0.0), lossy("mmsg", 3.0, 99.8)]);
+    assert_eq!(board.advice(By::Both)[0], "Use std");
+    let board = ranked(&[lossy("std", 1.0, 1.0), lossy("mmsg", 3.0, 99.8)]);
+    let lines = board.advice(By::Both);
+    assert!(
+        lines[0].starts_with("A hint only: the run was poor"),
+        "{lines:?}"
+    );
+    assert!(
+        lines[1].starts_with("No recommendation: all lost 1 % or more, std the least"),
+        "{lines:?}"
     );
 }
 
@@ -273,7 +342,7 @@ fn what_cannot_be_ranked_is_counted_and_never_recommended() {
     rows.extend(starving.iter().map(|engine| fast(engine)));
     let board = ranked(&rows);
     assert_eq!(board.rows, 2);
-    assert!(board.recommendation(By::Both).starts_with("Use mmsg:"));
+    assert!(board.advice(By::Both)[0] == "Use mmsg");
     for remark in [
         "1 row left out: failed",
         "1 row left out: null moves no datagrams",
@@ -301,8 +370,8 @@ fn a_reference_that_nobody_asked_for_is_no_setting() {
     };
     let board = ranked(&[row("std", 2, 1.0, 1.0), unconnected]);
     assert_eq!(board.settings.len(), 1);
-    let text = board.recommendation(By::Both);
-    assert_eq!(text, "No recommendation: only mmsg was measured.");
+    let text = board.advice(By::Both).join("\n");
+    assert_eq!(text, "No recommendation: only mmsg was measured");
     assert!(rank(&[file(&[row("std", 2, 1.0, 1.0)])]).is_empty());
 }
 
@@ -320,5 +389,6 @@ fn the_ranking_says_who_is_ahead_and_how_sure_that_is() {
     insta::assert_snapshot!(table::draw(&rank(&[file(&rows)]), BOTH, 100));
 }
 
+mod advice;
 mod any_rows;
 mod sources;

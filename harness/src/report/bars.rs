@@ -6,6 +6,7 @@ use maud::{Markup, html};
 use super::chart::{Drawn, Scale, Track, Tracks, WHOLE};
 use super::number;
 use super::panels::{Engine, Facet};
+use crate::digits::reach_pct;
 use crate::row::{Row, Status};
 use crate::stats;
 
@@ -119,18 +120,15 @@ fn bars((value, hatched): (f64, f64), class: &str, (n, files): (usize, usize)) -
     std::iter::once(plain).chain(rest).collect()
 }
 
-/// Half of the interval, and the letter of the file.
+/// How far the interval reaches, and the letter of the file.
 fn about(value: f64, interval: Option<(f64, f64)>, (n, files): (usize, usize)) -> String {
-    let half = interval.filter(|_| value > 0.0).map(|(low, high)| {
-        let half = 50.0 * (high - low) / value;
-        match half {
-            _ if half > 99.0 => "±>99 %".to_owned(),
-            _ if half < 10.0 => format!("±{} %", number::plain((half * 10.0).round() / 10.0)),
-            _ => format!("±{half:.0} %"),
-        }
+    let reach = interval.and_then(|(low, high)| {
+        let reach = reach_pct(value, low, high)?;
+        let sign = if reach.starts_with('-') { "" } else { "±" };
+        Some(format!("{sign}{reach} %"))
     });
     let file = (files > 1).then(|| letter(n));
-    let parts: Vec<String> = half.into_iter().chain(file).collect();
+    let parts: Vec<String> = reach.into_iter().chain(file).collect();
     parts.join(" ")
 }
 

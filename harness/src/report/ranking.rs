@@ -4,8 +4,8 @@ use maud::{Markup, html};
 
 use super::chart::{Drawn, Look, Scale, Shape, Track, Tracks, WHOLE, key};
 use super::number;
-use crate::rank::table::{LEGEND, heading_of};
-use crate::rank::{self, BoardRanking, Measure, OverAll, Place, SettingRanking, Standing, Unit};
+use crate::rank::table::{LEGEND, caption, heading_of};
+use crate::rank::{self, Averaged, BoardRanking, Measure, Place, SettingRanking, Standing, Unit};
 use crate::results::Results;
 
 /// The ranking of all files together, each machine apart.
@@ -22,7 +22,7 @@ pub(super) fn places(files: &[Results]) -> Markup {
 
 fn of_board(board: &BoardRanking, files: &[Results]) -> Markup {
     html! {
-        @if !board.over_all.is_empty() {
+        @if !board.averaged.is_empty() {
             p .legend {
                 "The number before an engine is its place; engines that share a place cannot be told apart. "
                 (key("c3", "●", "place 1")) (key("c1", "○", "others")) (key("r", "┆", "std, connected"))
@@ -30,8 +30,11 @@ fn of_board(board: &BoardRanking, files: &[Results]) -> Markup {
                     "All files together: values of the same machine in several files are averaged."
                 }
             }
-            .pair { @for over_all in &board.over_all { (picture(over_all)) } }
-            .pair { @for over_all in &board.over_all { (table(over_all)) } }
+            @for (conditions, label) in &board.labels() {
+                @let averaged = || board.averaged.iter().filter(|one| one.conditions == *conditions);
+                .pair { @for averaged in averaged() { (picture(averaged, label)) } }
+                .pair { @for averaged in averaged() { (table(averaged, label)) } }
+            }
             (leaders(board))
             details { summary { "How to read it" } p { (LEGEND.trim()) } }
         }
@@ -41,18 +44,8 @@ fn of_board(board: &BoardRanking, files: &[Results]) -> Markup {
     }
 }
 
-/// The measure, and the number of settings.
-fn caption(over_all: &OverAll) -> String {
-    let by = match over_all.standing.measure {
-        Measure::Speed => "speed",
-        Measure::Cpu => "CPU time per datagram",
-    };
-    let (settings, of) = (over_all.settings, number::counted(over_all.of, "setting"));
-    format!("Over all, by {by}: {settings} of {of}")
-}
-
-fn picture(over_all: &OverAll) -> Markup {
-    let standing = &over_all.standing;
+fn picture(averaged: &Averaged, label: &str) -> Markup {
+    let standing = &averaged.standing;
     let values = || standing.places.iter().map(|place| place.reading.value());
     let reference = (standing.unit == Unit::TimesStd).then_some(1.0);
     let most = values().chain(reference).fold(0.0, f64::max);
@@ -64,7 +57,7 @@ fn picture(over_all: &OverAll) -> Markup {
     let highs = intervals.map(|(_, high)| high.min(1.5 * most));
     Tracks {
         unit: unit(standing),
-        caption: &caption(over_all),
+        caption: &caption(averaged, label),
         scale: Scale::linear(highs.chain([most])),
         reference,
     }
@@ -124,8 +117,8 @@ fn unit_in_words(standing: &Standing) -> &'static str {
     }
 }
 
-fn table(over_all: &OverAll) -> Markup {
-    let (standing, caption) = (&over_all.standing, caption(over_all));
+fn table(averaged: &Averaged, label: &str) -> Markup {
+    let (standing, caption) = (&averaged.standing, caption(averaged, label));
     html! {
         div {
             .scroll tabindex="0" role="region" aria-label=(caption) {
@@ -143,10 +136,10 @@ fn table(over_all: &OverAll) -> Markup {
                     tbody { @for place in &standing.places { (line(standing, place)) } }
                 }
             }
-            @if !over_all.left_out.is_empty() {
+            @if !averaged.left_out.is_empty() {
                 p .legend {
-                    "Too few settings to be ranked over all: "
-                    @for (n, (engine, settings)) in over_all.left_out.iter().enumerate() {
+                    "Too few settings to be ranked: "
+                    @for (n, (engine, settings)) in averaged.left_out.iter().enumerate() {
                         @if n > 0 { ", " }
                         (engine) " (" (settings) ")"
                     }

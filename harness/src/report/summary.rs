@@ -17,18 +17,18 @@ pub(super) fn summary(files: &[Results], are_compared: bool) -> Markup {
     }
 }
 
-/// What to use on each machine: the advice before the colon, the reason after it.
+/// What to use on each machine, and below it what that is known by.
 fn verdicts(files: &[Results]) -> Markup {
     let ranking = rank::rank(files);
     html! {
         @if ranking.boards.is_empty() { p .advice { "No recommendation: there are no cases." } }
         @for board in &ranking.boards {
-            @let sentence = board.recommendation(By::Both);
-            @let (advice, why) = sentence.split_once(": ").unwrap_or((&sentence, ""));
+            @let lines = board.advice(By::Both);
             p .advice {
                 @if ranking.boards.len() > 1 { (board.machine) ": " }
-                b { (advice) }
-                @if !why.is_empty() { ": " (why) }
+                @for (n, line) in lines.iter().enumerate() {
+                    @if n == 0 { b { (line) } } @else { br; (line) }
+                }
             }
         }
     }

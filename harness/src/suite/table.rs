@@ -2,7 +2,7 @@
 
 use super::{Beside, Cell, Published};
 use crate::columns::Columns;
-use crate::export::table::{half_width_pct, number};
+use crate::export::table::{number, reach_pct};
 use crate::fold;
 use crate::stats::Estimate;
 
@@ -58,7 +58,7 @@ pub fn numbers(cell: &Cell) -> [String; 6] {
     let middle = |it: Option<Estimate>| it.map(|it| it.middle);
     let width = |it: Option<Estimate>| {
         it.map_or_else(String::new, |it| {
-            half_width_pct(Some(it.middle), it.low, it.high)
+            reach_pct(Some(it.middle), it.low, it.high)
         })
     };
     [

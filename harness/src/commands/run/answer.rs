@@ -7,8 +7,6 @@ use super::progress::Progress;
 use crate::plan::Until;
 use crate::quality::Quality;
 use crate::rank::table::counted;
-use crate::rank::{self, By};
-use crate::results::Results;
 use crate::row::{EndedBy, Row, Status};
 use crate::shell;
 
@@ -18,7 +16,7 @@ pub(super) fn of(until: Option<Until>, progress: &Progress) -> String {
     if rows.iter().all(|row| row.status == Status::Skipped) {
         return String::new();
     }
-    let mut lines = claims(rows);
+    let mut lines = advice(rows);
     let quality = Quality::of(rows);
     let shown = match progress.hidden_warnings() {
         0 => String::new(),
@@ -32,28 +30,14 @@ pub(super) fn of(until: Option<Until>, progress: &Progress) -> String {
     format!("\n{}\n", lines.join("\n"))
 }
 
-/// What to use. Where rates were given, the table of round trips is the answer.
-fn claims(rows: &[Row]) -> Vec<String> {
-    if rows.iter().any(|row| row.rate_asked_rps.is_some()) {
-        return Vec::new();
-    }
-    let results = Results {
-        rows: rows.to_vec(),
-        ..Results::default()
-    };
-    let ranking = rank::rank(&[results]);
-    if ranking.is_empty() {
-        return Vec::new();
-    }
-    let claims = ranking
-        .boards
-        .iter()
-        .flat_map(|board| board.claims(By::Both));
-    let numbered = claims.enumerate().map(|(n, claim)| {
-        let kind = if n == 0 { "answer" } else { "" };
-        format!("{kind:<9}{claim}")
+/// What to use.
+fn advice(rows: &[Row]) -> Vec<String> {
+    let lines = crate::commands::advice(rows).into_iter().enumerate();
+    let labelled = lines.map(|(n, line)| {
+        let label = if n == 0 { "answer" } else { "" };
+        format!("{label:<9}{line}")
     });
-    numbered.collect()
+    labelled.collect()
 }
 
 /// How many cases `--until` could not get as narrow as was asked.

@@ -10,6 +10,7 @@ use std::fmt::Write as _;
 pub(crate) use self::glyphs::Glyphs;
 pub(crate) use self::screen::Screen;
 use crate::data::{BlockKey, Case, Connection, Sample};
+use crate::digits::reach_pct;
 use crate::stats::{self, Estimate};
 
 /// What is known so far.
@@ -112,12 +113,13 @@ impl Live {
         let kpps = estimate.middle / 1000.0;
         let decimals = usize::from(kpps < 1e4);
         let speed = format!("{kpps:.decimals$} kpps");
-        let half = half_width_pct(estimate);
-        let half = half.map(|half| match half {
-            half if half > 99.0 => ">99%".to_owned(),
-            half => format!("{}{half:.1}%", self.glyphs.plus_minus()),
+        let interval = estimate.low.zip(estimate.high);
+        let reach = interval.and_then(|(low, high)| reach_pct(estimate.middle, low, high));
+        let reach = reach.map(|reach| match reach.chars().next() {
+            Some('-' | '>') => format!("{reach}%"),
+            _ => format!("{}{reach}%", self.glyphs.plus_minus()),
         });
-        let _ = write!(line, " {speed:>11} {:>7}", half.unwrap_or_default());
+        let _ = write!(line, " {speed:>11} {:>10}", reach.unwrap_or_default());
         if width >= ROOMY {
             let shown = rival.windows_pps.len().saturating_sub(SPARKS);
             let sparks = self.glyphs.sparkline(&rival.windows_pps[shown..]);
@@ -173,10 +175,10 @@ impl Rival {
 const MAX_LABEL: usize = 18;
 
 /// What the connection, the speed and the interval take.
-const FIGURES: usize = 27;
+const FIGURES: usize = 30;
 
 /// From this width on there is room for sparks.
-const ROOMY: usize = 72;
+const ROOMY: usize = 75;
 
 /// How many windows are shown as sparks.
 const SPARKS: usize = 16;
@@ -185,12 +187,6 @@ const SPARKS: usize = 16;
 fn received_pps(sample: &Sample) -> Option<f64> {
     let received: u64 = sample.lanes.iter().map(|lane| lane.result().0).sum();
     (sample.window_ns > 0).then(|| received as f64 * 1e9 / sample.window_ns as f64)
-}
-
-/// Half of the interval, in percent of the middle.
-fn half_width_pct(estimate: Estimate) -> Option<f64> {
-    let width = estimate.high? - estimate.low?;
-    (estimate.middle > 0.0).then(|| 50.0 * width / estimate.middle)
 }
 
 /// The first `most` lines; where that is not all of them, the last one says so.

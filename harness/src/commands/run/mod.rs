@@ -13,13 +13,14 @@ use std::process::ExitCode;
 
 use anyhow::{Context, anyhow};
 
+use self::against::Base;
 use self::outputs::Outputs;
 use self::progress::Progress;
-use super::compare::WORSE;
+use super::compare::{INCONCLUSIVE, WORSE};
 use super::default_name::clock_remark;
 use super::other_host::OtherHost;
 use super::plan::summary;
-use super::{baselines, log_file, say, width};
+use super::{log_file, say, width};
 use crate::VERSION;
 use crate::cli::RunArgs;
 use crate::data::Buffer;
@@ -28,8 +29,8 @@ use crate::fold;
 use crate::log::Event;
 use crate::measure::idle_counters;
 use crate::measure::spawned::THIS_PROGRAM;
-use crate::options::Request;
 use crate::options::wire::Peer;
+use crate::options::{Request, command_line};
 use crate::platform::check::{Finding, Gravity, Subject};
 use crate::replay::Replay;
 use crate::row::{Environment, Row, Status, milliseconds};
@@ -46,6 +47,8 @@ pub(super) enum Outcome {
     Failed,
     /// Compared with `--against`, something is slower or broken.
     Worse,
+    /// Compared with `--against`, nothing can be said.
+    Inconclusive,
     /// By this signal.
     Interrupted(u8),
 }
@@ -56,6 +59,7 @@ impl From<Outcome> for ExitCode {
             Outcome::Done => Self::SUCCESS,
             Outcome::Failed => Self::FAILURE,
             Outcome::Worse => Self::from(WORSE),
+            Outcome::Inconclusive => Self::from(INCONCLUSIVE),
             // As a shell says it of a program that a signal ended.
             Outcome::Interrupted(signal) => Self::from(128_u8.saturating_add(signal)),
         }
@@ -100,14 +104,19 @@ pub(super) fn sweep_of(
     draw: fn(&[Row], u16) -> String,
 ) -> anyhow::Result<Outcome> {
     let base = args.output.against.as_deref();
-    let base = base.map(baselines::find).transpose()?;
+    let base = base.map(Base::open).transpose()?;
     let begun = match &args.output.resume {
         Some(raw) => resume::resume(args, raw, other.as_ref().map(|other| &other.peer))?,
         None => match request(other.as_deref_mut()) {
             Err(error) if error.is::<Interrupted>() => {
                 return Ok(before_anything(interrupt));
             }
-            request => begin(args, request?, other.as_ref().map(|other| &other.peer))?,
+            request => begin(
+                args,
+                request?,
+                base.as_ref(),
+                other.as_ref().map(|other| &other.peer),
+            )?,
         },
     };
     let Begun {
@@ -115,8 +124,9 @@ pub(super) fn sweep_of(
         unable,
         mut progress,
     } = begun;
-    let planned = replay.header().plan.cases().count();
-    let until = replay.header().schedule.until;
+    let header = replay.header();
+    let (planned, until) = (header.plan.cases().count(), header.schedule.until);
+    let words = header.command_line.clone();
     let program = Some(Path::new(THIS_PROGRAM));
     let far = other.map(|other| &mut other.far);
     let ending = sweep::run(replay, &unable, (program, far), interrupt, &mut progress);
@@ -155,7 +165,10 @@ pub(super) fn sweep_of(
         )),
         Ending::Complete => {
             let outcome = outcome(&progress.rows);
-            let compared = against::compared(base.as_ref(), &progress, outcome);
+            let compared = match &base {
+                Some(base) => base.compared(&words, &progress, outcome),
+                None => Ok(outcome),
+            };
             let answer = answer::of(until, &progress);
             progress.present(&fold::text(&answer, width().into()));
             if args.output.quiet && !progress.outputs.to_stdout {
@@ -193,11 +206,19 @@ struct Begun {
     progress: Progress,
 }
 
-fn begin(args: &RunArgs, request: Request, peer: Option<&Peer>) -> anyhow::Result<Begun> {
+fn begin(
+    args: &RunArgs,
+    request: Request,
+    base: Option<&Base>,
+    peer: Option<&Peer>,
+) -> anyhow::Result<Begun> {
     let started_at = log_file::now();
     clock_remark(&started_at).iter().for_each(|it| say(it));
     let findings = findings(&request, peer);
     let environment = environment(&request, &findings, peer);
+    if let Some(base) = base {
+        base.announce(&request.plan, &command_line(args))?;
+    }
     let mut outputs = Outputs::create(args, &request.detected.board.name, &started_at)?;
     outputs.wire = peer.map(|peer| peer.words.clone());
     if !args.output.quiet {

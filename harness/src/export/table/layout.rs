@@ -2,7 +2,7 @@
 
 use crate::columns::Columns;
 use crate::data::{Connection, Workload};
-use crate::digits::decimals;
+use crate::digits::{self, decimals};
 use crate::row::{Row, Status};
 
 /// What a table says about rows of one workload.
@@ -50,14 +50,14 @@ static FLOOD: Layout = Layout {
         "+-%",
     ],
     legend: "\n\
-             Mb/s: payload received, middle of the windows; +-%: half of its 95 % interval. CPU time: tx ns \
+             Mb/s: payload received, middle of the windows; +-%: half of its 95 % interval, or both sides of it. CPU time: tx ns \
              of the senders per datagram sent, rx ns of the receivers and cpu ns of all threads per datagram \
              received. vs std: datagrams received, relative to std on connected sockets in the same round, +-%.\n",
     leaves: &[6, 7, 4, 10, 3],
     cells: |row| {
-        let [half_width, kpps, loss] = throughput(row);
+        let [reach, kpps, loss] = throughput(row);
         let numbers = [
-            half_width,
+            reach,
             kpps,
             loss,
             number(row.sender_cpu_ns_per_packet, 0),
@@ -73,15 +73,15 @@ static ACROSS: Layout = Layout {
         "+-%",
     ],
     legend: "\n\
-             Mb/s: payload received, middle of the windows; +-%: half of its 95 % interval. lost at: the place \
+             Mb/s: payload received, middle of the windows; +-%: half of its 95 % interval, or both sides of it. lost at: the place \
              where most of what did not arrive was lost, with its share unless that is all; path: counted by \
              neither host. CPU time: tx ns of the senders per datagram sent, rx ns of the receivers per datagram \
              received. vs std: datagrams received, relative to std on connected sockets in the same round, +-%.\n",
     leaves: &[7, 8, 4, 10, 3],
     cells: |row| {
-        let [half_width, kpps, loss] = throughput(row);
+        let [reach, kpps, loss] = throughput(row);
         let numbers = [
-            half_width,
+            reach,
             kpps,
             loss,
             lost_at(row),
@@ -111,7 +111,7 @@ static ASK: Layout = Layout {
     ],
     legend: "\n\
              p50 us: round trip, from a request to its answer, that half of them do not exceed; +-%: half of its \
-             95 % interval. lost: requests without an answer within 250 ms. cpu ns: of all threads per answer. \
+             95 % interval, or both sides of it. lost: requests without an answer within 250 ms. cpu ns: of all threads per answer. \
              vs std: answers per second, relative to std on connected sockets in the same round, +-%.\n",
     leaves: &[9, 4, 8, 11, 3],
     cells: |row| {
@@ -119,7 +119,7 @@ static ASK: Layout = Layout {
         let lost = row.unanswered_requests;
         let (p50, low, high) = (row.rtt_p50_us, row.rtt_p50_us_low, row.rtt_p50_us_high);
         let numbers = [
-            half_width_pct(p50, low, high),
+            reach_pct(p50, low, high),
             number(row.rtt_p90_us, 1),
             number(row.rtt_p99_us, 1),
             number(row.rtt_max_us, 0),
@@ -137,18 +137,18 @@ static DUPLEX: Layout = Layout {
     ],
     legend: "\n\
              Mb/s: payload received in both directions, of /half in one, middle of the windows; +-%: half of \
-             its 95 % interval. vs half: datagrams received both ways over those one way in the same round, +-%. \
+             its 95 % interval, or both sides of it. vs half: datagrams received both ways over those one way in the same round, +-%. \
              cpu ns: of all threads per datagram received. vs std: relative to std, both ways, connected, +-%.\n",
     leaves: &[4, 8, 10, 7, 3],
     cells: |row| {
-        let [half_width, kpps, loss] = throughput(row);
+        let [reach, kpps, loss] = throughput(row);
         let (low, high) = (row.ratio_to_half_low, row.ratio_to_half_high);
         let numbers = [
-            half_width,
+            reach,
             kpps,
             loss,
             estimate([row.ratio_to_half, low, high], 3),
-            half_width_pct(row.ratio_to_half, low, high),
+            reach_pct(row.ratio_to_half, low, high),
         ];
         row_of(row, received_mbps(row), numbers)
     },
@@ -163,7 +163,7 @@ fn received_mbps(row: &Row) -> [Option<f64>; 3] {
     ]
 }
 
-/// What stands behind the Mb/s of a flood: half the width of their interval, kpps and loss.
+/// What stands behind the Mb/s of a flood: how far their interval reaches, kpps and loss.
 fn throughput(row: &Row) -> [String; 3] {
     let (pps, low, high) = (
         row.received_pps,
@@ -171,7 +171,7 @@ fn throughput(row: &Row) -> [String; 3] {
         row.received_pps_high,
     );
     [
-        half_width_pct(pps, low, high),
+        reach_pct(pps, low, high),
         estimate([pps, low, high].map(|pps| Some(pps? / 1000.0)), 1),
         number(row.loss_pct, 2),
     ]
@@ -196,19 +196,16 @@ fn row_of<const N: usize>(row: &Row, main: [Option<f64>; 3], numbers: [String; N
     let ratio = [
         number(row.cpu_ns_per_packet, 0),
         estimate([ratio, low, high], 3),
-        half_width_pct(ratio, low, high),
+        reach_pct(ratio, low, high),
     ];
     let words = [row.label(), connection.to_owned(), main];
     words.into_iter().chain(numbers).chain(ratio).collect()
 }
 
-/// Half the width of an interval, in percent of its middle; `>99` where that would reach below nothing.
-pub fn half_width_pct(median: Option<f64>, low: Option<f64>, high: Option<f64>) -> String {
-    let width = || Some(50.0 * (high? - low?) / median.filter(|&median| median > 0.0)?);
-    match width() {
-        Some(width) if width > 99.0 => ">99".to_owned(),
-        width => number(width, 1),
-    }
+/// How far an interval reaches, where there is one: see [`reach_pct`](digits::reach_pct).
+pub fn reach_pct(median: Option<f64>, low: Option<f64>, high: Option<f64>) -> String {
+    let reach = || digits::reach_pct(median?, low?, high?);
+    reach().unwrap_or_default()
 }
 
 /// A value with as many decimals as its interval, which follows it, allows, and `most` at most.

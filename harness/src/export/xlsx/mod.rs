@@ -21,7 +21,7 @@ use crate::row::Row;
 ///
 /// # Errors
 /// When there are more rows than a sheet has.
-pub(super) fn shape(rows: &[Row], advice: &str) -> Result<Vec<u8>, XlsxError> {
+pub(super) fn shape(rows: &[Row], advice: &[String]) -> Result<Vec<u8>, XlsxError> {
     let mut book = Workbook::new();
     book.set_properties(&properties(rows));
     let formats = Formats::new();

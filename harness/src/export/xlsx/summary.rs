@@ -92,7 +92,7 @@ impl<'a> Summary<'a> {
     }
 
     /// Says what was measured, and what follows.
-    pub(super) fn head(&mut self, rows: &[Row], advice: &str) -> Result<(), XlsxError> {
+    pub(super) fn head(&mut self, rows: &[Row], advice: &[String]) -> Result<(), XlsxError> {
         let title = &self.formats.title;
         self.sheet
             .write_string_with_format(0, 0, "UDP socket benchmark", title)?;
@@ -106,8 +106,8 @@ impl<'a> Summary<'a> {
             self.row += 1;
         }
         self.row += 1;
-        for sentence in advice.lines() {
-            self.paragraph(sentence)?;
+        for line in advice {
+            self.paragraph(line)?;
         }
         Ok(())
     }

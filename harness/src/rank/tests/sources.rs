@@ -22,7 +22,7 @@ fn each_machine_is_ranked_by_itself() {
     assert_eq!(rank(&[file(&rows), file(&emulated)]).boards.len(), 4);
     let ranking = rank(&[file(&rows[..2]), file(&rows[2..])]);
     let best = ranking.boards.iter().map(|board| {
-        let first = &board.over_all[0].standing.places[0];
+        let first = &board.averaged[0].standing.places[0];
         (board.machine.board.as_str(), first.engine.as_str())
     });
     let best: Vec<_> = best.collect();
@@ -66,7 +66,7 @@ fn what_several_files_measured_is_averaged_unless_its_buffers_differ() {
     });
     let ranking = rank(&[file(&once), file(&once), file(&again)]);
     let board = &ranking.boards[0];
-    let mmsg = &board.over_all[0].standing.places[0];
+    let mmsg = &board.averaged[0].standing.places[0];
     assert!((mmsg.reading.value() - 3.0).abs() < 1e-9);
     let averaged = "2 cases were measured more than once and averaged".to_owned();
     assert!(board.remarks.contains(&averaged), "{:?}", board.remarks);
@@ -96,7 +96,7 @@ fn rows_of_older_versions_have_the_uncertainty_of_their_intervals() {
         ..row("mmsg", 2, 1.2, 1.0)
     };
     let board = ranked(&[row("std", 2, 1.0, 1.0), older]);
-    let interval = board.over_all[0].standing.places[0].reading.interval();
+    let interval = board.averaged[0].standing.places[0].reading.interval();
     let (low, high) = interval.expect("it has one");
     assert!(
         1.0 < low && low < 1.12 && 1.28 < high && high < 1.32,

@@ -1,0 +1,178 @@
+//! The engines over the settings that may be averaged: geometric means of the same settings for all engines.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::estimate::Reading;
+use super::measure::{Measure, Unit};
+use super::{Place, Setting, SettingRanking, Standing};
+use crate::data::{BlockKey, Ip};
+
+/// What is never averaged over: the payload, one thread or more, and whatever is not as usual. An engine may be ten
+/// times as fast at one payload and no faster at another, and the mean of the two is true of neither.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Conditions(BlockKey);
+
+impl Conditions {
+    fn of(setting: &Setting) -> Self {
+        let block = setting.block;
+        let threads = if block.threads.is_alone() { 1 } else { 2 };
+        Self(BlockKey {
+            threads: threads.try_into().unwrap_or(block.threads),
+            ip: Ip::V4,
+            ..block
+        })
+    }
+
+    /// Each of them in words, less what all of them have in common: `26 B`, `1460 B, 1 thread`.
+    pub fn labels(all: &[Self]) -> BTreeMap<Self, String> {
+        let label = |conditions: &Self| {
+            let parts = conditions.parts().into_iter().enumerate();
+            let is_common = |part: &String| all.iter().all(|one| one.parts().contains(part));
+            let is_alone = all.iter().all(|one| one == conditions);
+            let told = parts.filter(|(n, part)| !is_common(part) || (is_alone && *n == 0));
+            let told: Vec<String> = told.map(|(_, part)| part).collect();
+            if told.is_empty() {
+                "defaults".to_owned()
+            } else {
+                told.join(", ")
+            }
+        };
+        all.iter().map(|one| (*one, label(one))).collect()
+    }
+
+    /// The payload, the threads, and each value that is not as usual.
+    fn parts(&self) -> Vec<String> {
+        let block = &self.0;
+        let threads = if block.threads.is_alone() {
+            "1 thread"
+        } else {
+            "more threads"
+        };
+        let usual = [format!("{} B", block.payload), threads.to_owned()];
+        let unusual = block.unusual().map(|value| value.to_string());
+        usual.into_iter().chain(unusual).collect()
+    }
+}
+
+/// The engines over the settings of the same conditions.
+///
+/// Means over different settings say nothing about each other, so only settings count in which every engine
+/// was measured. Where these are not more than half of all, the engine with the fewest settings is left out,
+/// and so on until they are.
+#[derive(Clone, Debug)]
+pub struct Averaged {
+    /// What these settings have in common.
+    pub conditions: Conditions,
+    /// The engines that were measured in all of these settings.
+    pub standing: Standing,
+    /// How many settings that is.
+    pub settings: usize,
+    /// Of how many.
+    pub of: usize,
+    /// The engines left out, and in how many settings they were measured.
+    pub left_out: Vec<(String, usize)>,
+}
+
+/// Each setting with its engines.
+type Cells<'a> = BTreeMap<Setting, BTreeMap<&'a str, &'a Place>>;
+
+impl Averaged {
+    /// For each of the conditions, in their order.
+    pub(super) fn each(measure: Measure, settings: &[SettingRanking]) -> Vec<Self> {
+        let mut groups: BTreeMap<Conditions, Vec<&SettingRanking>> = BTreeMap::new();
+        for ranking in settings {
+            let conditions = Conditions::of(&ranking.setting);
+            groups.entry(conditions).or_default().push(ranking);
+        }
+        let groups = groups.into_iter();
+        groups
+            .filter_map(|(conditions, settings)| Self::new(measure, conditions, &settings))
+            .collect()
+    }
+
+    /// `None`: there is nothing to rank by this.
+    fn new(measure: Measure, conditions: Conditions, settings: &[&SettingRanking]) -> Option<Self> {
+        let mut unit = Unit::TimesStd;
+        let mut all = cells(measure, unit, settings);
+        if all.is_empty() {
+            unit = Unit::Absolute;
+            all = cells(measure, unit, settings);
+        }
+        let (engines, left_out) = choose(&all);
+        let common = common(&all, &engines);
+        let places = engines.iter().filter_map(|&engine| mean(&common, engine));
+        let standing = Standing::new(measure, unit, places);
+        (!standing.places.is_empty()).then_some(Self {
+            conditions,
+            standing,
+            settings: common.len(),
+            of: all.len(),
+            left_out,
+        })
+    }
+}
+
+fn cells<'a>(measure: Measure, unit: Unit, settings: &[&'a SettingRanking]) -> Cells<'a> {
+    let mut cells = Cells::new();
+    for ranking in settings {
+        let of_it = |standing: &&Standing| standing.measure == measure && standing.unit == unit;
+        let places = ranking.standings.iter().filter(of_it);
+        for place in places.flat_map(|standing| &standing.places) {
+            let cell = cells.entry(ranking.setting).or_default();
+            cell.insert(&place.engine, place);
+        }
+    }
+    cells
+}
+
+/// The engines to be ranked, and those that are left out with their number of settings.
+fn choose<'a>(all: &Cells<'a>) -> (BTreeSet<&'a str>, Vec<(String, usize)>) {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for &engine in all.values().flat_map(BTreeMap::keys) {
+        *counts.entry(engine).or_default() += 1;
+    }
+    let mut engines: BTreeSet<&str> = counts.keys().copied().collect();
+    let mut left_out = Vec::new();
+    while engines.len() > 1 && 2 * common(all, &engines).len() <= all.len() {
+        let fewest = engines.iter().rev().min_by_key(|&&engine| counts[engine]);
+        let Some(&engine) = fewest else { break };
+        engines.remove(engine);
+        left_out.push((engine.to_owned(), counts[engine]));
+    }
+    (engines, left_out)
+}
+
+/// The settings that all of these engines have.
+fn common<'a, 'b>(
+    all: &'b Cells<'a>,
+    engines: &BTreeSet<&str>,
+) -> Vec<(&'b Setting, &'b BTreeMap<&'a str, &'a Place>)> {
+    let has_all =
+        |cell: &BTreeMap<&str, &Place>| engines.iter().all(|engine| cell.contains_key(engine));
+    all.iter().filter(|(_, cell)| has_all(cell)).collect()
+}
+
+/// The geometric mean of an engine, with its lowest and highest value and its worst loss.
+fn mean(common: &[(&Setting, &BTreeMap<&str, &Place>)], engine: &str) -> Option<Place> {
+    type Windows = (BlockKey, (Option<u64>, Option<u64>));
+    let mut blocks: BTreeMap<Windows, Vec<Reading>> = BTreeMap::new();
+    let mut places = Vec::new();
+    for (setting, cell) in common {
+        let place = *cell.get(engine)?;
+        let block = blocks.entry((setting.block, setting.granted)).or_default();
+        block.push(place.reading);
+        places.push(place);
+    }
+    let blocks: Vec<Vec<Reading>> = blocks.into_values().collect();
+    let values = || places.iter().map(|place| place.reading.value());
+    Some(Place {
+        place: None,
+        engine: engine.to_owned(),
+        reading: Reading::geometric_mean(&blocks)?,
+        range: (values().reduce(f64::min)?, values().reduce(f64::max)?),
+        loss_pct: places
+            .iter()
+            .filter_map(|place| place.loss_pct)
+            .reduce(f64::max),
+    })
+}

@@ -1,0 +1,89 @@
+//! How an engine moves datagrams, as far as that decides what it gains and where.
+
+use crate::data::{Group, Traits};
+
+/// How an engine moves datagrams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Technique {
+    /// One system call for each datagram, blocking or in an event loop.
+    OneCall,
+    /// Many datagrams for each call; each of them still passes the network stack by itself.
+    Batches,
+    /// Many datagrams pass the network stack as one, and something behind it segments or joins them.
+    Offload,
+    /// An engine that this build does not know.
+    Unknown,
+}
+
+impl Technique {
+    pub(super) const ALL: [Self; 4] = [Self::OneCall, Self::Batches, Self::Offload, Self::Unknown];
+
+    /// Of the engines in a row's label: of two engines, that which does more at once.
+    pub(super) fn of_label(label: &str) -> Self {
+        let engines = engines(label).into_iter();
+        let of_engine = |name: &str| match name.parse().ok().and_then(Traits::known) {
+            None => Self::Unknown,
+            Some(engine) => match engine.group {
+                Group::Blocking | Group::Readiness | Group::Async | Group::Harness => Self::OneCall,
+                Group::Batch => Self::Batches,
+                Group::Offload => Self::Offload,
+            },
+        };
+        engines.map(of_engine).max().unwrap_or(Self::Unknown)
+    }
+
+    /// As the advice names it.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::OneCall => "one call per datagram",
+            Self::Batches => "batches",
+            Self::Offload => "offload",
+            Self::Unknown => "engines unknown to this build",
+        }
+    }
+}
+
+/// The options that measure the engines of a row's label.
+pub(super) fn options(label: &str) -> String {
+    match engines(label)[..] {
+        ["gso", "gro"] => "--engine gso-gro".to_owned(),
+        [sender, receiver] => format!("--sender {sender} --receiver {receiver}"),
+        [engine] => format!("--engine {engine}"),
+        _ => String::new(),
+    }
+}
+
+/// `gso>mmsg/32`: the sender and the receiver; `mmsg/32`: one for both.
+fn engines(label: &str) -> Vec<&str> {
+    let engines = label.split('/').next().unwrap_or_default();
+    engines.split('>').collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_engine_is_of_the_technique_that_moves_most_at_once() {
+        for (label, technique, typed) in [
+            ("std", Technique::OneCall, "--engine std"),
+            ("tokio/w4", Technique::OneCall, "--engine tokio"),
+            ("mmsg/32", Technique::Batches, "--engine mmsg"),
+            ("gso>gro", Technique::Offload, "--engine gso-gro"),
+            (
+                "gso>mmsg/32",
+                Technique::Offload,
+                "--sender gso --receiver mmsg",
+            ),
+            (
+                "std>mmsg/32",
+                Technique::Batches,
+                "--sender std --receiver mmsg",
+            ),
+            ("new", Technique::Unknown, "--engine new"),
+        ] {
+            assert_eq!(Technique::of_label(label), technique, "{label}");
+            assert_eq!(options(label), typed);
+        }
+    }
+}
