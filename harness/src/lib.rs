@@ -38,6 +38,7 @@
 //! | [`columns`] | tables: which columns there is room for |
 //! | [`digits`] | how many digits a number is worth |
 //! | [`fold`] | lines wider than the terminal, broken at words |
+//! | [`text`] | text files as editors and spreadsheets save them |
 //! | [`error`] | what the user got wrong |
 //! | [`duration`] | durations, as they are typed and stored |
 //! | [`percent`] | percentages, as they are typed |
@@ -84,6 +85,7 @@ pub mod row;
 pub mod stats;
 pub mod suite;
 pub mod sweep;
+pub mod text;
 
 pub use udpbench_datapath::{data, engine, engines, sys, workload};
 
