@@ -47,6 +47,8 @@ fn troublesome(rows: &[Row]) -> Row {
         sent_packets: Some(sent - 3),
         unaccounted_packets: Some(-3),
         warnings: vec!["one".to_owned(), "*two* <b>".to_owned()],
+        // Of another run: none has a case twice.
+        started_at: "1999-12-31T23:59:59.999Z".to_owned(),
         ..measured.clone()
     }
 }
@@ -320,7 +322,7 @@ fn bad_input_is_refused_and_nothing_is_written() {
             "--format jsonl: writes to standard output only, as files in .jsonl have raw samples",
         ),
         ("run.csv --format yaml", "invalid value 'yaml'"),
-        ("torn.csv -o a.csv", "torn.csv, line 2"),
+        ("torn.csv -o a.csv", "torn.csv, line 1: not results"),
         ("none.csv -o a.csv", "none.csv"),
     ] {
         let output = place.run(&format!("summarize {arguments}"));
@@ -363,7 +365,8 @@ fn a_closed_pipe_is_no_success_but_for_people() {
     let place = place();
     // More than a pipe holds, so that somebody has to read it.
     let few = rows(&place.path("run.csv"));
-    let many: Vec<Row> = std::iter::repeat_n(few, 400).flatten().collect();
+    let of_run = |seed| few.iter().cloned().map(move |row| Row { seed, ..row });
+    let many: Vec<Row> = (0..400).flat_map(of_run).collect();
     let many = csv::shape(&many).expect("rows have a shape");
     fs::write(place.path("many.csv"), many).expect("there is space");
     for format in ["csv", "json", "jsonl", "markdown", "table"] {

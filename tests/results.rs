@@ -7,6 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use udpbench::engines;
+use udpbench::results::Results;
 use udpbench::row::{Row, Status};
 
 use common::{Place, stdout};
@@ -32,10 +33,8 @@ fn entries(directory: &Path) -> impl Iterator<Item = PathBuf> {
 }
 
 fn rows(path: &Path) -> Vec<Row> {
-    let mut reader = csv::Reader::from_path(path).expect("a CSV file");
-    let rows = reader.deserialize();
-    rows.map(|row| row.unwrap_or_else(|error| panic!("{}: {error}", path.display())))
-        .collect()
+    let results = Results::open(path).unwrap_or_else(|error| panic!("{error}"));
+    results.rows
 }
 
 /// What scripts write beside is of other shapes.

@@ -25,6 +25,18 @@ pub enum UsageError {
         /// What is wrong with it.
         problem: String,
     },
+    /// A cell of a CSV file.
+    #[error("{file}, line {line}, {column}: {problem}")]
+    Cell {
+        /// The file, as it was named.
+        file: String,
+        /// From 1.
+        line: usize,
+        /// The heading of its column.
+        column: String,
+        /// What is wrong with it.
+        problem: String,
+    },
 }
 
 impl UsageError {

@@ -39,6 +39,7 @@
 //! | [`columns`] | tables: which columns there is room for |
 //! | [`digits`] | how many digits a number is worth |
 //! | [`fold`] | lines wider than the terminal, broken at words |
+//! | [`text`] | text files as editors and spreadsheets save them |
 //! | [`error`] | what the user got wrong |
 //! | [`duration`] | durations, as they are typed and stored |
 //! | [`percent`] | percentages, as they are typed |
@@ -86,6 +87,7 @@ pub mod shell;
 pub mod stats;
 pub mod suite;
 pub mod sweep;
+pub mod text;
 
 pub use udpbench_datapath::{data, engine, engines, sys, workload};
 

@@ -8,7 +8,7 @@ simulated sweeps scatter as in ten sweeps in a row on a virtual machine (results
 import math
 from typing import NamedTuple
 
-# The default sweep, and the one case that all others of a block are compared with.
+# A sweep of 96 cases, and the one case that all others of a block are compared with.
 ENGINES = ["std", "mio-level", "mio-exhaustive"]
 THREADS = [1, 2, 4]
 PAYLOADS = [26, 300, 1460]
@@ -58,7 +58,7 @@ class Case(NamedTuple):
 
 
 def blocks():
-    """The cases of each block of the default sweep: 96 in 18 blocks."""
+    """The cases of each block of that sweep: 96 in 18 blocks."""
     for threads in THREADS:
         # With one thread it starves, and is skipped.
         engines = [engine for engine in ENGINES if threads > 1 or engine != "mio-exhaustive"]

@@ -6,6 +6,7 @@
 #![allow(dead_code, reason = "each test file uses its own part of this")]
 
 pub mod cases;
+pub mod pages;
 
 use std::ffi::OsStr;
 use std::fs;
@@ -16,6 +17,7 @@ use assert_cmd::cargo::CommandCargoExt;
 use tempfile::TempDir;
 use udpbench::data::Sample;
 use udpbench::log::Event;
+use udpbench::results::Results;
 use udpbench::row::Row;
 
 /// A sweep of many blocks, each of them short.
@@ -107,14 +109,8 @@ pub fn rows(csv: &Path) -> Vec<Row> {
 }
 
 pub fn rows_of(csv: &str) -> Vec<Row> {
-    let mut reader = csv::Reader::from_reader(csv.as_bytes());
-    let columns = reader.headers().expect("there is a header").clone();
-    let row = |fields: csv::Result<csv::StringRecord>| {
-        let fields = udpbench::export::csv::read(&fields.expect("every whole row parses"));
-        let row = fields.deserialize(Some(&columns));
-        row.expect("every whole row parses")
-    };
-    reader.records().map(row).collect()
+    let results = Results::from_csv("rows", csv.as_bytes());
+    results.expect("every whole row parses").rows
 }
 
 /// The windows of a raw file.

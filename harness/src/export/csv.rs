@@ -1,7 +1,6 @@
 //! CSV (RFC 4180): a header, then one row per case. It opens in a spreadsheet as numbers and texts, and never
 //! as a formula.
 
-use csv::StringRecord;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -11,14 +10,6 @@ use serde_json::Value;
 /// None that is known: all that a row holds has a shape in CSV.
 pub fn shape(rows: &[impl Serialize]) -> anyhow::Result<Vec<u8>> {
     lines(true, rows)
-}
-
-/// What [`shape`] made of the texts of a row, taken back.
-pub fn read(fields: &StringRecord) -> StringRecord {
-    let position = fields.position().cloned();
-    let mut texts: StringRecord = fields.iter().map(unquoted).collect();
-    texts.set_position(position);
-    texts
 }
 
 /// A line for each row, after the header if that is asked for.
@@ -51,8 +42,8 @@ fn quote(value: &mut Value) {
     }
 }
 
-/// A text as it was before [`quote`].
-fn unquoted(text: &str) -> &str {
+/// A text as it was before it was written.
+pub(crate) fn unquoted(text: &str) -> &str {
     let rest = text.strip_prefix('\'');
     let quoted = rest.filter(|rest| rest.starts_with(is_taken_for_more));
     quoted.unwrap_or(text)

@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::{Event, FORMAT, Header, OLDEST_FORMAT};
 use crate::data::{EngineName, Traits};
 use crate::error::UsageError;
+use crate::text;
 
 /// What a file of JSON Lines holds: what is to be done, and what happened. By default, of a sweep.
 #[derive(Clone, Debug)]
@@ -63,6 +64,9 @@ impl<H, E: DeserializeOwned> Log<H, E> {
         header: impl FnOnce(&[u8]) -> Result<H, String>,
         is_header: impl Fn(&E) -> bool,
     ) -> Result<Self, UsageError> {
+        if text::MARKS.iter().any(|mark| bytes.starts_with(mark)) {
+            return Err(UsageError::file(name, 1, MARKED));
+        }
         // What comes after the last line was cut off by whatever ended the program.
         let end = bytes.iter().rposition(|&byte| byte == b'\n');
         let whole = end.map_or(&[][..], |end| &bytes[..=end]);
@@ -86,6 +90,9 @@ impl<H, E: DeserializeOwned> Log<H, E> {
         })
     }
 }
+
+/// What follows is appended in UTF-8.
+const MARKED: &str = "an editor saved it again, with a byte-order mark: save it as UTF-8 without one, with all its lines";
 
 fn header(line: &[u8]) -> Result<Header, String> {
     const NONE: &str = "no header: not raw samples of udpbench, or cut off";

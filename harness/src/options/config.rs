@@ -12,7 +12,7 @@ use toml::de::{DeString, DeTable, DeValue};
 use crate::cli::{self, Cli, RunArgs};
 use crate::error::UsageError;
 use crate::sys::files::{self, Kind};
-use crate::{escape, nearest};
+use crate::{escape, nearest, text};
 
 /// The file that is read without being named, from the working directory.
 const DEFAULT: &str = "udpbench.toml";
@@ -149,12 +149,12 @@ fn is_typed(typed: &ArgMatches, option: &str) -> bool {
 impl Config {
     fn read(path: &Path) -> Result<Self, UsageError> {
         let name = escape::name(path);
-        let text = files::read_whole(path, Kind::File);
-        let text = text.map_err(|error| {
+        let bytes = files::read_whole(path, Kind::File);
+        let bytes = bytes.map_err(|error| {
             let problem = format!("cannot read it: {error}; name a TOML file, or use --no-config");
             UsageError::flag("--config", &name, problem)
         })?;
-        Self::parse(&name, &String::from_utf8_lossy(&text))
+        Self::parse(&name, &text::decode(&name, &bytes)?)
     }
 
     /// Reads the text of a file.
@@ -221,7 +221,7 @@ fn word(command: &Command, option: &str, value: &DeValue) -> Result<Option<Strin
         (ArgAction::SetTrue, _) => return Err(format!("{option}: use true or false")),
         (_, value) => format!(
             "--{option}={}",
-            text(value)
+            typed(value)
                 .ok_or_else(|| { format!("{option}: use a text, a number, or a list of them") })?
         ),
     };
@@ -237,14 +237,14 @@ fn word(command: &Command, option: &str, value: &DeValue) -> Result<Option<Strin
     }
 }
 
-fn text(value: &DeValue) -> Option<String> {
+fn typed(value: &DeValue) -> Option<String> {
     match value {
         DeValue::String(text) => Some(text.to_string()),
         // As it is written, without underscores.
         DeValue::Integer(number) if number.radix() == 10 => Some(number.as_str().to_owned()),
         DeValue::Float(number) => Some(number.as_str().to_owned()),
         DeValue::Array(values) => {
-            let texts = values.iter().map(|value| text(value.get_ref()));
+            let texts = values.iter().map(|value| typed(value.get_ref()));
             Some(texts.collect::<Option<Vec<String>>>()?.join(","))
         }
         DeValue::Integer(_) | DeValue::Boolean(_) | DeValue::Datetime(_) | DeValue::Table(_) => {

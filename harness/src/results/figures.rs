@@ -7,7 +7,7 @@ use crate::row::{Row, Status};
 /// Nothing that is reported reaches this: see `raw::counts`, and 2^53 datagrams per second are no speed.
 const MOST: f64 = 9_007_199_254_740_992.0;
 /// Nor is anything but 0 below this: rows have four decimals.
-const LEAST: f64 = 1e-9;
+const LEAST: f64 = 1e-5;
 const ABSOLUTE_ZERO_C: f64 = -273.15;
 
 /// Columns that may be below 0.
@@ -33,8 +33,8 @@ const ESTIMATES: [&str; 10] = [
     "cpu_ratio_to_std",
 ];
 
-/// What about a row cannot be, if anything: the column, the value, and why not.
-pub(super) fn contradiction(row: &Row) -> Option<String> {
+/// Returns the first column of a row that cannot be, if any: its value, and why not.
+pub(super) fn contradiction(row: &Row) -> Option<(String, String)> {
     let Ok(Value::Object(columns)) = serde_json::to_value(row) else {
         return None;
     };
@@ -47,9 +47,10 @@ pub(super) fn contradiction(row: &Row) -> Option<String> {
         .or_else(|| other_case(row))
         .or_else(|| open_books(row))
         .or_else(|| more_than_there_are(row))
+        .or_else(|| other_rate(row))
 }
 
-fn impossible(column: &str, value: f64) -> Option<String> {
+fn impossible(column: &str, value: f64) -> Option<(String, String)> {
     let least = match column {
         _ if SIGNED.contains(&column) => -MOST,
         _ if column.starts_with("temp_c_") => ABSOLUTE_ZERO_C,
@@ -62,22 +63,22 @@ fn impossible(column: &str, value: f64) -> Option<String> {
         _ if value > 100.0 && PARTS.contains(&column) => "more than 100 %".to_owned(),
         _ => return None,
     };
-    Some(format!("{column}: {value:?} cannot be: {why}"))
+    Some((column.to_owned(), format!("{value:?} cannot be: {why}")))
 }
 
-fn outside_of_its_interval(columns: &Map<String, Value>) -> Option<String> {
+fn outside_of_its_interval(columns: &Map<String, Value>) -> Option<(String, String)> {
     let value = |column: &str| columns.get(column)?.as_f64();
     ESTIMATES.iter().find_map(|column| {
         let median = value(column)?;
         let low = value(&format!("{column}_low"))?;
         let high = value(&format!("{column}_high"))?;
-        (!(low..=high).contains(&median))
-            .then(|| format!("{column}: {median} is not in its interval, {low} to {high}"))
+        let problem = || format!("{median} is not in its interval, {low} to {high}");
+        (!(low..=high).contains(&median)).then(|| ((*column).to_owned(), problem()))
     })
 }
 
 /// A case is named by its columns.
-fn other_case(row: &Row) -> Option<String> {
+fn other_case(row: &Row) -> Option<(String, String)> {
     let (threads, payload) = (row.threads, row.payload_bytes);
     let named = format!(
         "{}:{}/{threads}t/{payload}B/{}/{}",
@@ -85,19 +86,21 @@ fn other_case(row: &Row) -> Option<String> {
     );
     let rest = row.case.strip_prefix(&named);
     if !rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/')) {
-        return Some(format!("case: {named} by its columns, not {}", row.case));
+        let problem = format!("{named} by its columns, not {}", row.case);
+        return Some(("case".to_owned(), problem));
     }
     let sides = (row.senders, row.receivers);
     (sides != (threads.senders(), threads.receivers())).then(|| {
-        format!(
-            "senders, receivers: {} and {} are not those of {threads} threads",
+        let problem = format!(
+            "{} and {} are not those of {threads} threads",
             sides.0, sides.1
-        )
+        );
+        ("senders, receivers".to_owned(), problem)
     })
 }
 
 /// Every datagram ended somewhere: see [`crate::data::WindowBooks`].
-fn open_books(row: &Row) -> Option<String> {
+fn open_books(row: &Row) -> Option<(String, String)> {
     let (sent, received) = (row.sent_packets?, row.received_packets?);
     let unread = row.unread_packets?;
     let dropped = i128::from(row.dropped_socket_packets?) + i128::from(dropped_on_the_way(row)?);
@@ -108,20 +111,22 @@ fn open_books(row: &Row) -> Option<String> {
     let explained = arrived + refused + dropped + i128::from(unaccounted);
     let surplus = row.surplus_packets.unwrap_or(0);
     if i128::from(sent) + i128::from(surplus) != explained {
-        return Some(format!(
-            "sent_packets: {sent}, but {explained} were received, unread, refused, dropped or unaccounted for"
-        ));
+        let problem = format!(
+            "{sent}, but {explained} were received, unread, refused, dropped or unaccounted for"
+        );
+        return Some(("sent_packets".to_owned(), problem));
     }
     if row.status == Status::Ok && (unread, unaccounted) != (0, 0) {
-        return Some("status: ok, but packet counts do not add up".to_owned());
+        let problem = "ok, but packet counts do not add up".to_owned();
+        return Some(("status".to_owned(), problem));
     }
     let lost = (sent.saturating_add(surplus))
         .saturating_sub(received)
         .min(sent);
     let loss_pct = 100.0 * lost as f64 / sent.max(1) as f64;
     let said = row.loss_pct?;
-    ((said - loss_pct).abs() > 0.001)
-        .then(|| format!("loss_pct: {said}, but by the datagrams it is {loss_pct:.4}"))
+    let problem = || format!("{said}, but by the datagrams it is {loss_pct:.4}");
+    ((said - loss_pct).abs() > 0.001).then(|| ("loss_pct".to_owned(), problem()))
 }
 
 /// Before they came to a socket: on one host, or between two.
@@ -145,7 +150,7 @@ fn dropped_on_the_way(row: &Row) -> Option<u64> {
 }
 
 /// Windows that are among those measured.
-fn more_than_there_are(row: &Row) -> Option<String> {
+fn more_than_there_are(row: &Row) -> Option<(String, String)> {
     let rounds = usize::try_from(row.rounds).unwrap_or(usize::MAX);
     let counts = [
         ("ratio_pairs", row.ratio_pairs),
@@ -156,10 +161,24 @@ fn more_than_there_are(row: &Row) -> Option<String> {
     let (column, count) = counts
         .into_iter()
         .find(|(_, count)| count.is_some_and(|count| count > rounds))?;
-    Some(format!(
-        "{column}: {}, but there were {rounds} rounds",
+    let problem = format!(
+        "{}, but there were {rounds} rounds",
         count.unwrap_or_default()
-    ))
+    );
+    Some((column.to_owned(), problem))
+}
+
+/// Megabits are those of the datagrams: by the same windows, so that roundings alone may differ.
+fn other_rate(row: &Row) -> Option<(String, String)> {
+    let (said, packets) = (row.received_mbps?, row.received_pps?);
+    let mbps = 8e-6 * packets * f64::from(u32::from(row.payload_bytes));
+    let problem = || {
+        format!(
+            "{said}, but {packets} datagrams/s of {} B are {mbps:.3}",
+            row.payload_bytes
+        )
+    };
+    ((said - mbps).abs() > 0.01 * mbps + 0.001).then(|| ("received_mbps".to_owned(), problem()))
 }
 
 #[cfg(test)]
@@ -171,7 +190,7 @@ mod tests {
         let mut row = ordinary_row();
         assert_eq!(contradiction(&row), None);
         change(&mut row);
-        contradiction(&row).unwrap_or_default()
+        contradiction(&row).map_or_else(String::new, |(column, why)| format!("{column}: {why}"))
     }
 
     #[test]
@@ -191,7 +210,7 @@ mod tests {
         }
         assert!(tried > 100, "{tried}");
         for column in PARTS {
-            assert!(impossible(column, 100.1).is_some_and(|why| why.contains("100 %")));
+            assert!(impossible(column, 100.1).is_some_and(|(_, why)| why.contains("100 %")));
         }
         assert!(impossible("loss_pct", -0.1).is_some());
         assert_eq!(impossible("temp_c_max", -40.0), None);
@@ -231,6 +250,17 @@ mod tests {
         });
         assert!(problem.starts_with("status: ok"), "{problem}");
         assert!(refusal(|row| row.loss_pct = Some(3.3)).starts_with("loss_pct: 3.3"));
+    }
+
+    #[test]
+    fn megabits_are_those_of_the_datagrams() {
+        let problem = refusal(|row| {
+            row.received_mbps = row.received_mbps.map(|it| 1000.0 * it);
+            row.received_mbps_low = row.received_mbps;
+            row.received_mbps_high = row.received_mbps;
+        });
+        let expected = "received_mbps: 480000, but 200000 datagrams/s of 300 B are 480.000";
+        assert_eq!(problem, expected);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! How often it errs, on sweeps made by dice: 96 cases in 18 blocks, as the default sweep has.
+//! How often it errs, on sweeps made by dice: 96 cases in 18 blocks, as the sweeps of docs/CALIBRATION.md have.
 
 use statrs::statistics::{Data, OrderStatistics};
 
@@ -106,7 +106,7 @@ impl Dice {
     }
 }
 
-/// Of the blocks of the default sweep: six of each thread count, two of them of each payload.
+/// Of the blocks of that sweep: six of each thread count, two of them of each payload.
 fn case_in(block: u32, engine: &str, connection: Connection) -> Row {
     let place = |values: [u16; 3], each: u32| values[((block / each) % 3) as usize];
     let threads = place([1, 2, 4], 6);

@@ -6,6 +6,7 @@ use super::{Board, all, find};
 use crate::error::UsageError;
 use crate::platform::host::Host;
 use crate::sys::files::{self, Kind};
+use crate::text;
 
 /// Which profile, and how it was chosen.
 #[derive(Clone, Debug)]
@@ -103,8 +104,7 @@ pub fn choose(choice: &str, host: &Host) -> Result<Detected, UsageError> {
         };
         let bytes = files::read_whole(Path::new(choice), Kind::File);
         let bytes = bytes.map_err(|error| unreadable(&error))?;
-        let text = std::str::from_utf8(&bytes).map_err(|error| unreadable(&error))?;
-        Board::parse(text, choice)?
+        Board::parse(&text::decode(choice, &bytes)?, choice)?
     } else {
         find("--board", choice, ", a path to a TOML file, or auto")?
     };
