@@ -151,7 +151,7 @@ fn a_window_in_which_the_link_goes_down_is_measured_again() {
 
 #[test]
 fn more_received_than_sent_hides_losses_and_is_said_to() {
-    let rules = "count size 300; a>b duplicate every 5; a>b drop every 25";
+    let rules = "count size 300; a>b duplicate every 3; a>b drop every 7";
     let words = "--direction up --threads 2 --payload 300 --engine std --ip v4 --rate 2k --verify";
     let Some(swept) = Swept::over(Lab::builder().test_wire(rules), words) else {
         return;

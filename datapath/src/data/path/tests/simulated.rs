@@ -1,0 +1,178 @@
+//! Simulated datagrams of ours and of others through all places, and what is said of them.
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// Where simulated datagrams end.
+#[derive(Clone, Copy, Debug)]
+struct Ended {
+    refused_by_qdisc: u64,
+    refused_by_nic: u64,
+    refused_by_nobody: u64,
+    qdisc: u64,
+    nic_out: u64,
+    path: u64,
+    nic_in: u64,
+    backlog: u64,
+    filter: u64,
+    firewall: u64,
+    ip: u64,
+    closed_port: u64,
+    socket: u64,
+    received: u64,
+}
+
+impl Ended {
+    fn of(n: [u64; 14]) -> Self {
+        Self {
+            refused_by_qdisc: n[0],
+            refused_by_nic: n[1],
+            refused_by_nobody: n[2],
+            qdisc: n[3],
+            nic_out: n[4],
+            path: n[5],
+            nic_in: n[6],
+            backlog: n[7],
+            filter: n[8],
+            firewall: n[9],
+            ip: n[10],
+            closed_port: n[11],
+            socket: n[12],
+            received: n[13],
+        }
+    }
+
+    fn behind_ip(&self) -> u64 {
+        self.closed_port + self.socket + self.received
+    }
+
+    fn at_ip(&self) -> u64 {
+        self.firewall + self.ip + self.behind_ip()
+    }
+
+    /// The counters at the sender, moved by these.
+    fn at_sender(&self) -> PathCounters {
+        let out = self.path + self.nic_in + self.backlog + self.filter + self.at_ip();
+        PathCounters {
+            qdisc_drops: self.refused_by_qdisc + self.qdisc,
+            nic_out_drops: self.refused_by_nic + self.nic_out,
+            tx_packets: out,
+            ..PathCounters::default()
+        }
+    }
+
+    /// Those at the receiver.
+    fn at_receiver(&self) -> PathCounters {
+        PathCounters {
+            rx_packets: self.backlog + self.filter + self.at_ip(),
+            nic_in_drops: self.nic_in,
+            backlog_drops: self.backlog,
+            ip_in_frames: Some(self.at_ip()),
+            ip_in_packets: self.at_ip(),
+            ip_in_ended: self.ip + self.behind_ip(),
+            ip_in_discards: self.ip,
+            udp_no_ports: self.closed_port,
+            ..PathCounters::default()
+        }
+    }
+}
+
+fn both(a: PathCounters, b: PathCounters) -> PathCounters {
+    PathCounters {
+        qdisc_drops: a.qdisc_drops + b.qdisc_drops,
+        nic_out_drops: a.nic_out_drops + b.nic_out_drops,
+        tx_packets: a.tx_packets + b.tx_packets,
+        rx_packets: a.rx_packets + b.rx_packets,
+        nic_in_drops: a.nic_in_drops + b.nic_in_drops,
+        backlog_drops: a.backlog_drops + b.backlog_drops,
+        ip_in_frames: a.ip_in_frames.zip(b.ip_in_frames).map(|(a, b)| a + b),
+        ip_in_packets: a.ip_in_packets + b.ip_in_packets,
+        ip_in_ended: a.ip_in_ended + b.ip_in_ended,
+        ip_in_discards: a.ip_in_discards + b.ip_in_discards,
+        udp_no_ports: a.udp_no_ports + b.udp_no_ports,
+        ..a
+    }
+}
+
+/// The path of our datagrams, with those of others in the same counters. A driver counts what its interface drops by a
+/// name of its own; the kernel has all of it, or none.
+fn simulated(ours: &Ended, others: &Ended, kernel_has_it: bool) -> Path {
+    let at_sender = both(ours.at_sender(), others.at_sender());
+    let mut at_receiver = both(ours.at_receiver(), others.at_receiver());
+    let nic_at_receiver = named(&[("rx_resource_errors", at_receiver.nic_in_drops)]);
+    if !kernel_has_it {
+        at_receiver.nic_in_drops = 0;
+    }
+    Path {
+        sent: ours.qdisc + ours.nic_out + ours.at_sender().tx_packets,
+        refused: ours.refused_by_qdisc + ours.refused_by_nic + ours.refused_by_nobody,
+        received: ours.received,
+        dropped_socket: ours.socket,
+        at_sender,
+        at_receiver,
+        nic_at_receiver,
+        ..path()
+    }
+}
+
+/// By place, in the order of [`Places::lost`]: our losses.
+fn truth(it: &Ended) -> [u64; 8] {
+    [
+        it.refused_by_nobody,
+        it.refused_by_qdisc + it.qdisc,
+        it.refused_by_nic + it.nic_out,
+        it.path,
+        it.nic_in,
+        it.backlog,
+        it.filter + it.firewall,
+        it.ip + it.closed_port,
+    ]
+}
+
+proptest! {
+    /// What is said of a place is at most what we lost there and what others lost there; what no counter explains is at
+    /// most what no counter has seen.
+    #[test]
+    fn no_place_is_said_to_have_lost_more_than_it_counted(
+        ours in proptest::array::uniform14(prop_oneof![Just(0_u64), 30..1000_u64]),
+        others in proptest::array::uniform14(prop_oneof![Just(0_u64), 0..1000_u64]),
+        kernel_has_it in any::<bool>(),
+    ) {
+        let (ours, others) = (Ended::of(ours), Ended::of(others));
+        let books = simulated(&ours, &others, kernel_has_it).books();
+        let (truth, foreign) = (truth(&ours), truth(&others));
+        let all: u64 = truth.iter().sum();
+        prop_assert_eq!(books.places.lost().iter().map(|(_, lost)| lost).sum::<u64>(), all);
+        for (n, (place, lost)) in books.places.lost().into_iter().enumerate() {
+            // What a filter dropped can be hidden by the interface's own drops and by the few frames that may be ARP, and
+            // what the kernel refused without counting it by what the qdisc dropped without a word.
+            let hidden = match place {
+                "path" => ours.nic_in + others.nic_in + 20 + ours.refused_by_nobody,
+                _ => 0,
+            };
+            prop_assert!(lost <= truth[n] + foreign[n] + hidden, "{} {}: {:?}", place, lost, books.places);
+        }
+        let foreign: u64 = foreign.iter().sum();
+        prop_assert!(books.places.path + foreign >= ours.path, "{:?}", books.places);
+    }
+
+    /// Without other traffic and with all of it counted once, each place has exactly what was lost there.
+    #[test]
+    fn without_other_traffic_each_place_has_what_was_lost_there(
+        ours in proptest::array::uniform14(prop_oneof![Just(0_u64), 30..1000_u64]),
+        kernel_has_it in any::<bool>(),
+    ) {
+        let mut ours = Ended::of(ours);
+        if kernel_has_it {
+            ours.nic_in = 0;
+        }
+        // A refusal that nobody counted looks like a drop that nobody was told of.
+        if ours.qdisc + ours.nic_out > 0 {
+            ours.refused_by_nobody = 0;
+        }
+        let books = simulated(&ours, &Ended::of([0; 14]), kernel_has_it).books();
+        prop_assert_eq!(books.places.lost().map(|(_, lost)| lost), truth(&ours));
+        prop_assert_eq!(books.dropped_socket, ours.socket);
+    }
+}
