@@ -81,8 +81,8 @@ impl Batched {
         if self.failed == 0 {
             return Ok(self.moved);
         }
-        let beside = if self.moved.packets > 0 { 0 } else { 1 };
-        self.count_failed(meter, beside);
+        let told = u64::from(self.moved.packets == 0);
+        self.count_failed(meter, told);
         self.moved_or_error()
     }
 
