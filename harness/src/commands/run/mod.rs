@@ -195,7 +195,9 @@ struct Begun {
 
 fn begin(args: &RunArgs, request: Request, peer: Option<&Peer>) -> anyhow::Result<Begun> {
     let started_at = log_file::now();
-    clock_remark(&started_at).iter().for_each(|it| say(it));
+    if let Some(remark) = clock_remark(&started_at) {
+        say(&remark);
+    }
     let findings = findings(&request, peer);
     let environment = environment(&request, &findings, peer);
     let mut outputs = Outputs::create(args, &request.detected.board.name, &started_at)?;
