@@ -29,7 +29,9 @@ pub(super) fn create(
     (board, started_at, command): (&str, &str, &str),
     first: &impl Serialize,
 ) -> anyhow::Result<(OutputFile, PathBuf)> {
-    clock_remark(started_at).iter().for_each(|it| say(it));
+    if let Some(remark) = clock_remark(started_at) {
+        say(&remark);
+    }
     let create = |path: &Path| {
         let mut file = OutputFile::create("--output", path)?;
         if let Err(error) = append(&mut file, first) {
@@ -38,13 +40,11 @@ pub(super) fn create(
         }
         Ok(file)
     };
-    match path {
-        Some(path) => Ok((create(path)?, path.to_owned())),
-        None => {
-            let stem = default_name::stem(started_at, board)?;
-            default_name::first_free(&stem, format_args!("-{command}.jsonl"), &[], create)
-        }
+    if let Some(path) = path {
+        return Ok((create(path)?, path.to_owned()));
     }
+    let stem = default_name::stem(started_at, board)?;
+    default_name::first_free(&stem, format_args!("-{command}.jsonl"), &[], create)
 }
 
 /// Adds a line.

@@ -120,3 +120,17 @@ fn is_fragmented(case: &Case) -> bool {
         && case.ip == Ip::V6
         && u32::from(case.payload) > Payload::MAX_UNFRAGMENTED_V6
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unknown_cpus_are_not_called_none() {
+        let warning = sharing_cpus(2, [None].into_iter(), &Host::default()).expect("a warning");
+        assert!(
+            warning.starts_with("how many CPUs there are is not known"),
+            "{warning}"
+        );
+    }
+}

@@ -213,7 +213,9 @@ fn begin(
     peer: Option<&Peer>,
 ) -> anyhow::Result<Begun> {
     let started_at = log_file::now();
-    clock_remark(&started_at).iter().for_each(|it| say(it));
+    if let Some(remark) = clock_remark(&started_at) {
+        say(&remark);
+    }
     let findings = findings(&request, peer);
     let environment = environment(&request, &findings, peer);
     if let Some(base) = base {
