@@ -1,7 +1,7 @@
 //! What does the host show?
 
 use udpbench::sys::files::Root;
-use udpbench::sys::sensors;
+use udpbench::sys::{sensors, temperature};
 
 use super::{host, hosts, root};
 
@@ -63,7 +63,7 @@ fn the_hottest_zone_and_the_throttle_bits_are_read_where_there_are_any() {
     let sensors = |name| {
         let root = Root::new(root(name));
         (
-            sensors::hottest_millic(&root),
+            temperature::hottest_millic(&root),
             sensors::throttle_bits(&root),
         )
     };

@@ -25,6 +25,7 @@ pub mod reuseport_bpf;
 pub mod run_queue;
 pub mod sensors;
 pub mod softnet;
+pub mod temperature;
 pub mod thermal_trips;
 pub mod transmit;
 pub mod wakeup;
