@@ -4,6 +4,7 @@
 //! option, a permission) is an `Option` or a reason, never a panic.
 
 pub mod addresses;
+pub mod affinity;
 pub mod arrival;
 pub mod buffers;
 pub mod busy;

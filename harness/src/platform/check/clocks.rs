@@ -100,22 +100,29 @@ fn capped(policy: &CpufreqPolicy) -> Option<Finding> {
     })
 }
 
-/// Bits 0 to 3 are now, 16 to 19 within the last seconds: the kernel clears them every 2 s.
+/// Bits 0 to 3 are now, 16 to 19 since the firmware was asked last: kernels with `rpi_volt` do so every 2 s.
 fn firmware(subject: &Subject) -> Option<Finding> {
     const UNDER_VOLTAGE: u32 = 0x1_0001;
+    const NOW: u32 = 0xf;
     let bits = subject.throttle_bits?;
-    let words = throttle_words(bits);
-    (!words.is_empty()).then(|| {
-        Finding::invalid(
-            format!("the firmware reports {}", words.join(", ")),
-            "it lowers the clock to protect the board, under every governor",
-            if bits & UNDER_VOLTAGE == 0 {
-                "cool it: heat sink, fan, upright mounting; then vcgencmd get_throttled must say 0x0"
-            } else {
-                "use the board's own power supply and a short cable; vcgencmd get_throttled must say 0x0"
-            },
-        )
-    })
+    let (now, either) = (throttle_words(bits & NOW), throttle_words(bits));
+    let seen = match (now.is_empty(), either.is_empty()) {
+        (_, true) => return None,
+        (false, _) => format!("the firmware reports {}", either.join(", ")),
+        (true, _) => format!(
+            "the firmware reports {}: not now, but since it was last asked",
+            either.join(", ")
+        ),
+    };
+    Some(Finding::invalid(
+        seen,
+        "it lowers the clock to protect the board, under every governor",
+        if bits & UNDER_VOLTAGE == 0 {
+            "cool it: heat sink, fan, upright mounting; then vcgencmd get_throttled must say 0x0"
+        } else {
+            "use the board's own power supply and a short cable; vcgencmd get_throttled must say 0x0"
+        },
+    ))
 }
 
 fn cooling(subject: &Subject) -> Option<Finding> {

@@ -37,6 +37,8 @@ fn healthy() -> Host {
     let cpu = |id| Cpu {
         id,
         capacity: 1024,
+        part: 0xd08,
+        max_khz: 1_800_000,
         core: id,
         cache: 0,
     };
@@ -47,6 +49,7 @@ fn healthy() -> Host {
         ],
         model: Some("Raspberry Pi 4 Model B Rev 1.4".to_owned()),
         cpus: (0..4).map(cpu).collect(),
+        pinnable_cpus: (0..4).collect(),
         online_cpus: Some(4),
         isolated_cpus: Some(String::new()),
         machine: Some(std::env::consts::ARCH.to_owned()),
@@ -177,9 +180,19 @@ const TROUBLES: &[Change] = &[
         .to_vec();
     },
     |seen| seen.host.online_cpus = Some(8),
+    |seen| seen.host.offline_cpus = vec![1, 2, 3],
+    |seen| seen.host.offline_cpus = vec![3],
+    |seen| seen.host.cpus.truncate(1),
     |seen| seen.host.isolated_cpus = Some("2-3".to_owned()),
+    |seen| {
+        seen.host.isolated_cpus = Some("2-3".to_owned());
+        seen.host.cpus.truncate(2);
+    },
+    |seen| seen.host.isolated_cpus = Some("5".to_owned()),
+    |seen| seen.host.hides_device_tree = true,
+    |seen| (seen.host.hides_device_tree, seen.host.model) = (true, None),
     |seen| seen.board = board::find("a test", "generic", "").expect("compiled in"),
-    |seen| seen.host.cpus[3].id = 7,
+    |seen| (seen.host.cpus[3].id, seen.host.pinnable_cpus[3]) = (7, 7),
     |seen| seen.host.irq_time_accounting = Some(true),
     |seen| seen.host.rmem_max = Some(212_992),
     |seen| seen.host.lo_rps_cpus = Some(vec![0, 1]),
@@ -230,6 +243,8 @@ fn the_graver_findings_come_first() {
 
 #[test]
 fn a_clock_is_judged_by_what_it_is_and_not_by_the_name_of_its_governor() {
+    const LOW: u64 = 600_000;
+    const TOP: u64 = 1_800_000;
     let found_with = |governor: &str, khz: [u64; 3], driver: &str| {
         let [min, max, now] = khz;
         let findings = found(|seen| {
@@ -245,8 +260,6 @@ fn a_clock_is_judged_by_what_it_is_and_not_by_the_name_of_its_governor() {
         });
         findings.into_iter().map(|it| it.seen).collect::<Vec<_>>()
     };
-    const LOW: u64 = 600_000;
-    const TOP: u64 = 1_800_000;
     let silent = [
         // Nobody can choose another clock.
         ("ondemand", [TOP, TOP, TOP], "cpufreq-dt"),
