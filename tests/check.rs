@@ -6,6 +6,8 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use common::{Place, rows, stderr, stdout};
+use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
+use nix::unistd::Pid;
 
 /// A Raspberry Pi 4B that is fit, with `changes` to its files.
 fn board(place: &Place, changes: &[(&str, &str)]) {
@@ -111,6 +113,196 @@ fn the_sweep_warns_once_and_marks_its_rows() {
             (Some(1800.0), "")
         );
     }
+}
+
+/// A sensor of hwmon, or a thermal zone: its directory, its name, what it shows.
+fn sensor<'a>(directory: &str, name: &'a str, shown: &'a str) -> Vec<(String, &'a str)> {
+    let (name_in, value_in) = if directory.contains("hwmon") {
+        ("name", "temp1_input")
+    } else {
+        ("type", "temp")
+    };
+    let file = |file: &str| format!("sys/class/{directory}/{file}");
+    vec![(file(name_in), name), (file(value_in), shown)]
+}
+
+/// What differs from a fit Pi 4B, what `check` says then, and what it must not say.
+type Case<'a> = (Vec<(String, &'a str)>, &'a [&'a str], &'a [&'a str]);
+
+fn judge(cases: &[Case]) {
+    for (changes, said, unsaid) in cases {
+        let place = Place::new();
+        let files = changes.iter().map(|(path, text)| (path.as_str(), *text));
+        board(&place, &files.collect::<Vec<_>>());
+        let (text, _) = check(&place);
+        for part in *said {
+            assert!(text.contains(part), "{part:?} for {changes:?}:\n{text}");
+        }
+        for part in *unsaid {
+            assert!(!text.contains(part), "{part:?} for {changes:?}:\n{text}");
+        }
+    }
+}
+
+#[test]
+fn only_a_temperature_that_the_cpus_can_have_is_believed() {
+    let zone0 = |shown| sensor("thermal/thermal_zone0", "cpu-thermal\n", shown);
+    let two = |second| [zone0("48686\n"), second].concat();
+    judge(&[
+        (
+            two(sensor(
+                "thermal/thermal_zone1",
+                "bogus-thermal\n",
+                "2147483647\n",
+            )),
+            &[
+                "hottest   48.7 C (cpu-thermal)\n",
+                "note     ignored, as no chip is that hot or cold: bogus-thermal (2147483.6 C)\n",
+            ],
+            &["INVALID  the temperature"],
+        ),
+        (
+            zone0("-650788984\n"),
+            &[
+                "ignored, as no chip is that hot or cold: cpu-thermal (-650789.0 C)\n",
+                "reports no temperature of the CPUs",
+            ],
+            &["hottest"],
+        ),
+        (
+            two(sensor("thermal/thermal_zone1", "iwlwifi_1\n", "84000\n")),
+            &["hottest   48.7 C (cpu-thermal)\n"],
+            &["iwlwifi", "the temperature is"],
+        ),
+        (
+            [
+                zone0("\n"),
+                sensor("hwmon/hwmon0", "cpu_thermal\n", "84000\n"),
+            ]
+            .concat(),
+            &[
+                "hottest   84.0 C (cpu_thermal)\n",
+                "INVALID  the temperature is 84 C",
+            ],
+            &["no temperature"],
+        ),
+    ]);
+}
+
+#[test]
+fn cpus_and_clocks_that_are_not_to_be_had_are_said() {
+    let cpu = |file: &str| format!("sys/devices/system/cpu/{file}");
+    let status = "proc/self/status".to_owned();
+    judge(&[
+        (
+            vec![
+                (cpu("online"), "0\n"),
+                (cpu("present"), "0-3\n"),
+                (status.clone(), "Cpus_allowed_list:\t0-3\n"),
+            ],
+            &[
+                "note     CPUs 1-3 are offline\n",
+                "fix    for n in 1 2 3; do echo 1 | sudo tee",
+                "no maxcpus=",
+            ],
+            &["affinity", "cpuset"],
+        ),
+        (
+            vec![(cpu("cpufreq/policy0/scaling_cur_freq"), "600000\n")],
+            &["INVALID  CPUs 0-3 run at 600 MHz of 1800, and the governor is performance\n"],
+            &["the cpufreq governor is"],
+        ),
+        (
+            vec![
+                (status.clone(), "Cpus_allowed_list:\t0-1\n"),
+                (cpu("isolated"), "2-3\n"),
+            ],
+            &[
+                "note     CPUs 2-3 are isolated",
+                "name them with --pin, such as --pin 3:2\n",
+            ],
+            &["affinity", "cpuset"],
+        ),
+        (
+            vec![(status.clone(), "Cpus_allowed_list:\t0\n")],
+            &["note     the affinity mask of this process has CPUs 0, and not 1-3\n"],
+            &["cpuset leaves"],
+        ),
+        (
+            vec![
+                (status, "Cpus_allowed_list:\t0-1\n"),
+                ("proc/self/cgroup".to_owned(), "0::/box\n"),
+                (
+                    "sys/fs/cgroup/box/cpuset.cpus.effective".to_owned(),
+                    "0-1\n",
+                ),
+            ],
+            &["note     a cpuset leaves this process CPUs 0-1 of 4\n"],
+            &["affinity"],
+        ),
+    ]);
+}
+
+#[test]
+fn pin_takes_every_cpu_that_no_cpuset_forbids() {
+    let place = Place::new();
+    let online = "sys/devices/system/cpu/online";
+    let present = "sys/devices/system/cpu/present";
+    let group = "sys/fs/cgroup/box/cpuset.cpus.effective";
+    let changes = [
+        ("proc/self/status", "Cpus_allowed_list:\t0\n"),
+        ("proc/self/cgroup", "0::/box\n"),
+        (group, "0,2\n"),
+        (online, "0-2\n"),
+        (present, "0-3\n"),
+    ];
+    board(&place, &changes);
+    let plan = |pin: &str| {
+        let what = "--engine std --threads 2 --payload 300 --connection connected --ip v4";
+        place.run(&format!("plan --details --root root {what} --pin {pin}"))
+    };
+    let planned = plan("2:0");
+    assert!(stdout(&planned).contains("CPUs 2>0"), "{planned:?}");
+    for (pin, problem) in [
+        (
+            "1:0",
+            "CPU 1 is not there, or a cpuset forbids it; usable: 0,2",
+        ),
+        ("0:3", "CPU 3 is offline; usable: 0,2"),
+        (
+            "0:9",
+            "CPU 9 is not there, or a cpuset forbids it; usable: 0,2",
+        ),
+    ] {
+        let refused = plan(pin);
+        assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+        assert!(stderr(&refused).contains(problem), "{refused:?}");
+    }
+}
+
+#[test]
+fn threads_are_pinned_to_cpus_outside_of_the_inherited_mask() {
+    let own = sched_getaffinity(Pid::from_raw(0)).expect("may be asked");
+    let cpus: Vec<usize> = (0..CpuSet::count())
+        .filter(|cpu| own.is_set(*cpu) == Ok(true))
+        .collect();
+    let [first, .., last] = cpus[..] else {
+        eprintln!("SKIPPED: this needs two CPUs");
+        return;
+    };
+    // As `taskset` does; only this thread, and what it starts.
+    let mut only = CpuSet::new();
+    only.set(first).expect("in range");
+    sched_setaffinity(Pid::from_raw(0), &only).expect("it is in the mask");
+    let place = Place::new();
+    let output = place.run(&format!(
+        "--full --engine std --no-reference --threads 2 --payload 100 --connection connected --ip v4 --rounds 5 \
+         --duration 6ms --warmup 0s --soak 0s -q --pin {last}:{first} -o out.csv"
+    ));
+    assert!(output.status.success(), "{output:?}");
+    let rows = rows(&place.path("out.csv"));
+    let placed: Vec<&str> = rows.iter().map(|row| row.pin.as_str()).collect();
+    assert_eq!(placed, [format!("{last}>{first}")]);
 }
 
 /// A file of eth0.

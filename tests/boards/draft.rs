@@ -74,7 +74,7 @@ fn a_draft_takes_the_temperatures_from_the_trip_points() {
     assert_eq!(drafted("rockpro64"), (Some(55), Some((70, Some(95)))));
     assert_eq!(
         drafted("jetson-orin-nano"),
-        (Some(84), Some((99, Some(104))))
+        (Some(80), Some((95, Some(104))))
     );
     // A Pi's firmware throttles, its kernel only shuts down.
     assert_eq!(drafted("rpi-4b"), (None, None));

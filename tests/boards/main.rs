@@ -1,13 +1,15 @@
 //! Board profiles and the machines they are for: which profile a host gets, where its threads go, and what
 //! the author of a broken profile is told.
 //!
-//! The hosts are trees of `/proc` and `/sys` in `tests/fixtures/hosts`; see the README beside them.
+//! The hosts are trees of `/proc` and `/sys` in `tests/fixtures/hosts`, or a text file that lists the files of one; see
+//! the README beside them.
 
 mod any_text;
 #[path = "../common/mod.rs"]
 mod common;
 mod detection;
 mod draft;
+mod expand;
 mod fixtures;
 mod own_profile;
 mod placement;
@@ -38,13 +40,19 @@ fn stdout(command: &mut Command) -> String {
 /// Every host that there is a tree of, sorted.
 fn hosts() -> Vec<String> {
     let entries = fs::read_dir(package().join("tests/fixtures/hosts")).expect("is there");
-    let names = entries.map(|entry| entry.expect("is readable").file_name());
-    let names: BTreeSet<String> = names.filter_map(|name| name.into_string().ok()).collect();
+    let paths = entries.map(|entry| entry.expect("is readable").path());
+    let names = paths.filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned()));
+    let names: BTreeSet<String> = names.collect();
     names.into_iter().collect()
 }
 
 fn root(name: &str) -> PathBuf {
-    let root = package().join("tests/fixtures/hosts").join(name);
+    let tree = package().join("tests/fixtures/hosts").join(name);
+    let root = if tree.is_dir() {
+        tree
+    } else {
+        expand::ALL.join(name)
+    };
     // A missing tree would pass for a machine that shows nothing.
     assert!(root.is_dir(), "{}", root.display());
     root

@@ -156,6 +156,8 @@ fn big_cores_with_other_numbers_contradict_the_profile() {
 fn a_kernel_that_does_not_tell_big_cores_from_others_contradicts_the_profile() {
     let alike = |cpu: &Cpu| Cpu {
         capacity: 1024,
+        part: 0,
+        max_khz: 0,
         ..*cpu
     };
     let shown = host("rock-5b");
@@ -166,9 +168,32 @@ fn a_kernel_that_does_not_tell_big_cores_from_others_contradicts_the_profile() {
     assert_eq!(
         fallback("rock-5b", &host).as_deref(),
         Some(
-            "generic placement: rock-5b has big CPUs, but this kernel has no cpu_capacity to tell CPU 4 from CPU 3"
+            "generic placement: rock-5b has big CPUs, but neither capacity, core nor clock tells CPU 4 from CPU 3"
         )
     );
+}
+
+#[test]
+fn without_capacities_the_kind_of_core_tells_which_are_big() {
+    let alike = |cpu: &Cpu| Cpu {
+        capacity: 1024,
+        ..*cpu
+    };
+    for name in ["rock-5b", "rockpro64", "odroid-n2-plus"] {
+        let shown = host(name);
+        let host = Host {
+            cpus: shown.cpus.iter().map(alike).collect(),
+            ..shown
+        };
+        assert_eq!(fallback(name, &host), None, "{name}");
+    }
+}
+
+#[test]
+fn of_clusters_alike_but_for_their_clocks_the_faster_one_is_used() {
+    let host = host("libretech-s912");
+    let placed = profile("generic").placement(threads(2), &host);
+    assert_eq!(placed.expect("has a place").placement.to_string(), "3>2");
 }
 
 #[test]

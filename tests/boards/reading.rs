@@ -1,7 +1,7 @@
 //! What does the host show?
 
 use udpbench::sys::files::Root;
-use udpbench::sys::sensors;
+use udpbench::sys::{sensors, temperature};
 
 use super::{host, hosts, root};
 
@@ -63,7 +63,7 @@ fn the_hottest_zone_and_the_throttle_bits_are_read_where_there_are_any() {
     let sensors = |name| {
         let root = Root::new(root(name));
         (
-            sensors::hottest_millic(&root),
+            temperature::hottest_millic(&root),
             sensors::throttle_bits(&root),
         )
     };
@@ -77,8 +77,8 @@ fn the_hottest_zone_and_the_throttle_bits_are_read_where_there_are_any() {
     );
     assert_eq!(
         sensors("jetson-nano"),
-        (Some(38_000), None),
-        "the PMIC's constant 100 C is no temperature"
+        (Some(27_500), None),
+        "neither the always-on domain's 38 C nor the PMIC's constant 100 C is the CPUs'"
     );
     assert_eq!(sensors("x86-vm"), (None, None));
 }
@@ -105,6 +105,30 @@ fn an_interrupt_that_armbian_moved_is_found_where_it_is() {
             "{name}"
         );
         assert_eq!(nic.rps_cpus, [0, 1, 2], "{name}");
+    }
+}
+
+#[test]
+fn an_interrupt_whose_place_the_kernel_keeps_back_is_where_it_is_taken() {
+    // raspberrypi/linux #7101: of the RP1's interrupts `effective_affinity_list` is empty.
+    let nics = host("rpi-cm5").nics;
+    let [nic] = nics.as_slice() else {
+        panic!("{nics:?}");
+    };
+    assert_eq!((&nic.irqs, &nic.irq_cpus), (&vec![106], &vec![0]));
+}
+
+#[test]
+fn a_container_leaves_the_model_in_cpuinfo() {
+    let docker = host("rpi-4b-docker");
+    assert!(docker.hides_device_tree);
+    assert_eq!(
+        docker.model.as_deref(),
+        Some("Raspberry Pi 4 Model B Rev 1.4")
+    );
+    assert_eq!(super::board_of(&docker), "rpi-4b");
+    for name in ["rpi-4b", "rpi-4b-model-only", "x86-vm", "beaglebone-green"] {
+        assert!(!host(name).hides_device_tree, "{name}");
     }
 }
 

@@ -4,6 +4,7 @@
 //! option, a permission) is an `Option` or a reason, never a panic.
 
 pub mod addresses;
+pub mod affinity;
 pub mod arrival;
 pub mod buffers;
 pub mod busy;
@@ -25,6 +26,7 @@ pub mod reuseport_bpf;
 pub mod run_queue;
 pub mod sensors;
 pub mod softnet;
+pub mod temperature;
 pub mod thermal_trips;
 pub mod transmit;
 pub mod wakeup;

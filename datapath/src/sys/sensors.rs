@@ -1,4 +1,4 @@
-//! Temperatures, clocks and throttling, where a board shows them.
+//! Temperature, clocks and throttling from the start of a run to its end.
 
 use std::collections::BTreeSet;
 
@@ -6,12 +6,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::sys::files::Root;
 use crate::sys::idle::IdleTimes;
+use crate::sys::temperature::hottest_millic;
 
 /// What the board's sensors said from before the start of a run until it was over. `None`: it has no such
 /// sensor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SensorReadings {
-    /// The hottest thermal zone before the start, in thousandths of a degree Celsius.
+    /// The hottest sensor of the CPUs before the start, in thousandths of a degree Celsius.
     pub first_millic: Option<i32>,
     /// When the run was over.
     pub last_millic: Option<i32>,
@@ -48,22 +49,6 @@ fn either<T>(one: Option<T>, other: Option<T>, both: fn(T, T) -> T) -> Option<T>
         (Some(one), Some(other)) => Some(both(one, other)),
         (one, other) => one.or(other),
     }
-}
-
-/// A zone of Tegra boards that shows 100 C whatever happens: a stand-in of the PMIC's driver, not a
-/// temperature (tegrastats in NVIDIA's L4T prints it as `PMIC@100C`).
-const NO_TEMPERATURE: &str = "PMIC-Die";
-
-/// The hottest thermal zone, in thousandths of a degree Celsius.
-pub fn hottest_millic(root: &Root) -> Option<i32> {
-    let directory = "sys/class/thermal";
-    let zones = root.names(directory, "thermal_zone").into_iter();
-    zones
-        .filter(|zone| {
-            root.text(format!("{directory}/{zone}/type")).as_deref() != Some(NO_TEMPERATURE)
-        })
-        .filter_map(|zone| root.number(format!("{directory}/{zone}/temp")))
-        .max()
 }
 
 /// The Raspberry Pi firmware's throttle bits (`get_throttled`): 0 under-voltage, 1 frequency capped,

@@ -71,7 +71,7 @@ Examples:
   udpbench check                              what would invalidate a run here, and the fix
   udpbench --full --baseline before           keeps the run under that name
   udpbench --full --against before            compares this run with it
-  udpbench --suite board                      what to run on a new board, in a few minutes
+  udpbench --suite board                      what to run on a new board, in ten minutes
 
 Values:
   Lists are separated by commas. Durations have a unit: 200ms, 1s.

@@ -11,6 +11,7 @@ use crate::platform::board::{self, Detected};
 use crate::platform::check::{Finding, Gravity, Subject};
 use crate::platform::host::{Host, Interface, interface};
 use crate::sys::files::Root;
+use crate::sys::temperature::Reading;
 use crate::workload;
 
 /// Reads the host and prints what was found. Exit code 1: something would invalidate a run.
@@ -151,8 +152,9 @@ fn facts(subject: &Subject) -> Vec<(&'static str, String)> {
         let own = format!("{own_ns:.0} ns of each round trip at most are the program's own");
         facts.push(("time", format!("{source}; {own}")));
     }
-    if let Some(millic) = subject.millic {
-        facts.push(("hottest", format!("{:.1} C", f64::from(millic) / 1000.0)));
+    if let Some(Reading { sensor, millic }) = &subject.temperatures.hottest {
+        let degrees = f64::from(*millic) / 1000.0;
+        facts.push(("hottest", format!("{degrees:.1} C ({sensor})")));
     }
     if let Some(load) = host.load_1min {
         facts.push(("load", format!("{load:.2}")));

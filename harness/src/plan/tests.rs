@@ -13,6 +13,8 @@ fn host() -> Host {
             .map(|id| crate::platform::host::Cpu {
                 id,
                 capacity: 1024,
+                part: 0,
+                max_khz: 0,
                 core: id,
                 cache: 0,
             })

@@ -121,7 +121,7 @@ fn preferred_order(cpus: &[Cpu]) -> Vec<usize> {
     order.sort_unstable_by_key(|cpu| {
         (
             is_sibling(cpu),
-            Reverse(cpu.capacity),
+            Reverse(cpu.speed()),
             cpu.id == 0,
             Reverse(cpu.cache),
             Reverse(cpu.id),
@@ -190,13 +190,16 @@ impl Pin {
         let Self::To(senders, receivers) = self else {
             return Ok(());
         };
-        if let Some(cpu) = senders
-            .iter()
-            .chain(receivers)
-            .find(|&&cpu| !host.has_cpu(cpu))
-        {
-            let usable = host.cpu_list();
-            return Err(format!("CPU {cpu} is not usable here; usable: {usable}"));
+        let pinnable = &host.pinnable_cpus;
+        let mut cpus = senders.iter().chain(receivers);
+        if let Some(cpu) = cpus.find(|cpu| !pinnable.contains(cpu)) {
+            let why = if host.offline_cpus.contains(cpu) {
+                "is offline"
+            } else {
+                "is not there, or a cpuset forbids it"
+            };
+            let usable = host::list(pinnable, ",");
+            return Err(format!("CPU {cpu} {why}; usable: {usable}"));
         }
         let short =
             |threads: &&Threads| Placement::from_lists(**threads, senders, receivers).is_none();
@@ -223,6 +226,8 @@ mod tests {
         let cpu = |id| Cpu {
             id,
             capacity: 1024,
+            part: 0,
+            max_khz: 0,
             core: id,
             cache: 0,
         };
@@ -263,11 +268,54 @@ mod tests {
         let cpu = |id| Cpu {
             id,
             capacity: 1024,
+            part: 0,
+            max_khz: 0,
             core: id % 4,
             cache: id % 4 / 2 * 2,
         };
         let cpus: Vec<Cpu> = (0..8).map(cpu).collect();
         assert_eq!(generic(2, &cpus), "3>2");
+    }
+
+    #[test]
+    fn where_capacities_are_alike_the_kind_of_core_tells_and_then_the_clock() {
+        /// The kernel's capacity, Arm's part number, MHz.
+        type Cluster = (u32, u16, u64);
+        const A53: u16 = 0xd03;
+        const A55: u16 = 0xd05;
+        const A73: u16 = 0xd09;
+        const A78: u16 = 0xd41;
+        // Clusters of four CPUs.
+        let placed = |clusters: &[Cluster]| {
+            let mut cpus = cpus(4 * clusters.len());
+            for (n, cpu) in cpus.iter_mut().enumerate() {
+                let (capacity, part, mhz) = clusters[n / 4];
+                (cpu.capacity, cpu.part, cpu.max_khz) = (capacity, part, mhz * 1000);
+            }
+            generic(2, &cpus)
+        };
+        let cases: &[(&[Cluster], &str)] = &[
+            // S912: one kind of core, two clocks.
+            (&[(1024, A53, 1512), (1024, A53, 1000)], "3>2"),
+            (&[(1024, A53, 1000), (1024, A53, 1512)], "7>6"),
+            // S922X without capacities: its small cores have the higher clock.
+            (&[(1024, A53, 1896), (1024, A73, 1704)], "7>6"),
+            (&[(1024, A73, 1704), (1024, A53, 1896)], "3>2"),
+            // No cpufreq, or no known core.
+            (&[(1024, A73, 0), (1024, A53, 0)], "3>2"),
+            (&[(1024, 0, 1800), (1024, 0, 1400)], "3>2"),
+            (&[(1024, 0, 0), (1024, 0, 0)], "7>6"),
+            // Three kinds.
+            (
+                &[(1024, A55, 1958), (1024, A78, 2707), (1024, A78, 2400)],
+                "7>6",
+            ),
+            // What the kernel measured comes first.
+            (&[(1024, A53, 1000), (600, A73, 2000)], "3>2"),
+        ];
+        for (clusters, expected) in cases {
+            assert_eq!(placed(clusters), *expected, "{clusters:?}");
+        }
     }
 
     #[test]

@@ -80,7 +80,8 @@ fn spread(points: &[(f64, f64)]) -> f64 {
 
 fn temperature(points: &[(f64, f64)]) -> Markup {
     let most = points.iter().map(|point| point.1).fold(0.0, f64::max);
-    let about = format!("Points: the hottest thermal zone over time. The highest is {most:.1} °C.");
+    let about =
+        format!("Points: the hottest sensor of the CPUs over time. The highest is {most:.1} °C.");
     let picture = TimeSeries {
         axis: "°C",
         points,
@@ -88,7 +89,7 @@ fn temperature(points: &[(f64, f64)]) -> Markup {
         medians: &medians(points),
         about: &about,
     };
-    figure("Hottest thermal zone", &picture.draw())
+    figure("Hottest sensor of the CPUs", &picture.draw())
 }
 
 /// Seconds since the first window, and the rate in % of the median of the case.

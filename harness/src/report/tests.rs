@@ -175,7 +175,7 @@ fn windows_become_points_over_time() {
         "{}",
         section(&with, "drift")
     );
-    assert!(section(&with, "drift").contains("Hottest thermal zone"));
+    assert!(section(&with, "drift").contains("Hottest sensor of the CPUs"));
     let without = page_of(vec![ordinary_row()]);
     assert!(section(&without, "drift").contains(".jsonl"));
     assert_eq!(count(section(&without, "drift"), "<svg"), 0);

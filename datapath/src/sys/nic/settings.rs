@@ -69,6 +69,33 @@ pub struct LinkModes {
     pub partner_pause: Option<bool>,
 }
 
+impl Eee {
+    /// Reads `struct ethtool_eee` (linux/ethtool.h). `None`: no mode is supported, so the driver knows nothing of it,
+    /// and `ethtool --show-eee` says "not supported"; that it is inactive is not known then (raspberrypi/linux #6065).
+    fn answered(answer: &[u32]) -> Option<Self> {
+        let [
+            _,
+            supported,
+            _,
+            _,
+            active,
+            enabled,
+            sleeps,
+            sleeps_after_us,
+            ..,
+        ] = *answer
+        else {
+            return None;
+        };
+        (supported != 0 || active != 0).then_some(Self {
+            is_active: active != 0,
+            is_enabled: enabled != 0,
+            sleeps: sleeps != 0,
+            sleeps_after_us,
+        })
+    }
+}
+
 impl Ethtool {
     /// The driver's name.
     pub fn driver(&self) -> Option<String> {
@@ -106,14 +133,7 @@ impl Ethtool {
 
     /// Energy-efficient Ethernet. `None`: the driver does not say, or cannot.
     pub fn eee(&self) -> Option<Eee> {
-        let [_, _, _, _, active, enabled, sleeps, sleeps_after_us, ..] =
-            self.ask(Query::Eee).ok()?;
-        Some(Eee {
-            is_active: active != 0,
-            is_enabled: enabled != 0,
-            sleeps: sleeps != 0,
-            sleeps_after_us,
-        })
+        Eee::answered(&self.ask(Query::Eee).ok()?)
     }
 
     /// Flow control. `None`: the driver does not say, or cannot.
@@ -169,6 +189,20 @@ mod tests {
         assert!(has_gigabit(&[0x2f, 0]));
         assert!(has_gigabit(&[0, 1 << (47 - 32)]));
         assert!(has(&[1 << PAUSE], PAUSE) && !has(&[], PAUSE));
+    }
+
+    #[test]
+    fn eee_of_a_driver_that_supports_none_is_unknown() {
+        const GIGABIT_FULL: u32 = 1 << 5;
+        let active = |answer: [u32; 8]| Eee::answered(&answer).map(|eee| eee.is_active);
+        assert_eq!(active([0x44, 0, 0, 0, 0, 0, 0, 0]), None);
+        assert_eq!(active([0x44, 0, 0, 0, 0, 1, 1, 34]), None);
+        assert_eq!(active([0x44, GIGABIT_FULL, 0, 0, 0, 0, 0, 0]), Some(false));
+        assert_eq!(
+            active([0x44, GIGABIT_FULL, GIGABIT_FULL, GIGABIT_FULL, 1, 1, 1, 34]),
+            Some(true)
+        );
+        assert_eq!(active([0x44, 0, 0, 0, 1, 1, 1, 34]), Some(true));
     }
 
     #[test]

@@ -84,7 +84,9 @@ fn nothing_fits(host: &Host) -> String {
     match (host.compatible.first(), &host.model) {
         (Some(compatible), _) => format!("no profile for {compatible}"),
         (None, Some(model)) => format!("no profile for {model}"),
-        (None, None) => "no device tree and no DMI product name".to_owned(),
+        (None, None) => {
+            "no device tree, no DMI product name and no model in /proc/cpuinfo".to_owned()
+        }
     }
 }
 

@@ -85,7 +85,7 @@ impl Board {
         let usable = host.cpu_list();
         let missing = cpus.iter().find(|&&cpu| !host.has_cpu(cpu));
         let missing = missing
-            .map(|cpu| format!("{name} uses CPU {cpu}, but only {usable} are usable"))
+            .map(|cpu| format!("{name} uses CPU {cpu}, but this process has only {usable}"))
             .or_else(|| self.contradiction(host));
         let shared = cpus
             .iter()
@@ -111,7 +111,7 @@ impl Board {
     /// Why `host` cannot have the CPUs that the profile relies on (`[cpus]`), if it cannot.
     ///
     /// That there are fewer of them is no contradiction (a cpuset, `maxcpus=`): what is left still is what
-    /// the profile says. The sizes are compared pair by pair and not with the biggest one, because the big
+    /// the profile says. The speeds are compared pair by pair and not with the biggest one, because the big
     /// clusters of one chip may differ a little among themselves.
     pub fn contradiction(&self, host: &Host) -> Option<String> {
         let (cpus, name) = (self.cpus.as_ref()?, &self.name);
@@ -124,17 +124,16 @@ impl Board {
         }
         let is_big = |cpu: &&Cpu| cpus.big.contains(&cpu.id);
         let (big, little): (Vec<&Cpu>, Vec<&Cpu>) = host.cpus.iter().partition(is_big);
-        let least = big.iter().min_by_key(|cpu| cpu.capacity)?;
-        let most = little.iter().max_by_key(|cpu| cpu.capacity)?;
-        if least.capacity > most.capacity {
+        let least = big.iter().min_by_key(|cpu| cpu.speed())?;
+        let most = little.iter().max_by_key(|cpu| cpu.speed())?;
+        if least.speed() > most.speed() {
             return None;
         }
         let (big, other) = (least.id, most.id);
         Some(
-            if host.cpus.iter().all(|cpu| cpu.capacity == least.capacity) {
+            if host.cpus.iter().all(|cpu| cpu.speed() == least.speed()) {
                 format!(
-                    "{name} has big CPUs, but this kernel has no cpu_capacity to tell CPU {big} from CPU \
-                     {other}"
+                    "{name} has big CPUs, but neither capacity, core nor clock tells CPU {big} from CPU {other}"
                 )
             } else {
                 format!("CPU {big} is big in {name}, but here not bigger than CPU {other}")
@@ -155,7 +154,7 @@ impl Board {
         let cpu = placement.cpus().flatten().find(|&cpu| !host.has_cpu(cpu))?;
         let (name, usable) = (&self.name, host.cpu_list());
         Some(format!(
-            "{name} uses CPU {cpu}, but only {usable} are usable"
+            "{name} uses CPU {cpu}, but this process has only {usable}"
         ))
     }
 }

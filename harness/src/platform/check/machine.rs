@@ -2,6 +2,8 @@
 
 use super::{Finding, Subject};
 use crate::VERSION;
+use crate::platform::host::{list, ranges};
+use crate::sys::files::parse_cpu_list;
 
 pub(super) fn findings(subject: &Subject) -> Vec<Finding> {
     [
@@ -10,8 +12,11 @@ pub(super) fn findings(subject: &Subject) -> Vec<Finding> {
         foreign_binary(subject),
         quota(subject),
         busy(subject),
-        fewer_cpus(subject),
+        offline(subject),
+        forbidden(subject),
+        masked(subject),
         isolated(subject),
+        hidden(subject),
         unknown_board(subject),
         contradiction(subject),
     ]
@@ -73,7 +78,7 @@ fn quota(subject: &Subject) -> Option<Finding> {
     let (quota, cpus) = (subject.host.cpu_quota?, subject.host.cpus.len());
     (quota < cpus as f64).then(|| {
         Finding::invalid(
-            format!("this control group grants {quota:.2} CPUs of {cpus} (cpu.max)"),
+            format!("this control group grants the CPU time of {quota:.2} CPUs, of {cpus}"),
             "once the quota of a period is used up, every thread stops until the next period",
             "run it outside of the container or slice, or lift its CPU limit",
         )
@@ -102,16 +107,60 @@ fn busy(subject: &Subject) -> Option<Finding> {
     })
 }
 
-fn fewer_cpus(subject: &Subject) -> Option<Finding> {
-    let (usable, online) = (subject.host.cpus.len(), subject.host.online_cpus?);
-    (usable < online).then(|| {
+/// raspberrypi: `maxcpus=1`; jetbot #153: a power mode.
+fn offline(subject: &Subject) -> Option<Finding> {
+    let offline = &subject.host.offline_cpus;
+    let (plural, are) = if offline.len() == 1 {
+        ("", "is")
+    } else {
+        ("s", "are")
+    };
+    (!offline.is_empty()).then(|| {
+        Finding::note(
+            format!("CPU{plural} {} {are} offline", ranges(offline)),
+            "the rest does the work of all, and the numbers are not those of the whole board",
+            format!(
+                "for n in {}; do echo 1 | sudo tee /sys/devices/system/cpu/cpu$n/online; done\n\
+                 for good: no maxcpus= on the kernel's command line; on a Jetson: sudo nvpmodel -m 0",
+                list(offline, " ")
+            ),
+        )
+    })
+}
+
+/// A cpuset leaves fewer CPUs than there are.
+fn forbidden(subject: &Subject) -> Option<Finding> {
+    let (pinnable, online) = (&subject.host.pinnable_cpus, subject.host.online_cpus?);
+    (!pinnable.is_empty() && pinnable.len() < online).then(|| {
         Finding::note(
             format!(
-                "this process may use CPUs {} of {online}",
-                subject.host.cpu_list()
+                "a cpuset leaves this process CPUs {} of {online}",
+                ranges(pinnable)
             ),
-            "an affinity mask or a cpuset excludes the others: placements use the rest",
-            "run it without taskset, or in a cpuset that has all CPUs",
+            "the kernel refuses the others to every thread: placements use the rest",
+            "run it in a container or slice that has all CPUs (cpuset.cpus, AllowedCPUs=)",
+        )
+    })
+}
+
+/// The affinity mask has fewer CPUs than there could be.
+fn masked(subject: &Subject) -> Option<Finding> {
+    let host = subject.host;
+    let mut others = host.pinnable_cpus.clone();
+    others.retain(|&cpu| !host.has_cpu(cpu));
+    // Said already: the kernel leaves isolated CPUs out of every mask.
+    let isolated = host.isolated_cpus.as_deref().unwrap_or_default();
+    let isolated = parse_cpu_list(isolated).unwrap_or_default();
+    others.retain(|cpu| !isolated.contains(cpu));
+    (!others.is_empty()).then(|| {
+        Finding::note(
+            format!(
+                "the affinity mask of this process has CPUs {}, and not {}",
+                host.cpu_list(),
+                ranges(&others)
+            ),
+            "placements use those in the mask; --pin may name the others, too",
+            "run it without taskset, numactl or CPUAffinity=; or name CPUs with --pin",
         )
     })
 }
@@ -119,11 +168,35 @@ fn fewer_cpus(subject: &Subject) -> Option<Finding> {
 fn isolated(subject: &Subject) -> Option<Finding> {
     let isolated = subject.host.isolated_cpus.as_deref();
     let isolated = isolated.filter(|cpus| !cpus.is_empty())?;
+    let mut pinnable = parse_cpu_list(isolated).unwrap_or_default();
+    pinnable.retain(|cpu| subject.host.pinnable_cpus.contains(cpu));
+    let such_as = match pinnable[..] {
+        [] => ", in a cpuset that has them".to_owned(),
+        [only] => format!(", such as --pin {only}"),
+        [first, second, ..] => format!(", such as --pin {second}:{first}"),
+    };
     Some(Finding::note(
         format!("CPUs {isolated} are isolated from the scheduler"),
         "only pinned threads run there; benchmark threads on them are disturbed less",
-        "to measure there, name them with --pin",
+        format!("to measure there, name them with --pin{such_as}"),
     ))
+}
+
+/// moby #43419: Docker masks /sys/firmware, where /proc/device-tree leads.
+fn hidden(subject: &Subject) -> Option<Finding> {
+    subject.host.hides_device_tree.then(|| {
+        let why = match subject.host.model {
+            Some(_) => "the model in /proc/cpuinfo tells which board it is; nothing else says so",
+            None => "nothing tells which board this is, and the profile is generic",
+        };
+        Finding::note(
+            "the device tree is hidden from this process, as in a container",
+            why,
+            "docker run --security-opt systempaths=unconfined\n\
+             podman run --security-opt unmask=/sys/firmware\n\
+             or name the profile: --board NAME (udpbench boards lists them)",
+        )
+    })
 }
 
 /// The host has other CPUs than the profile of its board.

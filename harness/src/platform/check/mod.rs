@@ -15,6 +15,7 @@ use crate::platform::host::{Host, Interface};
 use crate::sys::busy::{self, Busy};
 use crate::sys::files::Root;
 use crate::sys::sensors;
+use crate::sys::temperature::Temperatures;
 
 /// What a host shows when it is checked.
 #[derive(Clone, Debug)]
@@ -25,8 +26,8 @@ pub struct Subject<'a> {
     pub board: &'a Board,
     /// SO_RCVBUF that receivers will ask for, in bytes.
     pub rcvbuf_bytes: u32,
-    /// The hottest thermal zone now, in thousandths of a degree Celsius.
-    pub millic: Option<i32>,
+    /// The temperatures now.
+    pub temperatures: Temperatures,
     /// The Raspberry Pi firmware's throttle bits now.
     pub throttle_bits: Option<u32>,
     /// Whether the kernel holds a CPU's clock down against heat now.
@@ -84,7 +85,7 @@ impl<'a> Subject<'a> {
             host,
             board,
             rcvbuf_bytes,
-            millic: sensors::hottest_millic(root),
+            temperatures: Temperatures::read(root),
             throttle_bits: sensors::throttle_bits(root),
             cooling: sensors::cooling(root),
             busy: busy::now(root),
@@ -121,7 +122,7 @@ pub fn of_interfaces(host: &Host, board: &Board, interfaces: Vec<Interface>) -> 
         host,
         board,
         rcvbuf_bytes: Buffer::DEFAULT.into(),
-        millic: None,
+        temperatures: Temperatures::default(),
         throttle_bits: None,
         cooling: None,
         busy: Vec::new(),

@@ -4,6 +4,7 @@ use super::*;
 use crate::platform::board;
 use crate::platform::host::{Conntrack, Cpu, CpufreqPolicy, Nic};
 use crate::sys::busy::Busy;
+use crate::sys::temperature::{Reading, Temperatures};
 
 fn policy() -> CpufreqPolicy {
     CpufreqPolicy {
@@ -18,11 +19,26 @@ fn policy() -> CpufreqPolicy {
     }
 }
 
+/// Four policies, with these governors.
+fn policies(governors: [&str; 4]) -> Vec<CpufreqPolicy> {
+    let policy = |governor: &str| CpufreqPolicy {
+        governor: Some(governor.to_owned()),
+        ..policy()
+    };
+    governors.map(policy).to_vec()
+}
+
+fn nonsense(name: &str) -> (String, String) {
+    (name.to_owned(), "2147483.6 C".to_owned())
+}
+
 /// A Pi 4B that is fit to measure on.
 fn healthy() -> Host {
     let cpu = |id| Cpu {
         id,
         capacity: 1024,
+        part: 0xd08,
+        max_khz: 1_800_000,
         core: id,
         cache: 0,
     };
@@ -33,6 +49,7 @@ fn healthy() -> Host {
         ],
         model: Some("Raspberry Pi 4 Model B Rev 1.4".to_owned()),
         cpus: (0..4).map(cpu).collect(),
+        pinnable_cpus: (0..4).collect(),
         online_cpus: Some(4),
         isolated_cpus: Some(String::new()),
         machine: Some(std::env::consts::ARCH.to_owned()),
@@ -52,11 +69,19 @@ fn healthy() -> Host {
     }
 }
 
+fn hottest(millic: i32) -> Temperatures {
+    let sensor = "cpu-thermal".to_owned();
+    Temperatures {
+        hottest: Some(Reading { sensor, millic }),
+        ignored: Vec::new(),
+    }
+}
+
 pub(super) struct Seen {
     pub(super) host: Host,
     board: Board,
     rcvbuf_bytes: u32,
-    millic: Option<i32>,
+    temperatures: Temperatures,
     throttle_bits: Option<u32>,
     cooling: Option<bool>,
     busy: Vec<Busy>,
@@ -69,7 +94,7 @@ pub(super) fn found(change: impl FnOnce(&mut Seen)) -> Vec<Finding> {
         host: healthy(),
         board: board::find("a test", "rpi-4b", "").expect("compiled in"),
         rcvbuf_bytes: 4 << 20,
-        millic: Some(48_000),
+        temperatures: hottest(48_000),
         throttle_bits: Some(0),
         cooling: Some(false),
         busy: Vec::new(),
@@ -80,7 +105,7 @@ pub(super) fn found(change: impl FnOnce(&mut Seen)) -> Vec<Finding> {
         host: &seen.host,
         board: &seen.board,
         rcvbuf_bytes: seen.rcvbuf_bytes,
-        millic: seen.millic,
+        temperatures: seen.temperatures,
         throttle_bits: seen.throttle_bits,
         cooling: seen.cooling,
         busy: seen.busy,
@@ -116,15 +141,26 @@ type Change = fn(&mut Seen);
 
 /// Each kind of trouble, and how it comes about.
 const TROUBLES: &[Change] = &[
-    |seen| seen.host.governor = Some("ondemand+performance".to_owned()),
-    |seen| seen.host.cpufreq[0].max_khz = Some(1_500_000),
+    |seen| seen.host.cpufreq = policies(["ondemand", "performance", "schedutil", "ondemand"]),
+    |seen| seen.host.cpufreq[0].governor = Some("powersave".to_owned()),
+    |seen| seen.host.cpufreq[0].current_khz = Some(600_000),
+    |seen| {
+        seen.host.cpufreq[0].governor = Some("userspace".to_owned());
+        seen.host.cpufreq[0].current_khz = Some(1_500_000);
+    },
+    |seen| {
+        seen.host.cpufreq[0].max_khz = Some(1_500_000);
+        seen.host.cpufreq[0].current_khz = Some(1_500_000);
+    },
     |seen| seen.throttle_bits = Some(0x5_0005),
     |seen| seen.throttle_bits = Some(0x8_0000),
     |seen| seen.cooling = Some(true),
-    |seen| seen.millic = Some(80_000),
-    |seen| seen.millic = Some(60_500),
-    |seen| seen.millic = None,
-    |seen| (seen.host.cpufreq, seen.millic) = (Vec::new(), None),
+    |seen| seen.temperatures = hottest(80_000),
+    |seen| seen.temperatures = hottest(60_500),
+    |seen| seen.temperatures = Temperatures::default(),
+    |seen| (seen.host.cpufreq, seen.temperatures) = (Vec::new(), Temperatures::default()),
+    |seen| seen.temperatures.ignored = vec![nonsense("bogus-thermal")],
+    |seen| seen.temperatures.ignored = ["a", "b", "c"].map(nonsense).to_vec(),
     |seen| seen.host.virtualization = Some("qemu".to_owned()),
     |seen| (seen.host.virtualization, seen.host.compatible) = (Some("kvm".to_owned()), Vec::new()),
     |seen| seen.host.machine = Some("riscv64".to_owned()),
@@ -144,9 +180,19 @@ const TROUBLES: &[Change] = &[
         .to_vec();
     },
     |seen| seen.host.online_cpus = Some(8),
+    |seen| seen.host.offline_cpus = vec![1, 2, 3],
+    |seen| seen.host.offline_cpus = vec![3],
+    |seen| seen.host.cpus.truncate(1),
     |seen| seen.host.isolated_cpus = Some("2-3".to_owned()),
+    |seen| {
+        seen.host.isolated_cpus = Some("2-3".to_owned());
+        seen.host.cpus.truncate(2);
+    },
+    |seen| seen.host.isolated_cpus = Some("5".to_owned()),
+    |seen| seen.host.hides_device_tree = true,
+    |seen| (seen.host.hides_device_tree, seen.host.model) = (true, None),
     |seen| seen.board = board::find("a test", "generic", "").expect("compiled in"),
-    |seen| seen.host.cpus[3].id = 7,
+    |seen| (seen.host.cpus[3].id, seen.host.pinnable_cpus[3]) = (7, 7),
     |seen| seen.host.irq_time_accounting = Some(true),
     |seen| seen.host.rmem_max = Some(212_992),
     |seen| seen.host.lo_rps_cpus = Some(vec![0, 1]),
@@ -189,8 +235,62 @@ fn every_line_of_a_finding_fits_a_terminal() {
 fn the_graver_findings_come_first() {
     let findings = found(|seen| {
         seen.host.irq_time_accounting = Some(true);
-        seen.host.governor = Some("powersave".to_owned());
+        seen.host.cpufreq[0].governor = Some("powersave".to_owned());
     });
     let gravities: Vec<Gravity> = findings.iter().map(|finding| finding.gravity).collect();
     assert_eq!(gravities, [Gravity::Invalid, Gravity::Note]);
+}
+
+#[test]
+fn a_clock_is_judged_by_what_it_is_and_not_by_the_name_of_its_governor() {
+    const LOW: u64 = 600_000;
+    const TOP: u64 = 1_800_000;
+    let found_with = |governor: &str, khz: [u64; 3], driver: &str| {
+        let [min, max, now] = khz;
+        let findings = found(|seen| {
+            seen.host.cpufreq = vec![CpufreqPolicy {
+                governor: Some(governor.to_owned()),
+                driver: Some(driver.to_owned()),
+                min_khz: Some(min),
+                max_khz: Some(max),
+                current_khz: Some(now),
+                hardware_max_khz: Some(max),
+                ..policy()
+            }];
+        });
+        findings.into_iter().map(|it| it.seen).collect::<Vec<_>>()
+    };
+    let silent = [
+        // Nobody can choose another clock.
+        ("ondemand", [TOP, TOP, TOP], "cpufreq-dt"),
+        ("powersave", [TOP, TOP, TOP], "cpufreq-dt"),
+        ("userspace", [LOW, TOP, TOP], "cpufreq-dt"),
+        ("performance", [LOW, TOP, TOP], "cpufreq-dt"),
+        // Drivers round.
+        ("performance", [LOW, TOP, TOP - 1000], "BCM2835 CPUFreq"),
+        // A boost is above.
+        ("performance", [LOW, TOP, TOP + LOW], "acpi-cpufreq"),
+        // An idle CPU's clock, measured.
+        ("performance", [LOW, TOP, LOW], "intel_pstate"),
+        ("performance", [LOW, TOP, LOW], "amd-pstate-epp"),
+        ("performance", [LOW, TOP, LOW], "cppc_cpufreq"),
+    ];
+    for (governor, khz, driver) in silent {
+        assert_eq!(
+            found_with(governor, khz, driver),
+            [""; 0],
+            "{governor} {khz:?} {driver}"
+        );
+    }
+    let held = "CPUs 0-3 run at 600 MHz of 1800, and the governor is ";
+    for governor in ["performance", "userspace"] {
+        let said = found_with(governor, [LOW, TOP, LOW], "cpufreq-dt");
+        assert_eq!(said, [format!("{held}{governor}")]);
+    }
+    for governor in ["ondemand", "powersave", "schedutil", "conservative"] {
+        for now in [LOW, TOP] {
+            let said = found_with(governor, [LOW, TOP, now], "cpufreq-dt");
+            assert_eq!(said, [format!("the cpufreq governor is {governor}")]);
+        }
+    }
 }

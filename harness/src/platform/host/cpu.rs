@@ -1,31 +1,61 @@
 //! The CPUs: which may be used, how they hang together, what they call themselves.
 
-use std::path::Path;
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::joined;
+use super::{cgroup, cpuinfo};
+use crate::sys::affinity;
 use crate::sys::files::{Root, parse_cpu_list};
 
-/// A CPU that this process may run on.
+/// A CPU in the affinity mask of this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cpu {
     /// Linux's number.
     pub id: usize,
-    /// `cpu_capacity`: 1024 for the biggest kind (kernel ABI doc sysfs-devices-system-cpu).
+    /// `cpu_capacity`: 1024 for the biggest kind, and where it is unknown (kernel ABI doc
+    /// sysfs-devices-system-cpu).
     pub capacity: u32,
+    /// Arm's number for the kind of core, such as 0xd08; 0: another maker, or unknown.
+    #[serde(default)]
+    pub part: u16,
+    /// The highest clock of the hardware, in kHz; 0: unknown.
+    #[serde(default)]
+    pub max_khz: u64,
     /// The lowest CPU number of its core: equal for SMT siblings.
     pub core: usize,
     /// The lowest CPU number that shares its last-level cache.
     pub cache: usize,
 }
 
-/// The CPUs that are online.
-pub(super) fn online(root: &Root) -> Option<Vec<usize>> {
-    parse_cpu_list(&root.text("sys/devices/system/cpu/online")?).ok()
+impl Cpu {
+    /// How fast it is, compared with the others of its machine: by `cpu_capacity`; else, as kernels without
+    /// `capacity-dmips-mhz` in their device tree show the same for all, by the kind of core, and then by the highest
+    /// clock.
+    ///
+    /// The kind comes before the clock: an S922X runs its small cores at up to 1896 MHz and its big ones at 1704
+    /// (linux meson-g12b-s922x.dtsi). Of the two kinds in one chip, Arm's bigger one has the higher number.
+    pub fn speed(&self) -> (u32, u16, u64) {
+        (self.capacity, self.part, self.max_khz)
+    }
 }
 
-/// The CPUs in `Cpus_allowed_list`, which is what affinity and cpusets leave of those online.
+const CPUS: &str = "sys/devices/system/cpu";
+
+/// The CPUs in a list of the kernel's, such as `online` and `present`.
+pub(super) fn listed(root: &Root, file: &str) -> Option<Vec<usize>> {
+    parse_cpu_list(&root.text(format!("{CPUS}/{file}"))?).ok()
+}
+
+/// The CPUs of the machine that are not online.
+pub(super) fn offline(root: &Root) -> Vec<usize> {
+    let (present, online) = (listed(root, "present"), listed(root, "online"));
+    let mut offline = present.unwrap_or_default();
+    offline.retain(|cpu| online.as_ref().is_some_and(|online| !online.contains(cpu)));
+    offline
+}
+
+/// The CPUs in `Cpus_allowed_list`, which is what the affinity mask and cpusets leave of those online.
 pub(super) fn usable(root: &Root) -> Vec<Cpu> {
     let status = root.text("proc/self/status").unwrap_or_default();
     let allowed = status
@@ -33,17 +63,33 @@ pub(super) fn usable(root: &Root) -> Vec<Cpu> {
         .find_map(|line| line.strip_prefix("Cpus_allowed_list:"))
         .and_then(|list| parse_cpu_list(list).ok())
         .unwrap_or_default();
-    let online = online(root);
+    let online = listed(root, "online");
     let is_online = |id: &usize| online.as_ref().is_none_or(|online| online.contains(id));
+    let parts = cpuinfo::parts(root);
     allowed
         .into_iter()
         .filter(is_online)
-        .map(|id| cpu(root, id))
+        .map(|id| cpu(root, &parts, id))
         .collect()
 }
 
-fn cpu(root: &Root, id: usize) -> Cpu {
-    let directory = format!("sys/devices/system/cpu/cpu{id}");
+/// The CPUs that a thread of this process can be pinned to: those in its mask, and of the others online what the
+/// kernel accepts. Where it cannot be tried out, below another root, what the cpuset leaves.
+pub(super) fn pinnable(root: &Root, masked: &[Cpu]) -> Vec<usize> {
+    let mut others = listed(root, "online").unwrap_or_default();
+    others.retain(|id| masked.iter().all(|cpu| cpu.id != *id));
+    if root.is_real() {
+        others = affinity::accepted(&others);
+    } else if let Some(cpuset) = cgroup::cpuset(root) {
+        others.retain(|id| cpuset.contains(id));
+    }
+    others.extend(masked.iter().map(|cpu| cpu.id));
+    others.sort_unstable();
+    others
+}
+
+fn cpu(root: &Root, parts: &BTreeMap<usize, u16>, id: usize) -> Cpu {
+    let directory = format!("{CPUS}/cpu{id}");
     let first_of = |file: &str| {
         let list = root.text(format!("{directory}/{file}"))?;
         parse_cpu_list(&list).ok()?.first().copied()
@@ -54,6 +100,10 @@ fn cpu(root: &Root, id: usize) -> Cpu {
         capacity: root
             .number(format!("{directory}/cpu_capacity"))
             .unwrap_or(1024),
+        part: parts.get(&id).copied().unwrap_or(0),
+        max_khz: root
+            .number(format!("{directory}/cpufreq/cpuinfo_max_freq"))
+            .unwrap_or(0),
         core: first_of("topology/thread_siblings_list").unwrap_or(id),
         // Names sort by level: the last one is the last-level cache.
         cache: caches
@@ -63,134 +113,133 @@ fn cpu(root: &Root, id: usize) -> Cpu {
     }
 }
 
-/// The tightest limit of the control groups that this process is in, in CPUs' worth of time: `cpu.max` (kernel
-/// doc admin-guide/cgroup-v2, "CPU Interface Files"), or `cpu.cfs_quota_us` of version 1 (scheduler/sched-bwc).
-pub(super) fn quota(root: &Root) -> Option<f64> {
-    let own = root.text("proc/self/cgroup")?;
-    let limits = own.lines().filter_map(|line| {
-        // hierarchy:controllers:path (cgroups(7))
-        let (_, rest) = line.split_once(':')?;
-        let (controllers, path) = rest.split_once(':')?;
-        let path = path.trim_start_matches('/');
-        if controllers.is_empty() {
-            tightest(&Path::new("sys/fs/cgroup").join(path), |group| {
-                let text = root.text(group.join("cpu.max"))?;
-                let (quota, period) = text.split_once(' ')?;
-                // `max` is no number.
-                Some((quota.parse().ok()?, period.parse().ok()?))
-            })
-        } else if controllers.split(',').any(|controller| controller == "cpu") {
-            tightest(&Path::new("sys/fs/cgroup/cpu").join(path), |group| {
-                let quota: i32 = root.number(group.join("cpu.cfs_quota_us"))?;
-                let period: i32 = root.number(group.join("cpu.cfs_period_us"))?;
-                // -1: no limit.
-                (quota > 0).then_some((quota.into(), period.into()))
-            })
-        } else {
-            None
-        }
-    });
-    limits.min_by(f64::total_cmp)
-}
-
-/// Of a group and those that it is in.
-fn tightest(group: &Path, limit: impl Fn(&Path) -> Option<(f64, f64)>) -> Option<f64> {
-    let limits = group.ancestors().filter_map(limit);
-    limits
-        .map(|(quota, period)| quota / period)
-        .min_by(f64::total_cmp)
-}
-
-/// x86 prints a name; arm64 prints part numbers, of each CPU its own.
-pub(super) fn model(root: &Root) -> Option<String> {
-    let info = root.text("proc/cpuinfo")?;
-    let values = |name: &'static str| {
-        let fields = info.lines().filter_map(|line| line.split_once(':'));
-        let named = fields.filter(move |(key, _)| key.trim() == name);
-        named.map(|(_, value)| value.trim())
-    };
-    let parts = values("CPU implementer").zip(values("CPU part"));
-    let parts: Vec<String> = parts
-        .map(|(implementer, part)| arm_core(implementer, part))
-        .collect();
-    match joined(parts) {
-        Some(parts) => Some(parts),
-        None => values("model name").next().map(str::to_owned),
-    }
-}
-
-fn arm_core(implementer: &str, part: &str) -> String {
-    const ARM_LTD: &str = "0x41";
-    let known = ARM_PARTS
-        .iter()
-        .find(|(number, _)| *number == part && implementer == ARM_LTD);
-    known.map_or_else(
-        || format!("implementer {implementer} part {part}"),
-        |(_, name)| (*name).to_owned(),
-    )
-}
-
-/// Arm Ltd's part numbers, as in the kernel's `arch/arm64/include/asm/cputype.h` and util-linux's
-/// `lscpu-arm.c`.
-const ARM_PARTS: &[(&str, &str)] = &[
-    ("0xb76", "ARM1176"),
-    ("0xc07", "Cortex-A7"),
-    ("0xc08", "Cortex-A8"),
-    ("0xc09", "Cortex-A9"),
-    ("0xc0f", "Cortex-A15"),
-    ("0xd03", "Cortex-A53"),
-    ("0xd04", "Cortex-A35"),
-    ("0xd05", "Cortex-A55"),
-    ("0xd07", "Cortex-A57"),
-    ("0xd08", "Cortex-A72"),
-    ("0xd09", "Cortex-A73"),
-    ("0xd0a", "Cortex-A75"),
-    ("0xd0b", "Cortex-A76"),
-    ("0xd0c", "Neoverse-N1"),
-    ("0xd0d", "Cortex-A77"),
-    ("0xd40", "Neoverse-V1"),
-    ("0xd41", "Cortex-A78"),
-    ("0xd42", "Cortex-A78AE"),
-    ("0xd44", "Cortex-X1"),
-    ("0xd46", "Cortex-A510"),
-    ("0xd47", "Cortex-A710"),
-    ("0xd49", "Neoverse-N2"),
-];
-
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
+    use super::super::tests::{File, tree};
     use super::*;
 
-    fn quota_of(files: &[(&str, &str)]) -> Option<f64> {
-        let place = tempfile::TempDir::new().expect("a temporary directory");
-        for (path, text) in files {
-            let path = place.path().join(path);
-            fs::create_dir_all(path.parent().expect("it has one")).expect("writable");
-            fs::write(path, text).expect("writable");
+    #[test]
+    fn only_a_cpuset_keeps_a_cpu_online_from_being_pinned_to() {
+        let online = ("sys/devices/system/cpu/online", "0-3\n");
+        let all = [0, 1, 2, 3].as_slice();
+        let cases: &[(&str, &[File], &[usize])] = &[
+            // An affinity mask alone.
+            ("0-1", &[], all),
+            ("0", &[("proc/self/cgroup", "0::/\n")], all),
+            // Version 2: its own group, one above, the root of a container.
+            (
+                "0-1",
+                &[
+                    ("proc/self/cgroup", "0::/box/inner\n"),
+                    ("sys/fs/cgroup/box/inner/cpuset.cpus.effective", "0-1\n"),
+                    ("sys/fs/cgroup/cpuset.cpus.effective", "0-3\n"),
+                ],
+                &[0, 1],
+            ),
+            (
+                "0",
+                &[
+                    ("proc/self/cgroup", "0::/box/inner\n"),
+                    ("sys/fs/cgroup/box/cpuset.cpus.effective", "0,2\n"),
+                    ("sys/fs/cgroup/cpuset.cpus.effective", "0-3\n"),
+                ],
+                &[0, 2],
+            ),
+            (
+                "2",
+                &[
+                    ("proc/self/cgroup", "0::/\n"),
+                    ("sys/fs/cgroup/cpuset.cpus.effective", "2-3\n"),
+                ],
+                &[2, 3],
+            ),
+            // Version 1, and both.
+            (
+                "1",
+                &[
+                    (
+                        "proc/self/cgroup",
+                        "4:memory:/x\n3:cpuset:/docker/abc\n0::/\n",
+                    ),
+                    (
+                        "sys/fs/cgroup/cpuset/docker/abc/cpuset.effective_cpus",
+                        "1-2\n",
+                    ),
+                ],
+                &[1, 2],
+            ),
+            (
+                "1",
+                &[
+                    ("proc/self/cgroup", "3:cpuset:/docker/abc\n"),
+                    ("sys/fs/cgroup/cpuset/cpuset.effective_cpus", "0-1\n"),
+                ],
+                &[0, 1],
+            ),
+            // Nonsense is no cpuset, and the mask's own CPUs are there whatever it says.
+            (
+                "0-1",
+                &[
+                    ("proc/self/cgroup", "0::/\n"),
+                    ("sys/fs/cgroup/cpuset.cpus.effective", "all\n"),
+                ],
+                all,
+            ),
+            (
+                "0-1",
+                &[
+                    ("proc/self/cgroup", "0::/\n"),
+                    ("sys/fs/cgroup/cpuset.cpus.effective", "\n"),
+                ],
+                all,
+            ),
+            (
+                "3",
+                &[
+                    ("proc/self/cgroup", "0::/\n"),
+                    ("sys/fs/cgroup/cpuset.cpus.effective", "0\n"),
+                ],
+                &[0, 3],
+            ),
+        ];
+        for (mask, files, expected) in cases {
+            let status = format!("Cpus_allowed_list:\t{mask}\n");
+            let own = [online, ("proc/self/status", status.as_str())];
+            let (_place, root) = tree(&[&own, *files].concat());
+            let masked = usable(&root);
+            assert_eq!(pinnable(&root, &masked), *expected, "{mask} {files:?}");
         }
-        quota(&Root::new(place.path()))
     }
 
     #[test]
-    fn the_tightest_of_nested_control_groups_counts() {
-        let own = ("proc/self/cgroup", "0::/box/inner\n");
-        let inner = ("sys/fs/cgroup/box/inner/cpu.max", "max 100000\n");
-        let outer = ("sys/fs/cgroup/box/cpu.max", "150000 100000\n");
-        assert_eq!(quota_of(&[own, inner, outer]), Some(1.5));
-        assert_eq!(quota_of(&[own, inner]), None);
-    }
-
-    #[test]
-    fn control_groups_of_version_1_are_read_too() {
-        let own = (
-            "proc/self/cgroup",
-            "4:memory:/box\n2:cpu,cpuacct:/box\n0::/\n",
+    fn the_real_machines_own_mask_is_pinnable() {
+        let root = Root::default();
+        let masked = usable(&root);
+        let found = pinnable(&root, &masked);
+        assert!(
+            masked.iter().all(|cpu| found.contains(&cpu.id)),
+            "{found:?} {masked:?}"
         );
-        let quota = "sys/fs/cgroup/cpu/box/cpu.cfs_quota_us";
-        let period = ("sys/fs/cgroup/cpu/box/cpu.cfs_period_us", "100000\n");
-        assert_eq!(quota_of(&[own, (quota, "50000\n"), period]), Some(0.5));
-        assert_eq!(quota_of(&[own, (quota, "-1\n"), period]), None);
+    }
+
+    #[test]
+    fn cpus_that_are_there_and_not_online_are_offline() {
+        let cases = [
+            (Some("0-3"), Some("0"), vec![1, 2, 3]),
+            (Some("0-3"), Some("0-1,3"), vec![2]),
+            (Some("0-3"), Some("0-3"), vec![]),
+            (Some("0-3"), None, vec![]),
+            (None, Some("0"), vec![]),
+            (Some("x"), Some("0"), vec![]),
+        ];
+        for (present, online, expected) in cases {
+            let files = [("present", present), ("online", online)];
+            let paths = files.map(|(file, list)| (format!("{CPUS}/{file}"), list));
+            let files = paths
+                .iter()
+                .filter_map(|(path, list)| Some((path.as_str(), (*list)?)));
+            let (_place, root) = tree(&files.collect::<Vec<_>>());
+            assert_eq!(offline(&root), expected, "{present:?} {online:?}");
+        }
     }
 }

@@ -3,9 +3,12 @@
 //! Read once, before anything is measured. What may change meanwhile (temperatures, clocks) is read
 //! around every window instead, by [`crate::sys::sensors`].
 
+mod cgroup;
 mod cpu;
+mod cpuinfo;
 pub mod interface;
 mod kernel;
+mod model;
 mod network;
 mod power;
 mod virtualization;
@@ -28,16 +31,25 @@ pub use self::power::CpufreqPolicy;
 pub struct Host {
     /// `compatible` of the device tree, most specific first. Empty without a device tree.
     pub compatible: Vec<String>,
-    /// `model` of the device tree, or the DMI product name.
+    /// `model` of the device tree, or the DMI product name, or `Model` of `/proc/cpuinfo`.
     pub model: Option<String>,
+    /// Whether there is a device tree that this process does not see, as in a container.
+    #[serde(default)]
+    pub hides_device_tree: bool,
     /// The least specific entry of `compatible`, which names the chip or its family.
     pub soc: Option<String>,
     /// What the CPUs call themselves, `+`-joined where they differ.
     pub cpu_model: Option<String>,
-    /// The CPUs that this process may run on, by number.
+    /// The CPUs in the affinity mask of this process, by number: placements that are not asked for use these.
     pub cpus: Vec<Cpu>,
+    /// The CPUs that threads can be pinned to: those online that no cpuset forbids.
+    #[serde(default)]
+    pub pinnable_cpus: Vec<usize>,
     /// How many CPUs are online, whether or not this process may use them.
     pub online_cpus: Option<usize>,
+    /// The CPUs that are there and not online.
+    #[serde(default)]
+    pub offline_cpus: Vec<usize>,
     /// CPUs that the scheduler leaves alone (`isolcpus=`), as the kernel lists them. Empty: none.
     pub isolated_cpus: Option<String>,
     /// How many CPUs' worth of time the control groups of this process grant it. `None`: no limit seen.
@@ -91,19 +103,21 @@ pub struct Host {
 impl Host {
     /// Reads the host below `root`; what loopback does and sockets may is tried out for real.
     pub fn read(root: &Root) -> Self {
+        let cpus = cpu::usable(root);
         let compatible = root.strings("proc/device-tree/compatible");
         let kernel = root.text("proc/sys/kernel/osrelease");
         let kernel_version = root.text("proc/version");
         Self {
             soc: compatible.last().cloned(),
-            model: root
-                .text("proc/device-tree/model")
-                .or_else(|| root.text("sys/class/dmi/id/product_name")),
-            cpu_model: cpu::model(root),
-            cpus: cpu::usable(root),
-            online_cpus: cpu::online(root).map(|cpus| cpus.len()),
+            hides_device_tree: model::is_hidden(root, &compatible),
+            model: model::read(root),
+            cpu_model: cpuinfo::model(root),
+            pinnable_cpus: cpu::pinnable(root, &cpus),
+            cpus,
+            online_cpus: cpu::listed(root, "online").map(|cpus| cpus.len()),
+            offline_cpus: cpu::offline(root),
             isolated_cpus: root.text("sys/devices/system/cpu/isolated"),
-            cpu_quota: cpu::quota(root),
+            cpu_quota: cgroup::quota(root),
             virtualization: virtualization::read(root, &compatible),
             machine: kernel::machine(root),
             preemption: kernel_version
@@ -140,7 +154,7 @@ impl Host {
         }
     }
 
-    /// Whether this process may run on CPU `id`.
+    /// Whether CPU `id` is in the affinity mask of this process.
     pub fn has_cpu(&self, id: usize) -> bool {
         self.cpus.iter().any(|cpu| cpu.id == id)
     }
@@ -154,10 +168,29 @@ impl Host {
         joined(drivers.collect())
     }
 
-    /// The numbers of the CPUs that this process may run on, for a message.
+    /// The numbers of the CPUs in the affinity mask of this process, for a message.
     pub fn cpu_list(&self) -> String {
         list(&self.cpus.iter().map(|cpu| cpu.id).collect::<Vec<_>>(), ",")
     }
+}
+
+/// CPU numbers as the kernel lists them, such as `0-3,6`.
+pub fn ranges(cpus: &[usize]) -> String {
+    let mut ranges: Vec<(usize, usize)> = Vec::new();
+    for &cpu in cpus {
+        match ranges.last_mut() {
+            Some((_, last)) if *last + 1 == cpu => *last = cpu,
+            _ => ranges.push((cpu, cpu)),
+        }
+    }
+    let texts = ranges.into_iter().map(|(first, last)| {
+        if first == last {
+            first.to_string()
+        } else {
+            format!("{first}-{last}")
+        }
+    });
+    texts.collect::<Vec<_>>().join(",")
 }
 
 /// CPU numbers, for people.
@@ -186,4 +219,42 @@ fn joined(mut kinds: Vec<String>) -> Option<String> {
     kinds.sort_unstable();
     kinds.dedup();
     (!kinds.is_empty()).then(|| kinds.join("+"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use tempfile::TempDir;
+
+    use super::*;
+
+    /// A file below a root: its path and its text.
+    pub(super) type File<'a> = (&'a str, &'a str);
+
+    /// A directory with these files, as a root.
+    pub(super) fn tree(files: &[File]) -> (TempDir, Root) {
+        let place = TempDir::new().expect("a temporary directory");
+        for (path, text) in files {
+            let path = place.path().join(path);
+            fs::create_dir_all(path.parent().expect("it has one")).expect("writable");
+            fs::write(path, text).expect("writable");
+        }
+        let root = Root::new(place.path());
+        (place, root)
+    }
+
+    #[test]
+    fn cpus_are_listed_as_the_kernel_does() {
+        let cases: [(&[usize], &str); 5] = [
+            (&[], ""),
+            (&[3], "3"),
+            (&[1, 2, 3], "1-3"),
+            (&[0, 1, 4, 6, 7], "0-1,4,6-7"),
+            (&[0, 2], "0,2"),
+        ];
+        for (cpus, text) in cases {
+            assert_eq!(ranges(cpus), text);
+        }
+    }
 }

@@ -101,7 +101,9 @@ pub(super) fn irqs(root: &Root, interface: &str) -> Vec<u32> {
 
 /// The CPUs that take these interrupts.
 pub(super) fn cpus_of_irqs(root: &Root, irqs: &[u32]) -> Vec<usize> {
-    let mut cpus: Vec<usize> = irqs.iter().flat_map(|irq| irq_cpus(root, *irq)).collect();
+    let interrupts = root.text("proc/interrupts").unwrap_or_default();
+    let of_irq = |irq: &u32| irq_cpus(root, &interrupts, *irq);
+    let mut cpus: Vec<usize> = irqs.iter().flat_map(of_irq).collect();
     cpus.sort_unstable();
     cpus.dedup();
     cpus
@@ -128,14 +130,36 @@ fn irqs_of(interrupts: &str, name: &str, device: &str) -> Vec<u32> {
         .collect()
 }
 
-/// Where an interrupt goes; before Linux 4.15, where it may go.
-fn irq_cpus(root: &Root, irq: u32) -> Vec<usize> {
-    let read = |file: &str| root.text(format!("proc/irq/{irq}/{file}"));
-    let list = read("effective_affinity_list").filter(|list| !list.is_empty());
-    let list = list
-        .or_else(|| read("smp_affinity_list"))
-        .unwrap_or_default();
-    parse_cpu_list(&list).unwrap_or_default()
+/// Where an interrupt goes. Kernels before 4.15 do not say, nor does the driver of a Raspberry Pi 5's RP1
+/// (raspberrypi/linux #7101): of the CPUs where it may go, the one that took the most has it.
+fn irq_cpus(root: &Root, interrupts: &str, irq: u32) -> Vec<usize> {
+    let read = |file: &str| {
+        let list = root.text(format!("proc/irq/{irq}/{file}"))?;
+        parse_cpu_list(&list).ok().filter(|cpus| !cpus.is_empty())
+    };
+    let allowed = || {
+        let allowed = read("smp_affinity_list").unwrap_or_default();
+        let taken = taken(interrupts, irq).into_iter();
+        let taken = taken.filter(|(cpu, count)| *count > 0 && allowed.contains(cpu));
+        // Of equal counts the first one's.
+        let most = taken.rev().max_by_key(|(_, count)| *count);
+        most.map_or(allowed, |(cpu, _)| vec![cpu])
+    };
+    read("effective_affinity_list").unwrap_or_else(allowed)
+}
+
+/// How often each CPU took an interrupt, by `/proc/interrupts` (proc_interrupts(5)): a column for each CPU online.
+fn taken(interrupts: &str, irq: u32) -> Vec<(usize, u64)> {
+    let mut lines = interrupts.lines();
+    let heading = lines.next().unwrap_or_default().split_whitespace();
+    let cpus = heading.filter_map(|word| word.strip_prefix("CPU")?.parse().ok());
+    let counts = lines.find_map(|line| {
+        let (number, counts) = line.split_once(':')?;
+        (number.trim().parse() == Ok(irq)).then_some(counts)
+    });
+    let counts = counts.unwrap_or_default().split_whitespace();
+    cpus.zip(counts.map_while(|count| count.parse().ok()))
+        .collect()
 }
 
 /// The CPUs in the RPS masks of all receive queues (kernel doc networking/scaling). `None`: unknown.
@@ -176,6 +200,8 @@ fn cpus_of_mask(mask: &str) -> Vec<usize> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]
@@ -198,5 +224,49 @@ mod tests {
         assert_eq!(irqs_of(table, "eth0", "fd580000.ethernet"), [31, 32, 34]);
         assert_eq!(irqs_of(table, "eth1", "virtio2"), [38]);
         assert_eq!(irqs_of("", "eth0", "x"), Vec::<u32>::new());
+    }
+
+    /// Where interrupt 106 goes, by these files.
+    fn cpus_of_106(interrupts: &str, allowed: &str, effective: Option<&str>) -> Vec<usize> {
+        let place = tempfile::TempDir::new().expect("a temporary directory");
+        let directory = place.path().join("proc/irq/106");
+        fs::create_dir_all(&directory).expect("writable");
+        let write = |path: std::path::PathBuf, text: &str| fs::write(path, text).expect("writable");
+        write(directory.join("../../interrupts"), interrupts);
+        write(directory.join("smp_affinity_list"), allowed);
+        if let Some(effective) = effective {
+            write(directory.join("effective_affinity_list"), effective);
+        }
+        cpus_of_irqs(&Root::new(place.path()), &[106])
+    }
+
+    #[test]
+    fn an_interrupt_is_where_it_is_taken_if_the_kernel_does_not_say() {
+        let table = |heading: &str, counts: &str| {
+            format!("{heading}\n105: 9 9 9 9 x\n106: {counts} rp1_irq_chip 6 Edge eth0\n")
+        };
+        let four = "           CPU0       CPU1       CPU2       CPU3";
+        let cases: [(String, &str, Option<&str>, &[usize]); 10] = [
+            // A Pi 5.
+            (table(four, "44535 0 0 0"), "0-3\n", Some("\n"), &[0]),
+            (table(four, "0 0 12 0"), "0-3\n", Some("\n"), &[2]),
+            // Moved there: what others took was before.
+            (table(four, "44535 0 12 0"), "2\n", Some("\n"), &[2]),
+            (table(four, "44535 0 12 0"), "1-3\n", Some(""), &[2]),
+            (table(four, "44535 0 0 0"), "3\n", Some(""), &[3]),
+            // The kernel says.
+            (table(four, "44535 0 0 0"), "0-3\n", Some("1\n"), &[1]),
+            // It is too old for that.
+            (table(four, "0 70 70 3"), "0-3\n", None, &[1]),
+            // CPU 1 is offline.
+            (table("  CPU0 CPU2 CPU3", "0 0 7"), "0-3\n", None, &[3]),
+            // It was never taken.
+            (table(four, "0 0 0 0"), "0-1\n", None, &[0, 1]),
+            (String::new(), "0-1\n", Some(""), &[0, 1]),
+        ];
+        for (interrupts, allowed, effective, expected) in cases {
+            let found = cpus_of_106(&interrupts, allowed, effective);
+            assert_eq!(found, expected, "{interrupts} {allowed:?} {effective:?}");
+        }
     }
 }

@@ -43,11 +43,18 @@ impl<'a> Cpus<'a> {
         }
         let kinds = self.kinds();
         if kinds.len() > 1 {
-            let kinds = kinds
-                .iter()
-                .map(|(capacity, cpus)| format!("{capacity} (CPUs {})", list(cpus)));
-            let kinds = kinds.collect::<Vec<_>>().join("; ");
-            let _ = writeln!(text, "# cpu_capacity: {kinds}.");
+            let kind = |((capacity, part, khz), cpus): (&Speed, &Vec<usize>)| {
+                let mhz = khz / 1000;
+                format!(
+                    "{capacity}, part {part:#x}, {mhz} MHz (CPUs {})",
+                    list(cpus)
+                )
+            };
+            let kinds = kinds.iter().map(kind).collect::<Vec<_>>().join("\n#   ");
+            let _ = writeln!(
+                text,
+                "# cpu_capacity, core in /proc/cpuinfo, highest clock:\n#   {kinds}"
+            );
         }
         let big = self.big();
         if !big.is_empty() {
@@ -56,23 +63,23 @@ impl<'a> Cpus<'a> {
         text
     }
 
-    /// The CPUs of each capacity.
-    fn kinds(&self) -> BTreeMap<u32, Vec<usize>> {
-        let mut kinds = BTreeMap::<u32, Vec<usize>>::new();
+    /// The CPUs of each speed.
+    fn kinds(&self) -> BTreeMap<Speed, Vec<usize>> {
+        let mut kinds = BTreeMap::<Speed, Vec<usize>>::new();
         for cpu in self.usable {
-            kinds.entry(cpu.capacity).or_default().push(cpu.id);
+            kinds.entry(cpu.speed()).or_default().push(cpu.id);
         }
         kinds
     }
 
-    /// The CPUs above the widest step from one capacity to the next. A step of less than a fifth is none:
-    /// clusters of one kind may differ a little in their highest clocks.
+    /// The CPUs above the widest step from one speed to the next. A step of less than a fifth is none: clusters of one
+    /// kind may differ a little in their highest clocks.
     fn big(&self) -> Vec<usize> {
         let kinds = self.kinds();
-        let capacities: Vec<u32> = kinds.keys().copied().collect();
-        let steps = capacities
+        let speeds: Vec<Speed> = kinds.keys().copied().collect();
+        let steps = speeds
             .windows(2)
-            .map(|pair| (f64::from(pair[1]) / f64::from(pair[0].max(1)), pair[1]));
+            .map(|pair| (step(pair[0], pair[1]), pair[1]));
         let widest = steps.max_by(|a, b| a.0.total_cmp(&b.0));
         let Some((_, least)) = widest.filter(|(step, _)| *step >= 1.2) else {
             return Vec::new();
@@ -83,5 +90,22 @@ impl<'a> Cpus<'a> {
             .collect();
         big.sort_unstable();
         big
+    }
+}
+
+/// As [`Cpu::speed`] has it.
+type Speed = (u32, u16, u64);
+
+/// How many times as fast the second one is, roughly.
+fn step(slower: Speed, faster: Speed) -> f64 {
+    /// Of another kind of core at the same capacity, which then is not known: as between an A53 and an A73.
+    const OTHER_CORE: f64 = 2.0;
+    let (capacity, part, khz) = slower;
+    if capacity != faster.0 {
+        f64::from(faster.0) / f64::from(capacity.max(1))
+    } else if part != faster.1 {
+        OTHER_CORE
+    } else {
+        faster.2 as f64 / khz.max(1) as f64
     }
 }

@@ -33,8 +33,10 @@ fn heading(host: &Host, root: &Root) -> String {
     let kernel = host.kernel.as_deref().unwrap_or("of unknown version");
     let source = if root.text("proc/device-tree/model").is_some() {
         "/proc/device-tree/model, without a revision"
-    } else if host.model.is_some() {
+    } else if root.text("sys/class/dmi/id/product_name").is_some() {
         "/sys/class/dmi/id/product_name"
+    } else if host.model.is_some() {
+        "/proc/cpuinfo, without a revision"
     } else {
         "nothing: no model was found"
     };

@@ -10,6 +10,7 @@ pub(super) fn findings(interface: &Interface) -> Vec<Finding> {
         wireless(interface),
         software(interface),
         sleeping(interface),
+        unknown_sleep(interface),
         half_duplex(interface),
         slow(interface),
         unpaused(interface),
@@ -96,6 +97,23 @@ fn sleeping(interface: &Interface) -> Option<Finding> {
             seen,
             "the first packet after a silence waits for the link: 17 us at 1000 Mb/s, 30 us at 100",
             off,
+        )
+    })
+}
+
+/// #6065, #7115: the driver knows of no EEE, and the other end of the link says that it is active.
+fn unknown_sleep(interface: &Interface) -> Option<Finding> {
+    let name = &interface.name;
+    // Only a driver that was asked, and answers for a link of copper, keeps this back.
+    let speed = interface.speed_mbps.filter(|&speed| speed >= 100)?;
+    let keeps_back = interface.modes.is_some() && interface.eee.is_none();
+    let driver = interface.driver.as_deref().unwrap_or("its driver");
+    keeps_back.then(|| {
+        Finding::note(
+            format!("whether the link of {name} sleeps (EEE) is unknown: {driver} does not say"),
+            format!("at {speed} Mb/s the other end may have it active; packets then wait, or are lost"),
+            "ask the other end: ethtool --show-eee NIC on a host; on a switch, show eee or its page\n\
+             (802.3az, Green Ethernet), and turn it off there",
         )
     })
 }

@@ -60,7 +60,8 @@ fn healthy() -> Interface {
         counted: Counted {
             rx_packets: Some(1_200_000),
             rx_dropped: Some(3),
-            driver_in_drops: Some(0),
+            rx_errors: Some(0),
+            driver_in_drops: Some(Vec::new()),
             backlog_drops: 0,
         },
         ..Interface::default()
@@ -93,6 +94,14 @@ fn sleeping(driver: &str) -> impl Fn(&mut Interface) {
             (eee.is_active, eee.is_enabled, eee.sleeps) = (true, true, true);
         }
     }
+}
+
+/// A driver's counters of losses.
+fn lost(counters: &[(&str, u64)]) -> Vec<(String, u64)> {
+    let counters = counters
+        .iter()
+        .map(|(name, count)| ((*name).to_owned(), *count));
+    counters.collect()
 }
 
 type Change = fn(&mut Interface);
@@ -146,6 +155,13 @@ const TROUBLES: &[Change] = &[
     |eth0| eth0.rings = eth0.rings.map(|rings| Rings { rx: 256, ..rings }),
     |eth0| eth0.counted.rx_dropped = Some(5321),
     |eth0| (eth0.counted.rx_dropped, eth0.counted.driver_in_drops) = (Some(5321), None),
+    |eth0| {
+        eth0.counted.driver_in_drops =
+            Some(lost(&[("rx_resource_errors", 17_800), ("rx_overruns", 12)]));
+    },
+    |eth0| eth0.counted.driver_in_drops = Some(lost(&[("mmc_rx_crc_error", 250)])),
+    |eth0| eth0.counted.rx_errors = Some(600_000),
+    |eth0| (eth0.driver, eth0.eee) = (Some("macb".to_owned()), None),
     |eth0| eth0.carrier_changes = Some(14),
 ];
 
@@ -181,10 +197,19 @@ fn what_other_counters_explain_is_no_finding() {
     };
     assert_eq!(found_at(explained), []);
     // The driver's own losses.
-    let lost: Change = |eth0| {
-        (eth0.counted.rx_dropped, eth0.counted.driver_in_drops) = (Some(5321), Some(5000));
+    let by_driver: Change = |eth0| {
+        (eth0.counted.rx_dropped, eth0.counted.driver_in_drops) =
+            (Some(5321), Some(lost(&[("rbuf_ovflow_cnt", 100)])));
     };
-    assert_eq!(found_at(lost), []);
+    assert_eq!(found_at(by_driver), []);
+    let by_driver: Change = |eth0| {
+        (eth0.counted.rx_errors, eth0.counted.driver_in_drops) =
+            (Some(17_800), Some(lost(&[("rx_resource_errors", 17_800)])));
+    };
+    assert_eq!(found_at(by_driver).len(), 1, "said once");
+    // One in ten thousand.
+    let few: Change = |eth0| eth0.counted.rx_errors = Some(119);
+    assert_eq!(found_at(few), []);
 }
 
 #[test]

@@ -11,9 +11,8 @@ pub use self::kind::Kind;
 use super::network;
 use crate::sys::files::Root;
 use crate::sys::nic::{
-    Coalescing, Eee, Ethtool, LinkModes, PathReader, Pause, Qdisc, Rings, TokenBucket,
+    Coalescing, Eee, Ethtool, LinkModes, PathReader, Pause, Qdisc, Rings, TokenBucket, Way, way,
 };
-use crate::sys::nic::{driver_drops, way};
 use crate::sys::softnet;
 
 /// A network interface. `None`, here and below: its driver or the kernel does not say.
@@ -75,14 +74,17 @@ pub struct Interface {
 }
 
 /// Packets since the interface was made.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counted {
     /// Received.
     pub rx_packets: Option<u64>,
     /// Received and dropped by the kernel.
     pub rx_dropped: Option<u64>,
-    /// Lost on the way in, by the driver's own counters (`ethtool -S`). `None`, too: none of them is known.
-    pub driver_in_drops: Option<u64>,
+    /// Damaged, or missed by the interface (`rx_errors` and `rx_missed_errors`).
+    pub rx_errors: Option<u64>,
+    /// Lost on the way in, by the driver's own counters (`ethtool -S`): each that is not 0, the highest first.
+    /// `None`, too: the driver has none that is known.
+    pub driver_in_drops: Option<Vec<(String, u64)>>,
     /// Refused by the backlog queues of the machine: they are in `rx_dropped` of the interfaces.
     pub backlog_drops: u64,
 }
@@ -152,6 +154,12 @@ impl Interface {
             counted: Counted {
                 rx_packets: root.number(file("statistics/rx_packets")),
                 rx_dropped: root.number(file("statistics/rx_dropped")),
+                rx_errors: root
+                    .number(file("statistics/rx_errors"))
+                    .map(|errors: u64| {
+                        let missed: Option<u64> = root.number(file("statistics/rx_missed_errors"));
+                        errors.saturating_add(missed.unwrap_or(0))
+                    }),
                 ..Counted::default()
             },
             name: name.to_owned(),
@@ -179,10 +187,7 @@ impl Interface {
             let on = features.into_iter().filter(|(_, is_on)| *is_on);
             on.map(|(name, _)| name).filter(is_ours).collect()
         });
-        let statistics = driver.statistics().unwrap_or_default().into_iter();
-        let statistics: BTreeMap<String, u64> = statistics.collect();
-        let is_known = statistics.keys().any(|name| way(name).is_some());
-        self.counted.driver_in_drops = is_known.then(|| driver_drops(&statistics).0);
+        self.counted.driver_in_drops = in_drops(driver.statistics().unwrap_or_default());
     }
 
     fn ask_kernel(&mut self) {
@@ -197,9 +202,46 @@ impl Interface {
     }
 }
 
+/// Those of a driver's counters that count packets lost on the way in. `None`: it has no known counter of losses.
+fn in_drops(mut statistics: Vec<(String, u64)>) -> Option<Vec<(String, u64)>> {
+    if !statistics.iter().any(|(name, _)| way(name).is_some()) {
+        return None;
+    }
+    statistics.retain(|(name, count)| *count > 0 && way(name) == Some(Way::In));
+    statistics.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    Some(statistics)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_a_drivers_counters_those_of_losses_on_the_way_in_are_kept() {
+        let kept = |statistics: &[(&str, u64)]| {
+            let statistics = statistics
+                .iter()
+                .map(|(name, count)| ((*name).to_owned(), *count));
+            in_drops(statistics.collect())
+        };
+        assert_eq!(kept(&[]), None);
+        assert_eq!(kept(&[("rx_packets", 7)]), None);
+        assert_eq!(
+            kept(&[("rx_packets", 7), ("rx_resource_errors", 0)]),
+            Some(Vec::new())
+        );
+        let statistics = [
+            ("rx_overruns", 2),
+            ("tx_underrun", 9),
+            ("rx_packets", 8),
+            ("rx_resource_errors", 3),
+        ];
+        let lost = [
+            ("rx_resource_errors".to_owned(), 3),
+            ("rx_overruns".to_owned(), 2),
+        ];
+        assert_eq!(kept(&statistics), Some(lost.to_vec()));
+    }
 
     #[test]
     fn the_machines_own_loopback_is_known() {
@@ -230,6 +272,8 @@ mod tests {
         write("duplex", "unknown\n");
         write("uevent", "DEVTYPE=wlan\nINTERFACE=eth0\n");
         write("statistics/rx_dropped", "12\n");
+        write("statistics/rx_errors", "5\n");
+        write("statistics/rx_missed_errors", "6\n");
         write("../bonding_masters", "bond0\n");
         let root = Root::new(place.path());
         assert_eq!(names(&root), ["eth0"]);
@@ -243,6 +287,7 @@ mod tests {
             rps_cpus: Some(Vec::new()),
             counted: Counted {
                 rx_dropped: Some(12),
+                rx_errors: Some(11),
                 ..Counted::default()
             },
             ..Interface::default()

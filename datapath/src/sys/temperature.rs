@@ -1,0 +1,327 @@
+//! Temperatures: which sensors are those of the CPUs, and which values can be true.
+
+use crate::sys::files::Root;
+
+/// The temperatures of a machine, as its sensors show them now.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Temperatures {
+    /// The hottest sensor of the CPUs or of their chip. `None`: no such sensor shows a value that can be true.
+    pub hottest: Option<Reading>,
+    /// Sensors whose values cannot be true: the name, and the value in words.
+    pub ignored: Vec<(String, String)>,
+}
+
+/// The value of one sensor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reading {
+    /// The sensor's name, such as `cpu-thermal`.
+    pub sensor: String,
+    /// In thousandths of a degree Celsius.
+    pub millic: i32,
+}
+
+/// The hottest sensor of the CPUs or of their chip, in thousandths of a degree Celsius.
+pub fn hottest_millic(root: &Root) -> Option<i32> {
+    Temperatures::read(root)
+        .hottest
+        .map(|hottest| hottest.millic)
+}
+
+impl Temperatures {
+    /// Reads the thermal zones of the CPUs. Where none of these shows a temperature, the CPUs' sensors in hwmon
+    /// count, and else the zones of unknown kind. Sensors of other devices never do: a radio at 84 C says nothing
+    /// about the CPUs.
+    pub fn read(root: &Root) -> Self {
+        let mut ignored = Vec::new();
+        let (of_cpus, unknown): (Vec<Sensor>, Vec<Sensor>) = zones(root)
+            .into_iter()
+            .filter(|sensor| sensor.place != Place::Elsewhere)
+            .partition(|sensor| sensor.place == Place::Cpu);
+        let (of_cpus, unknown) = (
+            hottest(of_cpus, &mut ignored),
+            hottest(unknown, &mut ignored),
+        );
+        Self {
+            hottest: of_cpus
+                .or_else(|| hottest(hwmon(root), &mut ignored))
+                .or(unknown),
+            ignored,
+        }
+    }
+}
+
+/// The hottest of some sensors, without those whose value cannot be true.
+fn hottest(sensors: Vec<Sensor>, ignored: &mut Vec<(String, String)>) -> Option<Reading> {
+    let reading = |Sensor {
+                       name: sensor, text, ..
+                   }: Sensor| match millic(&text) {
+        Ok(millic) => Some(Reading { sensor, millic }),
+        Err(shown) => {
+            ignored.push((sensor, shown));
+            None
+        }
+    };
+    let readings = sensors.into_iter().filter_map(reading);
+    readings.max_by_key(|reading| reading.millic)
+}
+
+/// A sensor that could be read.
+struct Sensor {
+    name: String,
+    place: Place,
+    text: String,
+}
+
+/// What a sensor measures, by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// The CPUs, or the chip that they are on.
+    Cpu,
+    /// Another device.
+    Elsewhere,
+    /// The name does not say.
+    Unknown,
+}
+
+/// Parts of names in the device trees of Linux, and of its hwmon drivers.
+const CPU_NAMES: &[&str] = &[
+    "cpu", "soc", "core", "cluster", "package", "pkg", "mpu", "tj-", "k10temp", "scpi",
+];
+const OTHER_NAMES: &[&str] = &[
+    "wifi", "wlan", "_phy", "ath1", "nvme", "drive", "pmic", "pmk", "pm8", "batt", "charger",
+    "modem",
+];
+
+impl Place {
+    fn of_name(name: &str) -> Self {
+        let name = name.to_lowercase();
+        let is_like = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
+        if is_like(OTHER_NAMES) {
+            Self::Elsewhere
+        } else if is_like(CPU_NAMES) {
+            Self::Cpu
+        } else {
+            Self::Unknown
+        }
+    }
+}
+
+/// The thermal zones (kernel ABI doc sysfs-class-thermal).
+fn zones(root: &Root) -> Vec<Sensor> {
+    let directory = "sys/class/thermal";
+    let zones = root.names(directory, "thermal_zone").into_iter();
+    let sensor = |zone: String| {
+        let text = root.text(format!("{directory}/{zone}/temp"))?;
+        let kind = root.text(format!("{directory}/{zone}/type"));
+        let name = kind.unwrap_or(zone);
+        Some(Sensor {
+            place: Place::of_name(&name),
+            name,
+            text,
+        })
+    };
+    zones.filter_map(sensor).collect()
+}
+
+/// The CPUs' sensors in hwmon (kernel doc hwmon/sysfs-interface). Its others are of boards, disks and radios.
+fn hwmon(root: &Root) -> Vec<Sensor> {
+    let class = "sys/class/hwmon";
+    let mut sensors = Vec::new();
+    for device in root.names(class, "hwmon") {
+        let directory = format!("{class}/{device}");
+        let driver = root.text(format!("{directory}/name")).unwrap_or(device);
+        for file in root.names(&directory, "temp") {
+            let Some(channel) = file.strip_suffix("_input") else {
+                continue;
+            };
+            let label = root.text(format!("{directory}/{channel}_label"));
+            let name = label.map_or_else(|| driver.clone(), |label| format!("{driver} {label}"));
+            if let (Place::Cpu, Some(text)) = (
+                Place::of_name(&name),
+                root.text(format!("{directory}/{file}")),
+            ) {
+                sensors.push(Sensor {
+                    name,
+                    place: Place::Cpu,
+                    text,
+                });
+            }
+        }
+    }
+    sensors
+}
+
+/// What chips work at, with room on both sides: drivers without a value show -274 C or the largest number.
+const BELIEVED_MILLIC: std::ops::RangeInclusive<i64> = -40_000..=150_000;
+
+/// The value of a sensor's file, or in words why it is none.
+fn millic(text: &str) -> Result<i32, String> {
+    /// Vendors' kernels show whole degrees (Allwinner's 3.4 and 3.10; Armbian's armbianmonitor tells them apart,
+    /// too). As thousandths of a degree they would be a chip at its freezing point, to the hair.
+    const WHOLE_DEGREES: std::ops::RangeInclusive<i64> = 10..=150;
+    let text = text.trim();
+    let Ok(value) = text.parse::<i64>() else {
+        let start: String = text.chars().take(20).collect();
+        return Err(format!("{start:?}"));
+    };
+    let value = if WHOLE_DEGREES.contains(&value) {
+        value * 1000
+    } else {
+        value
+    };
+    let believed = BELIEVED_MILLIC.contains(&value);
+    let millic = i32::try_from(value).ok().filter(|_| believed);
+    millic.ok_or_else(|| format!("{:.1} C", value as f64 / 1000.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    /// What sensors show: each a name and the text of its file.
+    fn shown(zones: &[(&str, &str)], hwmon: &[(&str, &str)]) -> Temperatures {
+        let place = tempfile::TempDir::new().expect("a temporary directory");
+        let write = |directory: String, files: [(&str, &str); 2]| {
+            let directory = place.path().join(directory);
+            fs::create_dir_all(&directory).expect("writable");
+            for (file, text) in files {
+                fs::write(directory.join(file), text).expect("writable");
+            }
+        };
+        for (n, (name, text)) in zones.iter().enumerate() {
+            let directory = format!("sys/class/thermal/thermal_zone{n}");
+            write(directory, [("type", name), ("temp", text)]);
+        }
+        for (n, (name, text)) in hwmon.iter().enumerate() {
+            let directory = format!("sys/class/hwmon/hwmon{n}");
+            write(directory, [("name", name), ("temp1_input", text)]);
+        }
+        Temperatures::read(&Root::new(place.path()))
+    }
+
+    fn hottest_of(zones: &[(&str, &str)], hwmon: &[(&str, &str)]) -> Option<(String, i32)> {
+        let hottest = shown(zones, hwmon).hottest?;
+        Some((hottest.sensor, hottest.millic))
+    }
+
+    #[test]
+    fn a_value_is_a_temperature_if_a_chip_can_have_it() {
+        let values = [
+            ("48686\n", Ok(48_686)),
+            ("-5000", Ok(-5000)),
+            ("0", Ok(0)),
+            ("150000", Ok(150_000)),
+            ("-40000", Ok(-40_000)),
+            ("44", Ok(44_000)),
+            ("150001", Err("150.0 C".to_owned())),
+            ("-274000", Err("-274.0 C".to_owned())),
+            ("2147483647", Err("2147483.6 C".to_owned())),
+            ("-650788984", Err("-650789.0 C".to_owned())),
+            ("", Err("\"\"".to_owned())),
+            (
+                "48.5\u{1b}[2J and more, and more",
+                Err("\"48.5\\u{1b}[2J and more, a\"".to_owned()),
+            ),
+            (
+                "99999999999999999999",
+                Err("\"99999999999999999999\"".to_owned()),
+            ),
+        ];
+        for (text, expected) in values {
+            assert_eq!(millic(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn only_sensors_of_the_cpus_are_the_cpus_temperature() {
+        let cpu = ("cpu-thermal", "48686");
+        let is_cpus = |zones: &[(&str, &str)]| hottest_of(zones, &[]) == hottest_of(&[cpu], &[]);
+        for other in [
+            "iwlwifi_1",
+            "nvme",
+            "PMIC-Die",
+            "gpu-thermal",
+            "battery",
+            "ddr-thermal",
+            "ve-thermal",
+            "pm8350-thermal",
+            "mt7921_phy0",
+        ] {
+            assert!(is_cpus(&[(other, "84000"), cpu]), "{other}");
+        }
+        let zones = [
+            ("littlecore-thermal", "41000"),
+            ("bigcore0-thermal", "42000"),
+            ("soc-thermal", "41615"),
+        ];
+        assert_eq!(
+            hottest_of(&zones, &[]),
+            Some(("bigcore0-thermal".to_owned(), 42_000))
+        );
+        // Nothing says what it measures, and nothing else measures.
+        assert_eq!(
+            hottest_of(&[("main0-thermal", "50000")], &[]),
+            Some(("main0-thermal".to_owned(), 50_000))
+        );
+        assert_eq!(hottest_of(&[("iwlwifi_1", "84000")], &[]), None);
+        assert_eq!(hottest_of(&[], &[]), None);
+    }
+
+    #[test]
+    fn hwmon_counts_where_no_zone_shows_the_cpus_temperature() {
+        let hwmon = [
+            ("cpu_thermal", "84000"),
+            ("nvme", "99000"),
+            ("lm75", "98000"),
+        ];
+        let package = [("coretemp Physical id 0", "51000")];
+        assert_eq!(
+            hottest_of(&[], &package),
+            Some((package[0].0.to_owned(), 51_000))
+        );
+        let expected = Some(("cpu_thermal".to_owned(), 84_000));
+        assert_eq!(hottest_of(&[], &hwmon), expected);
+        assert_eq!(
+            hottest_of(&[("thermal-fan-est", "50000")], &hwmon),
+            expected
+        );
+        assert_eq!(hottest_of(&[("cpu-thermal", "-274000")], &hwmon), expected);
+        assert_eq!(
+            hottest_of(&[("cpu-thermal", "50000")], &hwmon),
+            Some(("cpu-thermal".to_owned(), 50_000))
+        );
+        assert_eq!(hottest_of(&[], &hwmon[1..]), None);
+    }
+
+    #[test]
+    fn what_cannot_be_true_is_ignored_and_said() {
+        let zones = [
+            ("bogus-thermal", "2147483647"),
+            ("cpu-thermal", "-650788984"),
+            ("soc-thermal", "41615"),
+            ("iwlwifi_1", "-274000"),
+        ];
+        let ignored = |zones| shown(zones, &[]).ignored;
+        let cpu = ("cpu-thermal".to_owned(), "-650789.0 C".to_owned());
+        let bogus = ("bogus-thermal".to_owned(), "2147483.6 C".to_owned());
+        assert_eq!(ignored(&zones), [cpu, bogus]);
+        assert_eq!(
+            hottest_of(&zones, &[]),
+            Some(("soc-thermal".to_owned(), 41_615))
+        );
+    }
+
+    #[test]
+    fn a_zone_that_cannot_be_read_is_passed_over() {
+        let place = tempfile::TempDir::new().expect("a temporary directory");
+        // Reading a directory fails, as reading a zone without a sensor does.
+        let zone = place.path().join("sys/class/thermal/thermal_zone0/temp");
+        fs::create_dir_all(zone).expect("writable");
+        assert_eq!(
+            Temperatures::read(&Root::new(place.path())),
+            Temperatures::default()
+        );
+    }
+}
