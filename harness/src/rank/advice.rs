@@ -88,9 +88,12 @@ fn only_on_a_wire(board: &BoardRanking, measure: Measure) -> Vec<String> {
     let blocks: Vec<_> = blocks.filter(|block| !block.threads.is_alone()).collect();
     let threads: BTreeSet<_> = blocks.iter().map(|block| block.threads).collect();
     let payloads: BTreeSet<_> = blocks.iter().map(|block| block.payload).collect();
-    let list = |flag: &str, values: Vec<String>| match values.is_empty() {
-        true => String::new(),
-        false => format!(" {flag} {}", values.join(",")),
+    let list = |flag: &str, values: Vec<String>| {
+        if values.is_empty() {
+            String::new()
+        } else {
+            format!(" {flag} {}", values.join(","))
+        }
     };
     vec![
         "Loopback never cuts offload's trains, a wire must. Measure there first:".to_owned(),
