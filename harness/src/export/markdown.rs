@@ -12,10 +12,10 @@ use crate::row::{Machine, Row};
 /// numbers cannot say.
 pub fn shape(rows: &[Row], advice: &[String]) -> String {
     let heading = |machine: &Machine| format!("## {}\n\n", escaped(&machine.to_string()));
-    let mut text: String = advice
-        .iter()
-        .map(|line| format!("- {}\n", escaped(line)))
-        .collect();
+    let mut text = String::new();
+    for line in advice {
+        let _ = writeln!(text, "- {}", escaped(line));
+    }
     if !advice.is_empty() {
         text.push('\n');
     }

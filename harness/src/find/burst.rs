@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::Next;
-use super::borne::{self, Borne};
+use super::borne::{self, Borne, Doubt};
 use super::loads::Goal;
 use super::mlr::Found;
 use super::place::Went;
@@ -110,10 +110,27 @@ impl Burst {
 
     /// A trial is over.
     pub fn take(&mut self, sample: &Sample) {
-        let Some(case) = Case::of_key(&sample.case) else {
-            // No search has asked for it.
-            return;
-        };
+        // No search has asked for what is no case.
+        if let Some((load, seconds, went)) = self.went(sample) {
+            self.rcvbuf_bytes = Some(sample.rcvbuf_bytes).filter(|bytes| *bytes > 0);
+            self.search.take(load, seconds, went);
+        }
+    }
+
+    /// Whether something else that ran may be why a trial lost too much.
+    pub(super) fn is_spoilt(&self, sample: &Sample) -> bool {
+        let went = self.went(sample);
+        went.is_some_and(|(_, seconds, went)| self.search.is_spoilt(seconds, &went))
+    }
+
+    /// Why the length may be wrong, if the trials give a reason.
+    pub fn doubt(&self) -> Option<Doubt> {
+        self.search.doubt()
+    }
+
+    /// The train of a trial, in units, its length in seconds, and how it went.
+    fn went(&self, sample: &Sample) -> Option<(u32, f64, Went)> {
+        let case = Case::of_key(&sample.case)?;
         let length = match case.arrivals {
             Some(Arrivals::Train(length)) => length,
             _ => 1,
@@ -122,8 +139,7 @@ impl Burst {
         let due = self.per_second(length) * seconds;
         let by_chance = by_chance(&case, &self.sender, 1, due);
         let went = Went::of(sample, due, by_chance);
-        self.rcvbuf_bytes = Some(sample.rcvbuf_bytes).filter(|bytes| *bytes > 0);
-        self.search.take(length / self.unit, seconds, went);
+        Some((length / self.unit, seconds, went))
     }
 
     /// What the trials say, in datagrams.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::Next;
-use super::borne::{self, Borne};
+use super::borne::{self, Borne, Doubt};
 use super::loads::Goal;
 use super::mlr::Found;
 use super::place::Went;
@@ -83,17 +83,32 @@ impl Lossless {
 
     /// A trial is over.
     pub fn take(&mut self, sample: &Sample) {
-        let Some(rate) = Case::of_key(&sample.case).and_then(|case| case.rate) else {
-            // No search has asked for it.
-            return;
-        };
+        // No search has asked for what has no rate.
+        if let Some((load, seconds, went)) = self.went(sample) {
+            self.search.take(load, seconds, went);
+        }
+    }
+
+    /// Whether something else that ran may be why a trial lost too much.
+    pub(super) fn is_spoilt(&self, sample: &Sample) -> bool {
+        let went = self.went(sample);
+        went.is_some_and(|(_, seconds, went)| self.search.is_spoilt(seconds, &went))
+    }
+
+    /// Why the rate may be wrong, if the trials give a reason.
+    pub fn doubt(&self) -> Option<Doubt> {
+        self.search.doubt()
+    }
+
+    /// The rate of a trial, its length in seconds, and how it went.
+    fn went(&self, sample: &Sample) -> Option<(u32, f64, Went)> {
+        let rate = Case::of_key(&sample.case)?.rate?;
         let per_second = rate.per_second(self.case.payload);
         let seconds = sample.window_ns as f64 / 1e9;
         let due = per_second * seconds;
         let by_chance = by_chance(&self.case, &self.sender, 1, due);
         let went = Went::of(sample, due, by_chance);
-        let load = u32::from(Rate::nearest(per_second));
-        self.search.take(load, seconds, went);
+        Some((u32::from(Rate::nearest(per_second)), seconds, went))
     }
 
     /// What the trials say.

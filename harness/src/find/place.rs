@@ -1,11 +1,15 @@
 //! What could not keep up in a trial at a rate.
 
 use crate::data::{LaneSample, Sample, Side};
+use crate::row::lost;
 
 /// A thread that ran, or could have run had its CPU been free, for that share of the window could do no more.
 const BUSY: f64 = 0.9;
 /// What falls behind by less than that share of what was due in a window was held up, and would have caught up.
 const BEHIND: f64 = 0.005;
+
+/// Whose CPU others have for more than that share of a window falls behind by as much, whatever it could do.
+const DISTURBED: f64 = 0.01;
 
 /// The CPUs that can give way: of the threads that begin, and of those that receive what those send. Of datagrams, and of
 /// requests.
@@ -24,6 +28,8 @@ pub struct Went {
     /// CPU time for each datagram or request, in nanoseconds: of the threads that begin, and of those that receive what those
     /// send. `None`: nobody knows.
     pub cpu_ns: [Option<f64>; 2],
+    /// Whether something that is not of the case took the CPU of a thread for as long as makes it fall behind.
+    pub is_disturbed: bool,
 }
 
 impl Went {
@@ -80,6 +86,7 @@ impl Went {
             loss,
             places,
             cpu_ns,
+            is_disturbed: lost::share_of_one(sample).is_some_and(|share| share > DISTURBED),
         }
     }
 

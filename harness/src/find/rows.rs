@@ -21,6 +21,7 @@ struct LosslessRow<'a> {
     lossless_pps_high: Option<u32>,
     conditional_throughput_pps: Option<f64>,
     gave_way: &'a str,
+    doubt: String,
     cpu_ns_per_packet_p10: Option<f64>,
     cpu_ns_per_packet_p90: Option<f64>,
     trials: u64,
@@ -79,6 +80,7 @@ struct BurstRow<'a> {
     longest_train_packets_high: Option<u32>,
     buffers_hold_packets: Option<u64>,
     gave_way: &'a str,
+    doubt: String,
     trials: u64,
     trials_s: f64,
     is_finished: bool,
@@ -144,6 +146,9 @@ fn lossless_row<'a>(
         lossless_pps_high: high,
         conditional_throughput_pps: found.throughput.map(|pps| rounded(pps, 10.0)),
         gave_way: search.gave_way().unwrap_or_default(),
+        doubt: search
+            .doubt()
+            .map_or_else(String::new, |doubt| doubt.to_string()),
         cpu_ns_per_packet_p10: cpu_times.map(|times| whole(times.low_ns)),
         cpu_ns_per_packet_p90: cpu_times.map(|times| whole(times.high_ns)),
         trials: case.trials,
@@ -250,6 +255,9 @@ fn burst_row<'a>(
         longest_train_packets_high: high,
         buffers_hold_packets: held(record.header(), &case.case, search.rcvbuf_bytes()),
         gave_way: search.gave_way().unwrap_or_default(),
+        doubt: search
+            .doubt()
+            .map_or_else(String::new, |doubt| doubt.to_string()),
         trials: case.trials,
         trials_s: rounded(case.time.as_secs_f64(), 1000.0),
         is_finished: case.next().is_none(),

@@ -72,6 +72,9 @@ pub fn run(
     Ok(ending)
 }
 
+/// A trial that others disturb is made again so often.
+const MOST_AGAIN: usize = 2;
+
 struct Run<'a> {
     record: &'a mut Record,
     process: Process<'a>,
@@ -93,22 +96,30 @@ impl Run<'_> {
                     ending = Ending::OutOfTime;
                     break;
                 }
-                self.trial(case, &next)?;
+                self.trial(case, &next, end)?;
             }
             self.journal.case_is_over();
         }
         Ok(ending)
     }
 
-    fn trial(&mut self, case: usize, next: &Next) -> Result<(), End> {
+    fn trial(&mut self, case: usize, next: &Next, end: Option<Instant>) -> Result<(), End> {
         let knob = self.record.cases()[case].search.knob();
         let changed = knob.and_then(|knob| self.during.name(knob));
         let changed = changed.map_or_else(String::new, |name| format!(" with {name}"));
         self.journal.doing(&(next.case.key() + &changed));
         let mut measured = self.measure_with(knob, case, next)?;
-        if let Some(reason) = measured.fault() {
+        for left in (0..MOST_AGAIN).rev() {
+            let fault = measured.fault();
+            let is_faulty = fault.is_some();
+            let Some(reason) = fault.or_else(|| self.spoilt(case, &measured, end)) else {
+                break;
+            };
             self.emit(&Event::Repeated { case, reason })?;
             measured = self.measure_with(knob, case, next)?;
+            if is_faulty || left == 0 {
+                break;
+            }
         }
         if let (Some(knob), Some(reason)) = (knob, measured.fault()) {
             return self.give_up(case, knob, &measured, &reason);
@@ -124,6 +135,16 @@ impl Run<'_> {
             return Err(End::Interrupted);
         };
         Ok(self.emit(&Event::Trial { case, knob, sample })?)
+    }
+
+    /// Why a trial is to be made again although nothing is wrong with it, while there is time.
+    fn spoilt(&self, case: usize, measured: &Measured, end: Option<Instant>) -> Option<String> {
+        let Measured::Trial(Ok(sample)) = measured else {
+            return None;
+        };
+        let is_time = end.is_none_or(|end| Instant::now() < end);
+        let is_spoilt = is_time && self.record.cases()[case].search.is_spoilt(sample);
+        is_spoilt.then(|| "it lost while other programs took the CPUs of its threads".to_owned())
     }
 
     /// With that setting changed meanwhile.

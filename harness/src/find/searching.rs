@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::Next;
+use super::borne::Doubt;
 use super::burst::Burst;
 use super::cliff::Cliff;
 use super::idle::Idle;
@@ -46,6 +47,24 @@ impl Search {
             Self::Idle(search) => search.next(),
             Self::Burst(search) => search.next(),
             Self::Knob(search) => search.next(),
+        }
+    }
+
+    /// Whether something else that ran may be why a trial lost too much: then it says nothing.
+    pub(super) fn is_spoilt(&self, sample: &Sample) -> bool {
+        match self {
+            Self::Lossless(search) => search.is_spoilt(sample),
+            Self::Burst(search) => search.is_spoilt(sample),
+            Self::Cliff(_) | Self::Idle(_) | Self::Knob(_) => false,
+        }
+    }
+
+    /// Why what is found may be wrong, if the trials give a reason.
+    pub fn doubt(&self) -> Option<Doubt> {
+        match self {
+            Self::Lossless(search) => search.doubt(),
+            Self::Burst(search) => search.doubt(),
+            Self::Cliff(_) | Self::Idle(_) | Self::Knob(_) => None,
         }
     }
 

@@ -114,7 +114,7 @@ fn rows_of(case: &Searched, header: &Header) -> Vec<Vec<String>> {
         Search::Lossless(search) => vec![lossless_row(key, case, search)],
         Search::Cliff(search) => cliff_rows(&key, search),
         Search::Idle(search) => idle_rows(&key, search),
-        Search::Burst(search) => vec![burst_row(&case.case, search, header)],
+        Search::Burst(search) => vec![burst_row(case, search, header)],
         Search::Knob(_) => Vec::new(),
     }
 }
@@ -134,7 +134,7 @@ fn lossless_row(key: String, case: &Searched, search: &Lossless) -> Vec<String> 
     let bits = 8.0 * f64::from(u32::from(case.case.payload));
     vec![
         key,
-        number(kilo(found.load), decimals),
+        number(kilo(found.load), decimals) + mark(case),
         format!(
             "{} to {}",
             number(kilo(low), decimals),
@@ -143,6 +143,15 @@ fn lossless_row(key: String, case: &Searched, search: &Lossless) -> Vec<String> 
         number(found.throughput.map(|pps| pps * bits / 1e6), 1),
         search.gave_way().unwrap_or("-").to_owned(),
     ]
+}
+
+/// What marks an answer that the notes call unsure.
+fn mark(case: &Searched) -> &'static str {
+    if case.search.doubt().is_some() {
+        "?"
+    } else {
+        ""
+    }
 }
 
 /// One that has no jump has a row, too.
@@ -188,12 +197,21 @@ fn notes(record: &Record) -> String {
             );
         }
     }
+    for case in record.cases() {
+        if let Some(doubt) = case.search.doubt() {
+            let _ = writeln!(
+                notes,
+                "\n?: unsure, {}: {doubt}. Stop what else runs (udpbench check), and search again.",
+                case.case.key()
+            );
+        }
+    }
     notes += &unsteady(record);
     let repeated: u64 = record.cases().iter().map(|case| case.repeated).sum();
     if repeated > 0 {
         let _ = writeln!(
             notes,
-            "\n{repeated} trials were made twice: the log says why"
+            "\n{repeated} trials were made again: the log says why"
         );
     }
     notes

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::advice::names;
+use super::choices::names;
 use super::measure::{By, Measure, Unit};
 use super::technique::Technique;
 use super::{Averaged, BoardRanking, Conditions, Place, Standing};

@@ -10,6 +10,7 @@
 
 mod advice;
 mod averaged;
+mod choices;
 mod eligible;
 mod estimate;
 mod gains;

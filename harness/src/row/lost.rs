@@ -10,6 +10,10 @@ use crate::sys::run_queue::CpuTaken;
 /// switches are so frequent that they matter, no CPU enters a deep idle state.
 const LONGEST_SWITCH_NS: f64 = 20_000.0;
 
+/// Of a single window, nobody knows how long its switches take. Judgement: above the 0.1 to 1 us that were measured, and
+/// small boards are some times slower.
+const USUAL_SWITCH_NS: f64 = 5_000.0;
+
 /// How much of each window the thread lost that lost most, as a fraction of it. `None`: the kernel does not say.
 pub(super) fn shares(samples: &[Sample]) -> Vec<Option<f64>> {
     let most = samples.iter().map(|sample| sample.lanes.len()).max();
@@ -17,6 +21,12 @@ pub(super) fn shares(samples: &[Sample]) -> Vec<Option<f64>> {
     let switch_ns: Vec<f64> = lanes.map(|n| shortest_switch_ns(samples, n)).collect();
     let samples = samples.iter();
     samples.map(|sample| share(sample, &switch_ns)).collect()
+}
+
+/// The same of one window, whose threads may wait so long for each switch that it is no disturbance.
+pub(crate) fn share_of_one(sample: &Sample) -> Option<f64> {
+    let switch_ns = vec![USUAL_SWITCH_NS; sample.lanes.len()];
+    share(sample, &switch_ns)
 }
 
 /// The same over all windows, in percent.

@@ -11,7 +11,7 @@ mod fairness;
 mod input;
 mod joined;
 mod labels;
-mod lost;
+pub(crate) mod lost;
 mod machine;
 mod new;
 mod numbers;

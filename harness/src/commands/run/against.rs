@@ -93,9 +93,10 @@ impl Base {
                 .filter(|one| !is_in(other, one))
                 .map(String::as_str)
                 .collect();
-            match alone.is_empty() {
-                true => String::new(),
-                false => format!(" --{name} '{}'", alone.join(" ").replace('\'', r"'\''")),
+            if alone.is_empty() {
+                String::new()
+            } else {
+                format!(" --{name} '{}'", alone.join(" ").replace('\'', r"'\''"))
             }
         };
         let sides = side("a", &theirs, &own) + &side("b", &own, &theirs);
@@ -104,13 +105,15 @@ impl Base {
             .filter(|one| is_in(&theirs, one))
             .map(String::as_str)
             .collect();
-        let both = match both.is_empty() {
-            true => String::new(),
-            false => format!(" -- {}", both.join(" ")),
+        let both = if both.is_empty() {
+            String::new()
+        } else {
+            format!(" -- {}", both.join(" "))
         };
-        match sides.is_empty() {
-            true => format!("this can, with the program of each: udpbench ab BEFORE AFTER{both}"),
-            false => format!("this can: udpbench ab{sides}{both}"),
+        if sides.is_empty() {
+            format!("this can, with the program of each: udpbench ab BEFORE AFTER{both}")
+        } else {
+            format!("this can: udpbench ab{sides}{both}")
         }
     }
 

@@ -1,10 +1,10 @@
 //! Of trains.
 
+use super::super::Searched;
 use super::super::burst::{Asked, Burst};
 use super::super::held::held;
 use super::super::log::Header;
 use crate::columns::Columns;
-use crate::data::Case;
 use crate::duration;
 
 pub(super) const BURST: Columns = Columns {
@@ -20,21 +20,21 @@ pub(super) const BURST: Columns = Columns {
     longest: super::LONGEST,
 };
 
-pub(super) fn burst_row(case: &Case, search: &Burst, header: &Header) -> Vec<String> {
+pub(super) fn burst_row(case: &Searched, search: &Burst, header: &Header) -> Vec<String> {
     let found = search.found();
     let number =
         |value: Option<u64>| value.map_or_else(|| "-".to_owned(), |value| value.to_string());
     let length = |length: Option<u32>| number(length.map(u64::from));
     let (low, high) = found.interval;
     vec![
-        case.key(),
+        case.case.key(),
         if search.next().is_none() && found.too_much.is_none() {
             "any".to_owned()
         } else {
-            length(found.load)
+            length(found.load) + super::mark(case)
         },
         format!("{} to {}", length(low), length(high)),
-        number(held(header, case, search.rcvbuf_bytes())),
+        number(held(header, &case.case, search.rcvbuf_bytes())),
         search.gave_way().unwrap_or("-").to_owned(),
     ]
 }
