@@ -319,6 +319,6 @@ fn a_text_may_be_that_of_a_number() {
         kernel: "6.120".to_owned(),
         ..ordinary_row()
     };
-    let results = Results::from_csv("x.csv", text(&[row.clone()]).as_bytes());
+    let results = Results::from_csv("x.csv", text(std::slice::from_ref(&row)).as_bytes());
     assert_eq!(results.map(|it| it.rows), Ok(vec![row]));
 }
