@@ -109,6 +109,11 @@ fn what_is_wrong_is_said_with_its_line_and_the_fix() {
             "payload: use a text, a number, or a list of them",
         ),
         ("threads = ", "string values must be quoted"),
+        (
+            "engine = \u{201c}std\u{201d}",
+            "expected literal string: \"engine = \u{201c}std\u{201d}\"",
+        ),
+        ("\u{a0}threads = 2", "invalid unquoted key"),
         // What only the whole of it shows.
         ("payload = [26, 26]", "--payload 26: listed twice"),
         ("outstanding = 4", "--outstanding 4: add --workload ask"),

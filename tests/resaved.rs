@@ -79,6 +79,12 @@ fn raw_samples_are_read_in_any_encoding_but_gone_on_with_only_in_their_own() {
         let is_refused = message.contains("again.jsonl, line 1: an editor saved it again");
         assert_eq!(is_refused, how != "CR LF", "{how}: {message}");
     }
+    fs::write(place.path("again.jsonl"), log.replacen('\n', "\n\n", 1)).expect("written");
+    let message = stderr(&place.run("rank again.jsonl"));
+    assert!(
+        message.contains("again.jsonl, line 2: an empty line: delete it"),
+        "{message}"
+    );
 }
 
 #[test]

@@ -199,9 +199,7 @@ fn refusal_of_options(code: &str) -> Option<String> {
         why = (words.len() > 1)
             .then(|| refused(path.chain(words.clone()).collect()))
             .flatten();
-        if why.is_none() {
-            return None;
-        }
+        why.as_ref()?;
     }
     why
 }

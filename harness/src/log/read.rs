@@ -78,6 +78,7 @@ impl<H, E: DeserializeOwned> Log<H, E> {
             match serde_json::from_slice(line) {
                 Ok(line) if is_header(&line) => Err(refused("a second header: one file, one run")),
                 Ok(line) => Ok(line),
+                Err(_) if line.trim_ascii().is_empty() => Err(refused("an empty line: delete it")),
                 Err(error) => Err(refused(&without_line(&error))),
             }
         };

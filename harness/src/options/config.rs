@@ -163,7 +163,9 @@ impl Config {
         // Not by way of serde, which would be 27 kB more of program.
         let table = DeTable::parse(text).map_err(|error| {
             let start = error.span().map_or(0, |span| span.start);
-            UsageError::file(name, line_of(start), error.message())
+            let line = line_of(start);
+            let shown = text.lines().nth(line - 1).unwrap_or_default();
+            UsageError::file(name, line, &format!("{}: {shown:?}", error.message()))
         })?;
         let command = Cli::command();
         let entry = |(key, value): (&Spanned<DeString>, &Spanned<DeValue>)| {

@@ -50,16 +50,19 @@ fn with(name: &str, other: &str) -> String {
     })
 }
 
-fn is_decimal(cell: &str) -> bool {
-    cell.contains('.') && cell.parse::<f64>().is_ok()
+/// Changes a cell if it is a number with decimals.
+fn decimal(cell: &str, change: impl Fn(&str) -> String) -> String {
+    let is_decimal = cell.contains('.') && cell.parse::<f64>().is_ok();
+    if is_decimal {
+        change(cell)
+    } else {
+        cell.to_owned()
+    }
 }
 
 /// Numbers as those see them who write 1,5.
 fn with_commas(_: usize, _: &str, cell: &str) -> String {
-    match is_decimal(cell) {
-        true => cell.replace('.', ","),
-        false => cell.to_owned(),
-    }
+    decimal(cell, |cell| cell.replace('.', ","))
 }
 
 fn utf16(text: &str) -> Vec<u8> {
@@ -87,9 +90,8 @@ fn what_was_only_saved_again_is_read_as_it_was() {
             .collect();
         cells.into_iter().rev().collect::<Vec<_>>().join(",") + "\r\n"
     };
-    let with_zeros_left_out = |_: usize, _: &str, cell: &str| match is_decimal(cell) {
-        true => cell.trim_end_matches(".0").to_owned(),
-        false => cell.to_owned(),
+    let with_zeros_left_out = |_: usize, _: &str, cell: &str| {
+        decimal(cell, |cell| cell.trim_end_matches(".0").to_owned())
     };
     for (what, text) in [
         ("CR LF", original.replace('\n', "\r\n")),
@@ -108,9 +110,8 @@ fn what_was_only_saved_again_is_read_as_it_was() {
         ),
         (
             "blanks around numbers",
-            cells(',', |_, _, cell| match is_decimal(cell) {
-                true => format!("\u{a0}{cell} "),
-                false => cell.to_owned(),
+            cells(',', |_, _, cell| {
+                decimal(cell, |cell| format!("\u{a0}{cell} "))
             }),
         ),
         (
@@ -134,10 +135,7 @@ fn what_was_only_saved_again_is_read_as_it_was() {
 }
 
 #[test]
-fn what_changed_numbers_or_may_have_is_refused_with_its_place() {
-    let original = text(&rows());
-    let (header, lines) = header_and_lines(&original);
-    let without = |name: &str| header.replacen(name, "renamed", 1);
+fn cells_that_are_other_numbers_or_may_be_are_refused_with_their_place() {
     for (text, problem) in [
         (
             with("received_pps", "abc"),
@@ -201,6 +199,17 @@ fn what_changed_numbers_or_may_have_is_refused_with_its_place() {
             "line 3, status: \"OK\": unknown variant",
         ),
         (with("threads", "45690"), "line 3, threads: \"45690\": "),
+    ] {
+        assert_refused(&text, problem);
+    }
+}
+
+#[test]
+fn lines_that_are_cut_joined_or_there_twice_are_refused() {
+    let original = text(&rows());
+    let (header, lines) = header_and_lines(&original);
+    let without = |name: &str| header.replacen(name, "renamed", 1);
+    for (text, problem) in [
         (
             original.clone() + lines[1] + "\n",
             "line 4: the same case of the same run is in line 3",
@@ -239,27 +248,28 @@ fn what_changed_numbers_or_may_have_is_refused_with_its_place() {
             "line 2: a NUL byte",
         ),
     ] {
-        let refused = Results::from_csv("x.csv", text.as_bytes());
-        let refused = refused.map_or_else(|error| error.to_string(), |_| "it is read".to_owned());
-        assert!(
-            refused.starts_with(&format!("x.csv, {problem}")),
-            "{problem}: {refused}"
-        );
+        assert_refused(&text, problem);
     }
+}
+
+fn assert_refused(text: &str, problem: &str) {
+    let refused = Results::from_csv("x.csv", text.as_bytes());
+    let refused = refused.map_or_else(|error| error.to_string(), |_| "it is read".to_owned());
+    let expected = format!("x.csv, {problem}");
+    assert!(refused.starts_with(&expected), "{problem}: {refused}");
 }
 
 /// What a spreadsheet makes of a file without being asked, in a language in which 1.234 is 1234.
 #[test]
 fn no_number_becomes_a_thousand_times_too_large() {
-    let is_in_doubt = |cell: &str| cell.split_once('.').is_some_and(|(_, it)| it.len() == 3);
-    let taken_for_thousands = |_: usize, _: &str, cell: &str| match is_decimal(cell) {
-        true if is_in_doubt(cell) => cell.replace('.', ""),
-        _ => cell.to_owned(),
+    let taken_for_thousands = |_: usize, _: &str, cell: &str| {
+        decimal(cell, |cell| {
+            let (whole, decimals) = cell.split_once('.').expect("it has decimals");
+            let point = if decimals.len() == 3 { "" } else { "." };
+            format!("{whole}{point}{decimals}")
+        })
     };
-    let in_groups = |_: usize, _: &str, cell: &str| match is_decimal(cell) {
-        true => "1.234".to_owned(),
-        false => cell.to_owned(),
-    };
+    let in_groups = |_: usize, _: &str, cell: &str| decimal(cell, |_| "1.234".to_owned());
     for text in [
         cells(',', taken_for_thousands),
         cells(';', taken_for_thousands),
@@ -309,6 +319,6 @@ fn a_text_may_be_that_of_a_number() {
         kernel: "6.120".to_owned(),
         ..ordinary_row()
     };
-    let results = Results::from_csv("x.csv", text(&[row.clone()]).as_bytes());
+    let results = Results::from_csv("x.csv", text(std::slice::from_ref(&row)).as_bytes());
     assert_eq!(results.map(|it| it.rows), Ok(vec![row]));
 }
