@@ -69,8 +69,8 @@ class Case:
     outstanding: int
     threads: int
     wait: str
-    # What leaves an end that is no more than this is not cut.
-    least_mtu: int
+    # Of each end.
+    mtus: dict
     # From which end to which one, requests first.
     ways: list = field(init=False)
 
@@ -91,10 +91,13 @@ class Case:
     def is_offloaded(self):
         return self.engine in OFFLOAD
 
-    @property
-    def is_cut(self):
-        """Whether an interface on the way takes it in fragments only."""
-        return self.exceeds(self.least_mtu)
+    def is_cut(self, source):
+        """Whether it leaves that end in fragments."""
+        return self.exceeds(self.mtus[source])
+
+    def is_too_long(self, source, sink):
+        """Whether it leaves an end that takes longer packets than the other one, and that is too long for it."""
+        return self.mtus[source] > self.mtus[sink] and self.exceeds(self.mtus[sink])
 
     def exceeds(self, mtu):
         return self.payload + HEADERS[self.ip] > mtu
@@ -137,7 +140,7 @@ def draw(seed, number):
     has_wire = known["rules"] is not None if "rules" in known else "queue" not in known and dice.random() < 0.4
     mtus = known.get("mtus") or dice.choice(MTUS)
     mtus = (max(mtus), max(mtus)) if has_wire else mtus
-    case = draw_case(dice, min(mtus), known)
+    case = draw_case(dice, mtus, known)
     link = draw_wire(dice, case, mtus, known) if has_wire else draw_veth(dice, mtus, known)
     found = faults.draw(dice, case, known.get("fault"))
     words = [*case.words(), "--connection", dice.choice(["connected", "unconnected"])]
@@ -150,7 +153,7 @@ def draw(seed, number):
     return Try(link, case, found, words + [word for fault in found for word in fault.words.split()])
 
 
-def draw_case(dice, least_mtu, known):
+def draw_case(dice, mtus, known):
     workload = known.get("workload") or dice.choices(["flood", "ask", "duplex"], [7, 5, 1])[0]
     cannot = {"flood": set(), "ask": OFFLOAD | {"spin"}, "duplex": OFFLOAD}[workload]
     weights = {engine: weight for engine, weight in ENGINES.items() if engine not in cannot}
@@ -164,9 +167,9 @@ def draw_case(dice, least_mtu, known):
         "outstanding": dice.choice([1, 8, 64]),
         "threads": dice.choice([2, 2, 4]),
         "wait": "",
-        "least_mtu": least_mtu,
+        "mtus": {"near": mtus[0], "far": mtus[1]},
     }
-    drawn |= {name: value for name, value in known.items() if name in drawn}
+    drawn |= {name: value for name, value in known.items() if name in drawn and name != "mtus"}
     can_spin = drawn["engine"] in ["std", "mmsg"] and not (workload == "ask" and drawn["rate"])
     if can_spin and dice.random() < 0.3:
         drawn["wait"] = "spin"

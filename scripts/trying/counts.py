@@ -2,7 +2,7 @@
 
 import re
 
-from trying.faults import ANYWHERE, BACKLOG, BEHIND, NIC_IN, NIC_OUT, PATH, PROTOCOL, QDISC, SOCKET
+from trying.faults import ANYWHERE, BACKLOG, BEHIND, KERNEL_OUT, NIC_IN, NIC_OUT, PATH, PROTOCOL, QDISC, REFUSED, SOCKET
 
 # Of packets that others reordered, some come when their sockets are closed.
 LATE = 10
@@ -17,8 +17,8 @@ class Counts:
         self.attempt, self.case, self.run, self.truths = attempt, attempt.case, run, truths
         self.complaints = []
         self.places = {name for name in run.row if re.fullmatch(r"(dropped|lost)\w*_packets", name)}
-        self.places.discard("dropped_kernel_packets")
-        self.behind = self.places - {QDISC, NIC_OUT, PATH, SOCKET}
+        self.places -= {"dropped_kernel_packets"}
+        self.behind = self.places - {KERNEL_OUT, QDISC, NIC_OUT, PATH, SOCKET}
         if run.has_all_samples:
             self.hold_samples()
         if run.has_all_samples and not run.samples_besides:
@@ -51,26 +51,25 @@ class Counts:
 
     def hold_sums(self):
         number = self.run.number
-        sent = number("sent_packets")
-        self.hold("sent_packets", sent, *{self.sum("out"), self.sum("left")})
-        lost = sum(map(number, self.places))
+        sent, refused, surplus = map(number, ["sent_packets", REFUSED, "surplus_packets"])
+        # A call that is told of an earlier datagram (ECONNREFUSED), or that there is no route, loses its own.
+        is_more = self.run.calls_may_fail and sent > self.sum("out")
+        self.hold("sent_packets", sent, sent if is_more else self.sum("out"))
+        self.hold(REFUSED, refused, sent - self.sum("left"))
+        lost = sum(map(number, self.places)) + refused
         ended = number("received_packets") + number("unread_packets") + lost
-        self.hold("sum of all places", ended, sent + number("surplus_packets"))
-        if sent and not number("surplus_packets"):
+        self.hold("sum of all places", ended, sent + surplus)
+        if sent and not surplus:
             self.hold("loss_pct", number("loss_pct"), round(100 * lost / sent, 4), slack=0.01)
 
     def hold_places(self):
         losses = [({SOCKET}, self.sum("dropped_socket"))]
         for truth in self.truths:
             losses += self.losses(truth)
-        if self.run.number("sent_packets") == self.sum("out"):
-            losses.append((self.behind, self.sum("out") - self.sum("left")))
-        slack = self.sum("slack") + LATE * any(truth.wire and truth.wire["reordered"] for truth in self.truths)
-        if not self.case.is_cut:
-            # Counters of an interface have packets of ssh, too.
-            dropped = self.sum("qdisc") + sum(truth.nic_out for truth in self.truths if truth.wire)
-            slack += max(0, dropped - self.sum("left") + self.sum("crossed"))
         losses = merged(losses)
+        slack = self.sum("slack") + LATE * any(truth.wire and truth.wire["reordered"] for truth in self.truths)
+        # Counters of an interface have packets of ssh, too.
+        slack += sum(max(0, truth.counted_before - truth.left + truth.crossed) for truth in self.truths if not truth.is_cut)
         if self.case.is_offloaded:
             # A train that is dropped counts as one, and a place may take what another one lost.
             slack = MOST_IN_TRAINS
@@ -96,17 +95,18 @@ class Counts:
             between |= {QDISC}
         if truth.backlog:
             between |= {BACKLOG}
-        if self.attempt.link.mtus[0] != self.attempt.link.mtus[1] and self.case.is_cut:
-            between |= self.places - {QDISC, SOCKET}
+        if truth.is_too_long:
+            between |= {KERNEL_OUT, NIC_OUT, BEHIND}
         if ANYWHERE in between or truth.foreign:
             # A counter that others move, too, may explain it; a warning says so.
             between |= self.places - {SOCKET}
-        if BEHIND in between or self.case.is_cut:
+        if truth.is_cut and truth.wire:
+            between |= {NIC_OUT, PATH}
+        if BEHIND in between or truth.is_cut:
             between |= self.behind
         between &= self.places
-        if self.case.is_cut:
+        if truth.is_cut:
             # Fragments are lost anywhere, and datagrams where they are joined.
-            between |= {NIC_OUT, PATH} if truth.wire else set()
             return [(between, truth.left - truth.received - truth.dropped_socket)]
         ended = [(self.behind, truth.came - truth.into), ({PROTOCOL}, truth.closed + truth.errors)]
         if not truth.wire:

@@ -8,10 +8,10 @@ from threading import Event, Thread
 
 from trying.truth import FOREIGN_BYTES
 
-QDISC, NIC_OUT, PATH = "dropped_qdisc_packets", "dropped_nic_out_packets", "lost_on_path_packets"
-NIC_IN, PROTOCOL, SOCKET = "dropped_nic_in_packets", "dropped_protocol_packets", "dropped_socket_packets"
-BACKLOG = "dropped_backlog_packets"
-# All places of the receiver's host before its sockets, those of later versions among them; and all but the sockets.
+REFUSED, KERNEL_OUT, QDISC = "refused_packets", "dropped_kernel_out_packets", "dropped_qdisc_packets"
+NIC_OUT, PATH, NIC_IN = "dropped_nic_out_packets", "lost_on_path_packets", "dropped_nic_in_packets"
+BACKLOG, PROTOCOL, SOCKET = "dropped_backlog_packets", "dropped_protocol_packets", "dropped_socket_packets"
+# All places of the receiver's host before its sockets, those of later versions among them; and all on the way.
 BEHIND, ANYWHERE = "behind the interface", "anywhere"
 
 # The longest packet that a narrow path takes.
@@ -105,8 +105,9 @@ def narrow_path(dice, case):
     at, rule = dice.choice(case.sinks), f"meta l4proto udp meta length > {NARROW_BYTES} drop"
     commands = chain("ingress", 0, rule, "device eth0")
     # It tries the way to the far end only.
-    says = "do not get to" if at == "far" and case.least_mtu > NARROW_BYTES else ""
-    return Fault(f"ingress of {at}: {rule}", at, commands, places={BEHIND}, says=says)
+    says = "do not get to" if at == "far" and min(case.mtus.values()) > NARROW_BYTES else ""
+    whole = "came through whole"
+    return Fault(f"ingress of {at}: {rule}", at, commands, places={BEHIND}, says=says, allows=whole)
 
 
 def black_hole(dice, case):
@@ -128,7 +129,7 @@ def traffic_control(dice, case):
     code = f"7,48 0 0 {protocol_at},21 0 4 17,32 0 0 4294963256,84 0 0 7,21 0 1 0,6 0 0 2,6 0 0 4294967295"
     add = "tc filter add dev eth0 ingress bpf da bytecode"
     return Fault(
-        f"tc ingress of {at}: 1 in 8", at, ["tc qdisc add dev eth0 clsact".split(), [*add.split(), code]], places={NIC_IN}
+        f"tc ingress of {at}: 1 in 8", at, ["tc qdisc add dev eth0 clsact".split(), [*add.split(), code]], places={BEHIND}
     )
 
 
@@ -149,7 +150,7 @@ class Xdp(Fault):
 def express_data_path(dice, case):
     at = dice.choice(case.sinks)
     # A veth takes a program only if a page has room for its packets.
-    mode = dice.choice(["xdpgeneric", "xdpdrv"]) if case.least_mtu <= 1500 else "xdpgeneric"
+    mode = dice.choice(["xdpgeneric", "xdpdrv"]) if max(case.mtus.values()) <= 1500 else "xdpgeneric"
     return Xdp(f"{mode} of {at}: 1 in 8", at, places={BEHIND}, arguments=(mode, case.ip))
 
 

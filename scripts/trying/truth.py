@@ -47,14 +47,20 @@ class Truth:
         self.closed = udp["NoPorts"] - self.foreign
         self.errors = udp["InErrors"] - self.dropped_socket
         self.received = self.into - self.closed - self.errors - self.dropped_socket
-        self.slack, self.is_cut = 0, case.is_cut
-        if case.is_cut and case.ip == 6:
+        self.slack, self.is_cut = 0, case.is_cut(self.source)
+        self.is_too_long = case.is_too_long(*way)
+        if self.is_cut and case.ip == 6:
             # IPv6 joins fragments behind INPUT (net/ipv6/reassembly.c). A question that came too late was not read.
             self.received = udp["InDatagrams"] - now.by_length["in"][QUESTION_BYTES + 8]
             self.slack = 6
         self.backlog = now.backlog - then.backlog
         then, now = (reading[self.source] for reading in [before, after])
         self.qdisc, self.nic_out = now.qdisc - then.qdisc, now.nic_out - then.nic_out
+
+    @property
+    def counted_before(self):
+        """What counters of the sender's interface say was dropped, whoever sent it."""
+        return self.qdisc + (self.nic_out if self.wire else 0)
 
     @property
     def crossed(self):

@@ -8,8 +8,8 @@ NOISE = (
     "round trips became|traffic takes|clock|throttl|queues were filling|(senders|receivers) (sent|received) nothing"
 )
 CALLS = "calls? failed"
-REFUSED = f"{CALLS}|firewall|refused|not permitted"
-SURPLUS = "surplus|never sent|more was received|duplicat|[1-9]\\d* came twice"
+REFUSED = f"{CALLS}|refused at the sender"
+SURPLUS = "surplus_packets|[1-9]\\d* came twice"
 UNREAD = "measured again.* left unread"
 
 
@@ -39,7 +39,11 @@ def of_warnings(attempt, run, truths):
     needed = list(needs(attempt, run, truths))
     allowed = [NOISE, *needed, *[it for fault in attempt.faults for it in [fault.needs, fault.allows] if it]]
     if run.calls_may_fail:
-        allowed.append(CALLS)
+        allowed.append(REFUSED)
+    if any(truth.closed or truth.foreign for truth in truths):
+        allowed.append("closed ports counted")
+    if any(truth.foreign or truth.counted_before > truth.left - truth.crossed for truth in truths):
+        allowed.append("other traffic was dropped, too")
     if attempt.link.rules:
         allowed.append("datagrams verified")
     if attempt.link.rules and not any(truth.copied for truth in truths):
@@ -58,14 +62,13 @@ def of_warnings(attempt, run, truths):
 
 def needs(attempt, run, truths):
     """A regular expression for each warning that has to be there."""
-    case, mtus = attempt.case, attempt.link.mtus
     yield from [fault.needs for fault in attempt.faults if fault.needs and was_there(fault, run)]
     if sum(truth.out - truth.left for truth in truths) > 50:
         yield REFUSED
-    if any(case.exceeds(mtus[source == "far"]) for source in case.sources):
+    if any(truth.is_cut for truth in truths):
         yield "in fragments"
-    if mtus[0] != mtus[1] and case.is_cut:
-        yield "MTU.* differ|MTUs"
+    if any(truth.is_too_long for truth in truths):
+        yield "MTUs differ"
     # That more came out of a path than went in is seen at its interfaces, too.
     made = [truth.copied - truth.wire["dropped"] - truth.wire["seen"] / 200 for truth in truths if truth.wire]
     if run.number("surplus_packets") or any(it > 0 for it in made):
