@@ -203,7 +203,7 @@ fn payloads_and_one_thread_are_never_averaged_with_others() {
             )
         })
     };
-    let rows = [
+    let rows = vec![
         at(26, 2, 110.0),
         at(26, 4, 100.0),
         at(1460, 2, 8.0),

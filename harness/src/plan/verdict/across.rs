@@ -3,7 +3,7 @@
 use super::{cannot_run, link_mtu, sharing_cpus};
 use crate::data::{Case, Direction, Group, Ip, Workload};
 use crate::engines::Engines;
-use crate::plan::{Conditions, There};
+use crate::plan::{Conditions, There, WireLink};
 use crate::platform::board::Board;
 use crate::platform::host::Host;
 use crate::platform::placement::Placement;

@@ -23,7 +23,7 @@ fn measured(engine: &str, payload: u32, ratio: f64, loss_pct: f64) -> Row {
 /// A bare run on a quiet machine.
 fn default_sweep() -> Vec<Row> {
     let of_payload = |payload, offload, lossy| {
-        [
+        vec![
             measured("std", payload, 1.0, 0.0),
             measured("mmsg", payload, 1.07, 0.0),
             measured("gso>gro", payload, offload, lossy),
@@ -31,7 +31,9 @@ fn default_sweep() -> Vec<Row> {
             measured("tokio", payload, 0.88, 0.0),
         ]
     };
-    [of_payload(26, 94.0, 0.0), of_payload(1460, 11.4, 2.7)].concat()
+    let mut rows = of_payload(26, 94.0, 0.0);
+    rows.extend(of_payload(1460, 11.4, 2.7));
+    rows
 }
 
 fn over_a_wire(rows: Vec<Row>) -> Vec<Row> {
@@ -70,7 +72,7 @@ fn every_ending_says_what_a_careful_engineer_would() {
     let mut end = |name: &str, rows: &[Row]| {
         let text = ending(rows);
         longest = longest.max(text.lines().count());
-        all += &format!("-- {name}\n{text}\n\n");
+        all.extend(["-- ", name, "\n", &text, "\n\n"]);
     };
     end("quiet, over loopback", &default_sweep());
 

@@ -3,8 +3,6 @@
 mod kind;
 mod line;
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 
 pub use self::kind::Kind;
