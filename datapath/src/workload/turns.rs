@@ -25,19 +25,24 @@ pub(crate) async fn send_and_receive(
         if lane.sending_stopped() {
             lane.done_sending();
         } else if under_way == 0 {
-            let (packets, are_all_lost) = match sender.transmit(0, fill).await {
-                Ok(burst) => (burst.packets, false),
-                Err(error) => (lane.refused(error, sender.packets_per_failure())?, true),
-            };
-            fill.sent(packets);
-            #[cfg(feature = "calibration")]
-            lane.delay(packets);
-            sent += packets;
-            lane.meter.sent.publish(sent);
-            if are_all_lost {
-                continue;
+            match sender.transmit(0, fill).await {
+                Ok(burst) => {
+                    under_way = burst.packets;
+                    fill.sent(burst.packets);
+                    #[cfg(feature = "calibration")]
+                    lane.delay(burst.packets);
+                    sent += burst.packets;
+                    lane.meter.sent.publish(sent);
+                }
+                Err(error) => {
+                    // Nothing is under way that could be waited for.
+                    let lost = lane.refused(error, sender.packets_per_failure())?;
+                    fill.sent(lost);
+                    sent += lost;
+                    lane.meter.sent.publish(sent);
+                    continue;
+                }
             }
-            under_way = packets;
         }
         match receiver.receive(check).await {
             Ok(burst) => {

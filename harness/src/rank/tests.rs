@@ -203,13 +203,12 @@ fn payloads_and_one_thread_are_never_averaged_with_others() {
             )
         })
     };
-    let rows = vec![
-        at(26, 2, 110.0),
-        at(26, 4, 100.0),
-        at(1460, 2, 8.0),
-        at(26, 1, 1.5),
-    ];
-    let board = ranked(&rows.concat());
+    let mut rows = Vec::new();
+    rows.extend(at(26, 2, 110.0));
+    rows.extend(at(26, 4, 100.0));
+    rows.extend(at(1460, 2, 8.0));
+    rows.extend(at(26, 1, 1.5));
+    let board = ranked(&rows);
     let speeds = board.averaged_by(Measure::Speed);
     let labels = board.labels();
     let best = speeds.map(|one| {
