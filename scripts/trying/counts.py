@@ -6,6 +6,8 @@ from trying.faults import ANYWHERE, BACKLOG, BEHIND, KERNEL_OUT, NIC_IN, NIC_OUT
 
 # Of packets that others reordered, some come when their sockets are closed.
 LATE = 10
+# Frames of a run that did not come to IP, and may have been ARP (docs/WIRE.md).
+NOT_OF_IP = 20
 # Datagrams of some trains that others' counters may explain.
 MOST_IN_TRAINS = 10 * 128
 
@@ -70,6 +72,8 @@ class Counts:
         slack = self.sum("slack") + LATE * any(truth.wire and truth.wire["reordered"] for truth in self.truths)
         # Counters of an interface have packets of ssh, too.
         slack += sum(max(0, truth.counted_before - truth.left + truth.crossed) for truth in self.truths if not truth.is_cut)
+        if any(BEHIND in fault.places for fault in self.attempt.faults):
+            slack += NOT_OF_IP * len(self.run.samples) * len(self.truths)
         if self.case.is_offloaded:
             # A train that is dropped counts as one, and a place may take what another one lost.
             slack = MOST_IN_TRAINS
