@@ -112,6 +112,12 @@ fn a_sweep_of_all_engines_is_below_a_megabyte() {
         );
         let value = Some(f64::from(n) * 997.123 + 1e5);
         row.received_pps = value;
+        let mbps = value.map(|pps| pps * f64::from(u32::from(row.payload_bytes)) * 8e-6);
+        (
+            row.received_mbps,
+            row.received_mbps_low,
+            row.received_mbps_high,
+        ) = (mbps, mbps, mbps);
         row.received_pps_low = value;
         row.received_pps_high = value.map(|value| value * 1.5);
         row.cpu_ns_per_packet = value;

@@ -47,7 +47,7 @@ static LINES: LazyLock<Vec<Value>> = LazyLock::new(|| {
         ran(&place, &format!("{TINY} {arguments}"));
     }
     place.shell(&format!(
-        "ulimit -n 40; exec $udpbench {TINY} --engine std --threads 64 -o failed.csv"
+        "ulimit -n 110; exec $udpbench {TINY} --engine mio-level --threads 64 -o failed.csv"
     ));
     interrupted_and_resumed(&place);
     let paths = place.files().into_iter().map(|name| place.path(&name));

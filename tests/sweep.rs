@@ -157,7 +157,7 @@ fn cpu_time_that_is_no_lanes_is_counted_and_named() {
 #[test]
 fn a_case_that_cannot_be_built_is_a_failed_row_and_the_others_go_on() {
     let place = Place::new();
-    let script = "ulimit -n 40; exec $udpbench --engine std --ip v4 --threads 2,64 --payload 26 --soak 0s \
+    let script = "ulimit -n 110; exec $udpbench --engine tokio --ip v4 --threads 2,64 --payload 26 --soak 0s \
          --duration 12ms -o out.csv";
     let output = place.shell(script);
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));

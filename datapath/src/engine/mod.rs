@@ -63,12 +63,10 @@ impl Burst {
 pub struct Batched {
     /// What those moved that did not fail.
     pub moved: Burst,
-    /// How many failed.
+    /// How many failed. Those that are to be made again (`EAGAIN`, `EINTR`) are not among them.
     pub failed: u32,
     /// The `errno` of the last of these. 0: it is not known, beside others that were moved.
     pub errno: i32,
-    /// How many are to be made again: they found no room, or a signal came (`EAGAIN`, `EINTR`).
-    pub again: u32,
 }
 
 impl Batched {
@@ -92,7 +90,7 @@ impl Batched {
     /// The last failure, if nothing was moved: the loop counts all of them.
     #[inline]
     pub fn sent(self, meter: &Meter) -> io::Result<Burst> {
-        if self.failed | self.again == 0 {
+        if self.failed == 0 {
             Ok(self.moved)
         } else {
             self.count_refused(meter)
@@ -108,21 +106,16 @@ impl Batched {
     #[cold]
     fn count_refused(self, meter: &Meter) -> io::Result<Burst> {
         let mut burst = self.moved_or_error()?;
-        if self.again > 0 {
-            meter.would_blocks.fetch_add(1, Ordering::Relaxed);
-        }
-        if self.failed > 0 {
-            meter.refusals.add(self.failed.into(), self.errno);
-            burst.packets += u64::from(self.failed);
-        }
+        meter.refusals.add(self.failed.into(), self.errno);
+        burst.packets += u64::from(self.failed);
         Ok(burst)
     }
 
     fn moved_or_error(self) -> io::Result<Burst> {
-        match (self.moved.packets, self.failed) {
-            (0, 0) => Err(io::ErrorKind::WouldBlock.into()),
-            (0, _) => Err(io::Error::from_raw_os_error(self.errno)),
-            _ => Ok(self.moved),
+        if self.moved.packets == 0 {
+            Err(io::Error::from_raw_os_error(self.errno))
+        } else {
+            Ok(self.moved)
         }
     }
 }

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::start_barrier::StartBarrier;
+use crate::engine::payload::Fill;
 use crate::engine::{Burst, LaneBrief, Meter, Pool, Tally, is_to_be_made_again};
 
 /// What the lanes of one run share: the start barrier and the two stop flags.
@@ -170,6 +171,24 @@ impl LaneContext {
         if self.sending.fetch_sub(1, Ordering::Relaxed) == 1 {
             self.done_sending();
         }
+    }
+
+    /// Counts, numbers and publishes what such a call leaves sent: returns the new total.
+    ///
+    /// # Errors
+    /// As for [`LaneContext::refused`].
+    #[cold]
+    pub(crate) fn refused_of(
+        &self,
+        sent: u64,
+        fill: &mut impl Fill,
+        error: io::Error,
+        packets: u64,
+    ) -> io::Result<u64> {
+        let lost = self.refused(error, packets)?;
+        fill.sent(lost);
+        self.meter.sent.publish(sent + lost);
+        Ok(sent + lost)
     }
 
     /// Counts a call that sent nothing, although it was for that many datagrams. Returns how many of them were handed to

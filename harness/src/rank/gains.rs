@@ -123,7 +123,12 @@ impl<'a> Gains<'a> {
             standing.figure(high.range.1, &high.reading),
         );
         let (at_low, at_high) = (self.label(at_low), self.label(at_high));
-        let values = unit(standing, &format!("{from} ({at_low}) to {to} ({at_high})"));
+        let values = if from == to {
+            from
+        } else {
+            format!("{from} ({at_low}) to {to} ({at_high})")
+        };
+        let values = unit(standing, &values);
         let cpu = places
             .iter()
             .filter_map(|(field, place)| self.cpu(field, &place.engine));
@@ -137,10 +142,12 @@ impl<'a> Gains<'a> {
         let cpu = low.zip(high).map(|((standing, low), (_, high))| {
             let low = standing.figure(low.range.0, &low.reading);
             let high = standing.figure(high.range.1, &high.reading);
-            format!(
-                " for {}",
-                of_cpu(standing, &format!("{low} to {high}"), true)
-            )
+            let both = if low == high {
+                low
+            } else {
+                format!("{low} to {high}")
+            };
+            format!(" for {}", of_cpu(standing, &both, true))
         });
         format!("{up_to}{lost}{values}{}", cpu.unwrap_or_default())
     }

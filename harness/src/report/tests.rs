@@ -124,6 +124,8 @@ fn the_rows_in_the_page_are_the_csv() {
         ordinary_row(),
         Row {
             reason: "a \"b\", <c>\n\\".to_owned(),
+            // Another run.
+            seed: ordinary_row().seed + 1,
             ..ordinary_row()
         },
     ];
