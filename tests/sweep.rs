@@ -162,7 +162,8 @@ fn a_case_that_cannot_be_built_is_a_failed_row_and_the_others_go_on() {
     let output = place.shell(script);
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
     for row in rows(&place.path("out.csv")) {
-        if u16::from(row.threads) == 2 {
+        // Beside tokio the reference, which takes fewer files.
+        if u16::from(row.threads) == 2 || row.sender == "std" {
             assert_eq!((row.status, row.rounds), (Status::Ok, 6), "{row:?}");
         } else {
             assert_eq!((row.status, row.rounds), (Status::Failed, 0));
