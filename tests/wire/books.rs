@@ -209,7 +209,8 @@ fn what_comes_twice_was_never_sent_twice() {
 /// What came twice does not stand for what is still under way when the senders stop.
 #[test]
 fn a_path_that_repeats_and_delays_is_waited_for() {
-    let lab = Lab::builder().test_wire("count size 300; a>b duplicate every 2; a>b delay all by 20ms");
+    let lab =
+        Lab::builder().test_wire("count size 300; a>b duplicate every 2; a>b delay all by 20ms");
     let words = "--direction up --engine std --threads 2 --payload 300 --rate 5k --duration 200ms";
     let Some(swept) = Swept::over(lab, words) else {
         return;
