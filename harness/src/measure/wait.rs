@@ -21,6 +21,8 @@ const QUIET_WHEN_EMPTY: Duration = Duration::from_millis(50);
 /// The same between two hosts, where what the path lost is in flight for all that is known: longer than the queues of
 /// interfaces and switches hold what they have.
 const QUIET_ON_A_PATH: Duration = Duration::from_millis(200);
+/// For so long what comes across a path is waited for where nothing seems to be missing: strangers may never end.
+const MOST_OF_SURPLUS: Duration = Duration::from_secs(2);
 /// A thread that sends and receives in turn, and in which nothing moved for so long, waits for a lost datagram.
 const STALLED: Duration = Duration::from_millis(50);
 /// How often clients are to look for requests that are overdue. Each time may delay an answer.
@@ -70,6 +72,9 @@ pub(super) fn stalled(case: &Case) -> Option<Duration> {
 
 /// Waits until the receivers, in their own loops, have taken what the senders left in the queues.
 ///
+/// A path may repeat datagrams, and strangers may send some: what came too often stands for nothing that has not come. So
+/// across a path the end is when nothing moves, whatever the sums are.
+///
 /// Where the kernel counts drops by the piece, how many are in flight is not known once there are drops.
 /// There the queues themselves are looked at, and those of the CPUs before them, as datagrams may wait there
 /// for ksoftirqd.
@@ -80,9 +85,13 @@ pub(super) fn drain(
     interrupt: &Interrupt,
 ) -> Result<(), NoSample> {
     let is_across = case.direction.is_some();
+    // A stream repeats nothing.
+    let may_repeat = is_across && case.transport.is_none();
     let mut last = sample::sum(sites.each(|site| site.counts())?);
-    let mut moved_at = Instant::now();
-    while last.in_flight() > 0 || (case.asks() && is_owed(last, sites)?) {
+    let begun = Instant::now();
+    let mut moved_at = begun;
+    let may_come = || may_repeat && begun.elapsed() < MOST_OF_SURPLUS;
+    while last.in_flight() > 0 || may_come() || (case.asks() && is_owed(last, sites)?) {
         interrupt.sleep(GLANCE)?;
         let now = sample::sum(sites.each(|site| site.counts())?);
         let by_pieces = receiver.about.joins && now.dropped_socket > 0;

@@ -14,11 +14,14 @@
 //! - Its TCP hands out whatever a read had in it, and [`messages`] makes messages of that. Where there is no room, it
 //!   calls again until there is: its sender spins.
 //!
+//! It logs why a datagram was refused, and does not return it: [`said`] listens to that.
+//!
 //! It also starts its wait anew after a signal. So its lanes do not take any, and wait for 50 ms at most,
 //! as the library's node layer does.
 
 mod messages;
 mod network;
+mod said;
 
 use std::io;
 use std::marker::PhantomData;
@@ -55,6 +58,7 @@ impl<T: Adapter> Engine for MessageIo<T> {
 
     fn start(brief: &LaneBrief) -> io::Result<Self> {
         wakeup::block()?;
+        said::listen();
         Ok(Self {
             meter: Arc::clone(&brief.meter),
             adapter: PhantomData,
@@ -70,6 +74,7 @@ impl<T: Adapter> Engine for MessageIo<T> {
         Ok(MessageIoPort {
             network,
             endpoint,
+            is_udp: T::IS_UDP,
             connected: A::CONNECTED,
             payload: options.payload(),
             messages: T::Messages::of(&options),
@@ -95,6 +100,7 @@ impl<T: Adapter> Engine for MessageIo<T> {
 pub(super) struct MessageIoPort<M> {
     network: Network,
     endpoint: Endpoint,
+    is_udp: bool,
     connected: bool,
     payload: Vec<u8>,
     messages: M,
@@ -114,7 +120,7 @@ impl<M: Messages> Port for MessageIoPort<M> {
         let to = to.unwrap_or(self.endpoint);
         match self.network.controller.send(to, &self.payload) {
             SendStatus::Sent => Ok(Burst::one(self.payload.len())),
-            // The library keeps what the system said to itself.
+            SendStatus::ResourceNotFound if self.is_udp => Err(said::last_error()),
             refused => Err(io::Error::other(format!("message-io: {refused:?}"))),
         }
     }

@@ -22,6 +22,8 @@ pub(super) const GLANCE: Duration = Duration::from_millis(50);
 pub(in crate::engines) trait Adapter: Send + 'static {
     /// What makes messages of what the library hands out.
     type Messages: Messages;
+    /// Whether a message is a datagram.
+    const IS_UDP: bool = false;
 
     /// A network of one socket, and where its messages go.
     ///
@@ -50,6 +52,7 @@ impl FramedTcp {
 
 impl Adapter for Udp {
     type Messages = Whole;
+    const IS_UDP: bool = true;
 
     fn open<A: Addressing>(
         socket: OwnedFd,

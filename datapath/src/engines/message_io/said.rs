@@ -1,0 +1,89 @@
+//! Why a send of UDP failed: the library only logs it.
+
+use std::cell::Cell;
+use std::io;
+
+use log::{LevelFilter, Log, Metadata, Record};
+
+thread_local! {
+    /// The `errno` that it logged last on this thread. 0: none.
+    static ERRNO: Cell<i32> = const { Cell::new(0) };
+}
+
+struct Listener;
+
+impl Log for Listener {
+    fn enabled(&self, metadata: &Metadata) -> bool {
+        metadata.target().starts_with("message_io")
+    }
+
+    fn log(&self, record: &Record) {
+        if self.enabled(record.metadata()) {
+            ERRNO.set(errno_in(&record.args().to_string()));
+        }
+    }
+
+    fn flush(&self) {}
+}
+
+/// Has what the library logs heard. Whoever listens already goes on.
+pub(super) fn listen() {
+    if log::set_logger(&Listener).is_ok() {
+        log::set_max_level(LevelFilter::Error);
+    }
+}
+
+/// Returns what the library has logged on this thread since it was last asked; without a word, the system said that nobody
+/// listens at the peer's port (`send_packet` in its `adapters/udp.rs`).
+#[cold]
+pub(super) fn last_error() -> io::Error {
+    let errno = match ERRNO.take() {
+        0 => libc::ECONNREFUSED,
+        errno => errno,
+    };
+    io::Error::from_raw_os_error(errno)
+}
+
+/// The number in what an [`io::Error`] of the system says. 0: there is none.
+fn errno_in(said: &str) -> i32 {
+    let number = said
+        .rsplit_once("(os error ")
+        .and_then(|(_, rest)| rest.strip_suffix(')'));
+    number.and_then(|it| it.parse().ok()).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{SocketAddr, UdpSocket};
+
+    use message_io::network::SendStatus;
+
+    use super::*;
+    use crate::engine::{Connected, Unconnected};
+    use crate::engines::message_io::network::{Adapter, Udp};
+
+    #[test]
+    #[cfg_attr(miri, ignore = "Miri has no sockets")]
+    fn what_the_system_says_of_a_send_is_known() {
+        listen();
+        // A socket may not send to all unless it says that it wants to (SO_BROADCAST).
+        let socket = UdpSocket::bind("0.0.0.0:0").expect("a port");
+        let all: SocketAddr = "255.255.255.255:9".parse().expect("an address");
+        let (network, endpoint) =
+            Udp::open::<Unconnected>(socket.into(), Some(all)).expect("opens");
+        let status = network.controller.send(endpoint, b"x");
+        assert_eq!(status, SendStatus::ResourceNotFound);
+        assert_eq!(last_error().raw_os_error(), Some(libc::EACCES));
+
+        let bind = || UdpSocket::bind("127.0.0.1:0").expect("loopback is up");
+        let (socket, nobody) = (bind(), bind());
+        let peer = nobody.local_addr().expect("bound");
+        socket.connect(peer).expect("an address of loopback");
+        drop(nobody);
+        let (network, endpoint) = Udp::open::<Connected>(socket.into(), Some(peer)).expect("opens");
+        assert_eq!(network.controller.send(endpoint, b"x"), SendStatus::Sent);
+        let status = network.controller.send(endpoint, b"x");
+        assert_eq!(status, SendStatus::ResourceNotFound);
+        assert_eq!(last_error().raw_os_error(), Some(libc::ECONNREFUSED));
+    }
+}
