@@ -415,4 +415,5 @@ fn a_cable_with_nothing_but_addresses_of_the_link_is_measured_over() {
 
     let output = run(&Place::new(), &format!("{there}%eth9"), "");
     assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert!(stderr(&output).contains(&typed), "{}", stderr(&output));
 }

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, SocketAddr, SocketAddrV6, UdpSocket};
 
 use crate::cli::ParameterArgs;
-use crate::data::{Address, Direction, HostAddress, is_of_one_link};
+use crate::data::{Address, Direction, HostAddress, InterfaceName, is_of_one_link};
 use crate::engines::{self, Entry};
 use crate::error::UsageError;
 use crate::measure::facts::Facts;
@@ -192,6 +192,11 @@ fn addresses_there(facts: &Facts) -> String {
 fn link_to(address: HostAddress, to: &str, facts: &Facts) -> Result<WireLink, String> {
     if address.lacks_link() {
         return Err(which_interface(address.ip));
+    }
+    let is_missing = |name: &InterfaceName| nic::index(name.as_str()).is_err();
+    if let Some(missing) = address.link.filter(is_missing) {
+        let (name, fix) = (missing.as_str(), which_interface(address.ip));
+        return Err(format!("this host has no interface {name}: {fix}"));
     }
     let mut having = facts.addresses.iter().filter(|it| it.address == address.ip);
     let there = having.next().ok_or_else(|| {
