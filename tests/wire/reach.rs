@@ -5,6 +5,8 @@ use std::io::{BufRead, BufReader};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use udpbench::row::Status;
 
@@ -346,4 +348,72 @@ fn a_link_with_the_other_ip_only_is_told_with_the_fix() {
             "{row:?}"
         );
     }
+}
+
+/// The address of a link that an end of the cable has.
+fn of_the_link(lab: &Lab, end: End) -> String {
+    let mut ip = match end {
+        End::Near => lab.near("ip"),
+        End::Far => lab.far("ip"),
+    };
+    ip.args("-6 -o address show dev eth0 scope link".split(' '));
+    let patience = Instant::now() + Duration::from_secs(20);
+    loop {
+        let output = ip.output().expect("ip is there");
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let ready = text.lines().find(|line| !line.contains("tentative"));
+        let address = ready.and_then(|line| line.split("inet6 ").nth(1)?.split('/').next());
+        if let Some(address) = address {
+            return address.to_owned();
+        }
+        assert!(Instant::now() < patience, "no address of a link: {text}");
+        thread::sleep(Duration::from_millis(100));
+    }
+}
+
+#[test]
+fn a_cable_with_nothing_but_addresses_of_the_link_is_measured_over() {
+    let Some(lab) = Lab::builder().start() else {
+        return;
+    };
+    let ssh = format!("ssh -F {}", lab.ssh_config().display());
+    let agent = udpbench();
+    let reached = ["board", "--ssh", &ssh, "--agent", &agent, "--ip", "v6"];
+    let words = |address: &str, more: &str| -> Vec<String> {
+        let more = format!("--address {address} {more}");
+        let words = reached.into_iter().chain(more.split_whitespace());
+        words.map(str::to_owned).collect()
+    };
+    let run = |place: &Place, address: &str, more: &str| {
+        let words = words(address, more);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        wire(&lab, place, &words)
+    };
+    of_the_link(&lab, End::Near);
+    let there = of_the_link(&lab, End::Far);
+    let place = Place::new();
+    let output = run(&place, &there, "");
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    let typed = format!("--address {there}%eth0");
+    assert!(stderr(&output).contains(&typed), "{}", stderr(&output));
+
+    let named = format!("{there}%eth0");
+    for more in [
+        "--connection connected,unconnected --direction up,down,both",
+        "--workload ask",
+    ] {
+        let place = Place::new();
+        let output = run(&place, &named, more);
+        assert!(output.status.success(), "{}", stderr(&output));
+        let rows = rows(&place.path("out.csv"));
+        assert!(rows.len() >= 2, "{rows:?}");
+        for row in rows {
+            assert_eq!(row.status, Status::Ok, "{row:?}");
+            assert_eq!(row.address.to_string(), named);
+        }
+    }
+
+    let output = run(&Place::new(), &format!("{there}%eth9"), "");
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert!(stderr(&output).contains(&typed), "{}", stderr(&output));
 }

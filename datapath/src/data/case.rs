@@ -124,7 +124,7 @@ impl Case {
         match self.address.unwrap_or_default() {
             Address::Loopback => Some(self.ip.loopback()),
             Address::Local => self.ip.local(),
-            Address::Of(address) => Some(address),
+            Address::Of(address) => Some(address.ip),
         }
     }
 

@@ -73,8 +73,8 @@ macro_rules! parameters {
                 }
 
                 /// Which of this host's addresses the messages go to: loopback, local (the first that an interface has; they
-                /// do not leave the host, either) [default: loopback]; with udpbench wire, of the other host's
-                /// [default: that which ssh has reached]
+                /// do not leave the host, either) [default: loopback]; with udpbench wire, of the other host's; one of a link
+                /// with the interface here: fe80::1%eth0 [default: that which ssh has reached]
                 address: some $crate::data::Address {
                     flag "--address", key "{}", usual [],
                     default |_board, _extent| vec![], applies |value| value != $crate::data::Address::Loopback

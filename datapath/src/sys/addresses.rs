@@ -1,9 +1,9 @@
 //! The addresses that this host's interfaces have.
 
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 
 use nix::ifaddrs::{InterfaceAddress, getifaddrs};
-use nix::net::if_::InterfaceFlags;
+use nix::net::if_::{InterfaceFlags, if_indextoname};
 use nix::sys::socket::SockaddrIn6;
 use serde::{Deserialize, Serialize};
 
@@ -17,13 +17,15 @@ pub struct OfInterface {
 }
 
 /// Those of interfaces that are up, but for loopback's, in the order in which the kernel lists them. IPv6 addresses of one
-/// link (fe80::/10, RFC 4291) are left out: they mean nothing without the link.
+/// link (fe80::/10, RFC 4291) are left out: they mean nothing without the interface.
 pub fn of_interfaces() -> Vec<IpAddr> {
     let all = with_interfaces().into_iter();
-    all.map(|it| it.address).collect()
+    let all = all.map(|it| it.address);
+    all.filter(|address| !matches!(address, IpAddr::V6(it) if it.is_unicast_link_local()))
+        .collect()
 }
 
-/// The same, each with its interface.
+/// The same and those of one link, each with its interface.
 pub fn with_interfaces() -> Vec<OfInterface> {
     let all = getifaddrs().into_iter().flatten();
     let known = all.filter_map(|it| {
@@ -40,10 +42,7 @@ fn of_interface(interface: &InterfaceAddress) -> Option<IpAddr> {
     if !flags.contains(InterfaceFlags::IFF_UP) || flags.contains(InterfaceFlags::IFF_LOOPBACK) {
         return None;
     }
-    address_of(interface).filter(|address| match address {
-        IpAddr::V4(_) => true,
-        IpAddr::V6(address) => !is_of_one_link(address),
-    })
+    address_of(interface)
 }
 
 fn address_of(interface: &InterfaceAddress) -> Option<IpAddr> {
@@ -53,8 +52,10 @@ fn address_of(interface: &InterfaceAddress) -> Option<IpAddr> {
     v4.or_else(|| v6().map(IpAddr::from))
 }
 
-fn is_of_one_link(address: &Ipv6Addr) -> bool {
-    address.segments()[0] & 0xffc0 == 0xfe80
+/// The interface with this number, such as `eth0`. `None`: there is none.
+pub fn name_of(index: u32) -> Option<String> {
+    let name = if_indextoname(index).ok()?;
+    name.into_string().ok()
 }
 
 /// The interface that has this address, such as `eth0`. `None`: no interface has it.
@@ -86,12 +87,5 @@ mod tests {
         assert_eq!(loopback.as_deref(), Some("lo"));
         let documentation = "192.0.2.1".parse().expect("an address");
         assert_eq!(interface_of(documentation), None);
-    }
-
-    #[test]
-    fn addresses_of_one_link_are_known() {
-        let is = |text: &str| is_of_one_link(&text.parse().expect("an address"));
-        assert!(is("fe80::1") && is("febf::1"));
-        assert!(!is("fec0::1") && !is("2001:db8::1") && !is("::1"));
     }
 }

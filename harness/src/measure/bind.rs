@@ -26,29 +26,26 @@ pub(super) fn receivers_address(case: &Case) -> anyhow::Result<IpAddr> {
 
 /// Ports of one address. IPv4 loopback has many addresses, for when one has no port left.
 pub(super) struct Ports {
-    first: IpAddr,
+    /// With port 0.
+    first: SocketAddr,
     /// How many addresses have no port left.
     full: u8,
 }
 
 impl Ports {
     /// Those of this address.
-    pub(super) fn of(address: IpAddr) -> Self {
-        Self {
-            first: address,
-            full: 0,
-        }
+    pub(super) fn of(first: SocketAddr) -> Self {
+        Self { first, full: 0 }
     }
 
     fn any_port(&self) -> SocketAddr {
-        let address = match self.first {
-            IpAddr::V4(first) => {
-                let [a, b, c, d] = first.octets();
-                Ipv4Addr::new(a, b, c, d + self.full).into()
+        match self.first {
+            SocketAddr::V4(first) => {
+                let [a, b, c, d] = first.ip().octets();
+                (Ipv4Addr::new(a, b, c, d + self.full), 0).into()
             }
-            first @ IpAddr::V6(_) => first,
-        };
-        SocketAddr::new(address, 0)
+            first @ SocketAddr::V6(_) => first,
+        }
     }
 
     /// Binds to a port that the kernel chooses.
@@ -61,7 +58,7 @@ impl Ports {
             let is_full = bound
                 .as_ref()
                 .is_err_and(|error| error.kind() == io::ErrorKind::AddrInUse);
-            let has_others = self.first.is_ipv4() && self.first.is_loopback();
+            let has_others = self.first.is_ipv4() && self.first.ip().is_loopback();
             if !is_full || !has_others || self.full == u8::MAX - 1 {
                 return bound;
             }
@@ -213,7 +210,8 @@ mod tests {
     fn whoever_receives_has_the_receive_buffer() {
         let size = |key: &str| {
             let case = Case::of_key(&format!("std:std/2t/9B/connected/v4{key}")).expect("a case");
-            let mut ports = Ports::of(receivers_address(&case).expect("loopback is there"));
+            let mut ports =
+                Ports::of((receivers_address(&case).expect("loopback is there"), 0).into());
             let receivers = receivers(&case, &mut ports).expect("ports are free");
             let peer = receivers[0].local_addr().expect("it is bound");
             let sender = sender(&case, peer, &mut ports).expect("ports are free");
@@ -233,7 +231,8 @@ mod tests {
         for (key, ip) in [("v4/tos-ef", Ip::V4), ("v6/tos-185", Ip::V6)] {
             let case = Case::of_key(&format!("std:std/2t/9B/unconnected/{key}")).expect("a case");
             let peer = (Ipv4Addr::LOCALHOST, 9).into();
-            let mut ports = Ports::of(receivers_address(&case).expect("loopback is there"));
+            let mut ports =
+                Ports::of((receivers_address(&case).expect("loopback is there"), 0).into());
             let Ok(socket) = sender(&case, peer, &mut ports).map(Socket::from) else {
                 assert_eq!(ip, Ip::V6, "v4 is everywhere");
                 continue;

@@ -79,11 +79,13 @@ fn unfit(host: &Host, root: &Root) -> Vec<String> {
     grave.map(|finding| finding.seen).collect()
 }
 
-/// `203.0.113.7 51234 203.0.113.9 22`: the client's address and port, the server's (ssh(1)).
+/// `203.0.113.7 51234 203.0.113.9 22`: the client's address and port, the server's (ssh(1)). Those of a link have the
+/// interface there after them: `fe80::7%eth0`.
 fn ssh_connection(text: &str) -> Option<(IpAddr, IpAddr)> {
     let mut words = text.split_whitespace();
-    let client = words.next()?.parse::<IpAddr>().ok()?;
-    let server = words.nth(1)?.parse::<IpAddr>().ok()?;
+    let address = |word: &str| word.split('%').next()?.parse::<IpAddr>().ok();
+    let client = address(words.next()?)?;
+    let server = address(words.nth(1)?)?;
     Some((server.to_canonical(), client.to_canonical()))
 }
 
@@ -99,6 +101,8 @@ mod tests {
         assert_eq!(found, Some(expected));
         let mapped = ssh_connection("::ffff:203.0.113.7 51234 ::ffff:203.0.113.9 22");
         assert_eq!(mapped, Some(expected));
+        let of_one_link = ssh_connection("fe80::7%eth0 51234 fe80::9%eth0 22");
+        assert_eq!(of_one_link, Some((address("fe80::9"), address("fe80::7"))));
         assert_eq!(ssh_connection("UNKNOWN 65535 UNKNOWN 65535"), None);
     }
 }

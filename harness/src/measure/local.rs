@@ -13,6 +13,7 @@ use super::programs::{ProgramBuilder, Trackers};
 use super::readings::{Finished, Idle, Reading};
 use super::reason_watch::ReasonWatch;
 use super::running::{Running, Start};
+use super::scope::{self, Scope};
 use super::site::{Edge, Edges, Flow, Part, Site, SiteBrief};
 use super::sockets::Sockets;
 use super::threads::LaneThreads;
@@ -47,6 +48,7 @@ struct Opened<'a> {
     brief: SiteBrief,
     start: Start<'a>,
     ends: Box<dyn Ends>,
+    scope: Scope,
 }
 
 impl<'a> Local<'a> {
@@ -60,9 +62,10 @@ impl<'a> Local<'a> {
         }
     }
 
-    fn ends(&mut self) -> anyhow::Result<&mut dyn Ends> {
+    /// The ends of the open trial, and what makes an address of a message one of its sockets.
+    fn ends(&mut self) -> anyhow::Result<(&mut dyn Ends, Scope)> {
         match &mut self.stage {
-            Stage::Open(opened) => Ok(&mut *opened.ends),
+            Stage::Open(opened) => Ok((&mut *opened.ends, opened.scope)),
             _ => bail!("no trial is open whose sockets could be made"),
         }
     }
@@ -104,44 +107,53 @@ impl Site for Local<'_> {
                 path: None,
             },
             ends: ends_of(brief)?,
+            scope: Scope::of(brief.across.map(|across| across.own))?,
             brief: brief.clone(),
         }));
         Ok(())
     }
 
     fn bind(&mut self) -> anyhow::Result<Vec<SocketAddr>> {
-        self.ends()?.bind()
+        let (ends, _) = self.ends()?;
+        Ok(ends.bind()?.into_iter().map(scope::told).collect())
     }
 
     fn aim(&mut self, peer: SocketAddr) -> anyhow::Result<SocketAddr> {
-        self.ends()?.aim(peer)
+        let (ends, scope) = self.ends()?;
+        ends.aim(scope.here(peer)).map(scope::told)
     }
 
     fn close_sender(&mut self, source: SocketAddr) -> anyhow::Result<()> {
-        self.ends()?.take_sender(source).map(drop)
+        let (ends, scope) = self.ends()?;
+        ends.take_sender(scope.here(source)).map(drop)
     }
 
     fn probe(&mut self, source: SocketAddr) -> anyhow::Result<Option<String>> {
-        self.ends()?.probe(source)
+        let (ends, scope) = self.ends()?;
+        ends.probe(scope.here(source))
     }
 
     fn arrived(&mut self, source: SocketAddr) -> anyhow::Result<Option<usize>> {
-        self.ends()?.arrived(source)
+        let (ends, scope) = self.ends()?;
+        ends.arrived(scope.here(source))
     }
 
     fn is_proven(&mut self, source: SocketAddr) -> anyhow::Result<bool> {
-        self.ends()?.is_proven(source)
+        let (ends, scope) = self.ends()?;
+        ends.is_proven(scope.here(source))
     }
 
     fn pair(&mut self, flows: &[Flow]) -> anyhow::Result<()> {
-        self.ends()?.pair(flows)
+        let (ends, scope) = self.ends()?;
+        ends.pair(&scope.flows_here(flows))
     }
 
     fn assemble(&mut self, flows: &[Flow]) -> anyhow::Result<()> {
         let Stage::Open(opened) = self.take() else {
             bail!("no trial is open whose threads could be started");
         };
-        self.stage = Stage::Assembled(Box::new(opened.assemble(flows)?));
+        let flows = opened.scope.flows_here(flows);
+        self.stage = Stage::Assembled(Box::new(opened.assemble(&flows)?));
         Ok(())
     }
 
@@ -217,6 +229,7 @@ impl<'a> Opened<'a> {
             brief,
             mut start,
             ends,
+            scope: _,
         } = self;
         let engines = engines::of(&brief.case).map_err(anyhow::Error::msg)?;
         let taps = ends.taps(engines)?;

@@ -29,6 +29,7 @@ mod relay;
 pub mod remote;
 mod running;
 mod sample;
+mod scope;
 pub mod site;
 mod snapshot;
 mod sockets;
@@ -119,7 +120,7 @@ fn across(between: Between, part: Part, token: Token) -> Across {
     };
     Across {
         own,
-        other,
+        other: other.ip,
         token,
         probe_bytes: None,
     }

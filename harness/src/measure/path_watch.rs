@@ -1,10 +1,10 @@
 //! What the interface of a trial across a wire counts meanwhile.
 
 use std::collections::BTreeMap;
-use std::net::IpAddr;
 
 use anyhow::Context;
 
+use crate::data::HostAddress;
 use crate::sys::addresses;
 use crate::sys::nic::{PathCounters, PathReader, named_since};
 
@@ -21,8 +21,11 @@ impl PathWatch {
     ///
     /// # Errors
     /// When none has it, or its counters cannot be read.
-    pub(super) fn start(address: IpAddr) -> anyhow::Result<Self> {
-        let interface = addresses::interface_of(address);
+    pub(super) fn start(address: HostAddress) -> anyhow::Result<Self> {
+        let interface = match address.link {
+            Some(link) => Some(link.as_str().to_owned()),
+            None => addresses::interface_of(address.ip),
+        };
         let interface =
             interface.with_context(|| format!("no interface has {address} any more"))?;
         let unreadable = || format!("cannot read the counters of {interface}");

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::readings::{Finished, Idle, Reading};
 use super::token::Token;
-use crate::data::{Case, Counts};
+use crate::data::{Case, Counts, HostAddress};
 use crate::duration::ns;
 use crate::platform::placement::Placement;
 use crate::sys::host_id::HostId;
@@ -277,8 +277,8 @@ impl SiteBrief {
 /// The other host of a trial, as one of its two sites needs to know it.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Across {
-    /// The address that the sockets here are bound to.
-    pub own: IpAddr,
+    /// The address that the sockets here are bound to. If it is one of a link, with the interface that has it.
+    pub own: HostAddress,
     /// The only address that is sent to.
     pub other: IpAddr,
     /// What is sent first.

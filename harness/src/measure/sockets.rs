@@ -11,6 +11,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use super::bind::{self, Ports};
 use super::ends::{Buffers, Ends};
+use super::scope::Scope;
 use super::site::{Across, Flow};
 use super::taps::Taps;
 use super::token::LENGTH;
@@ -50,8 +51,11 @@ impl Sockets {
     /// When this host has no address for them.
     pub(super) fn of(case: Case, across: Option<Across>) -> anyhow::Result<Self> {
         let address = match across {
-            Some(across) => across.own,
-            None => bind::receivers_address(&case)?,
+            Some(across) => {
+                let any_port = SocketAddr::new(across.own.ip, 0);
+                Scope::of(Some(across.own))?.here(any_port)
+            }
+            None => SocketAddr::new(bind::receivers_address(&case)?, 0),
         };
         Ok(Self {
             case,
@@ -230,6 +234,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::data::HostAddress;
     use crate::measure::token::Token;
 
     const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
@@ -238,7 +243,7 @@ mod tests {
     fn halves() -> (Sockets, SocketAddr, Sockets, SocketAddr) {
         let case = Case::of_key("std:std/2t/300B/unconnected/v4/up").expect("a case");
         let across = Across {
-            own: LOOPBACK,
+            own: HostAddress::at(LOOPBACK, "lo"),
             other: LOOPBACK,
             token: Token::random().expect("the kernel has random numbers"),
             probe_bytes: None,

@@ -1,9 +1,9 @@
 //! The other host of a sweep: what it is, and by which addresses each reaches the other.
 
-use std::net::{IpAddr, UdpSocket};
+use std::net::{IpAddr, SocketAddr, SocketAddrV6, UdpSocket};
 
 use crate::cli::ParameterArgs;
-use crate::data::{Address, Direction, OF_ONE_LINK};
+use crate::data::{Address, Direction, HostAddress, InterfaceName, is_of_one_link};
 use crate::engines::{self, Entry};
 use crate::error::UsageError;
 use crate::measure::facts::Facts;
@@ -13,6 +13,7 @@ use crate::platform::check::{self, Finding};
 use crate::platform::host::Interface;
 use crate::sys::addresses::{self, OfInterface};
 use crate::sys::files::Root;
+use crate::sys::nic;
 
 /// The other host.
 #[derive(Debug)]
@@ -39,7 +40,7 @@ impl Peer {
     pub fn new(
         to: &str,
         facts: Facts,
-        reached: Option<IpAddr>,
+        reached: Option<HostAddress>,
         given: &ParameterArgs,
     ) -> Result<Self, UsageError> {
         let detected = board::choose("auto", &facts.host)?;
@@ -134,70 +135,128 @@ pub fn complete(given: &mut ParameterArgs) {
 fn links(
     to: &str,
     facts: &Facts,
-    reached: Option<IpAddr>,
+    reached: Option<HostAddress>,
     given: &ParameterArgs,
 ) -> Result<Vec<WireLink>, UsageError> {
-    let has = || {
-        let all = facts.addresses.iter();
-        let all = all.map(|it| format!("{} on {}", it.address, it.interface));
-        all.collect::<Vec<_>>().join(", ")
-    };
-    let interface_of = |address| facts.addresses.iter().find(|it| it.address == address);
     if let Some(named) = &given.address {
         let link = |address: &Address| {
-            let Address::Of(ip) = *address else {
-                return Err(UsageError::flag("--address", address, "name an IP address"));
-            };
-            if matches!(ip, IpAddr::V6(ip) if ip.is_unicast_link_local()) {
-                return Err(UsageError::flag("--address", address, OF_ONE_LINK));
+            let refused = |problem| UsageError::flag("--address", address, problem);
+            match *address {
+                Address::Of(named) => link_to(named, to, facts).map_err(refused),
+                _ => Err(refused("name an IP address".to_owned())),
             }
-            let there = interface_of(ip).ok_or_else(|| {
-                let problem = format!("{to} has no such address; it has {}", has());
-                UsageError::flag("--address", address, problem)
-            })?;
-            link(there, facts).map_err(|problem| UsageError::flag("--address", address, problem))
         };
         return named.iter().map(link).collect();
     }
-    let reached = reached.or(facts.ssh.map(|(own, _)| own));
-    let reached = reached.and_then(|own| interface_of(own.to_canonical()));
-    let Some(reached) = reached else {
+    let refused = |problem| UsageError::flag("wire", to, problem);
+    let Some(reached) = reached.or_else(|| reached_by_ssh(facts)) else {
         let problem = format!(
             "which of its addresses this host reaches is not known: name one by --address; it has {}",
-            has()
+            addresses_there(facts)
         );
-        return Err(UsageError::flag("wire", to, problem));
+        return Err(refused(problem));
     };
-    let first = link(reached, facts);
-    let mut links = vec![first.map_err(|problem| UsageError::flag("wire", to, problem))?];
+    let first = link_to(reached, to, facts).map_err(refused)?;
     // The other version of IP, where that interface has an address of it.
     let is_other = |it: &&OfInterface| {
-        it.interface == reached.interface && it.address.is_ipv4() != reached.address.is_ipv4()
+        it.interface == first.there.interface.name
+            && it.address.is_ipv4() != reached.ip.is_ipv4()
+            && !is_of_one_link(it.address)
     };
     let other = facts.addresses.iter().find(is_other);
-    links.extend(other.and_then(|it| link(it, facts).ok()));
-    Ok(links)
+    let other = other.map(|it| HostAddress::at(it.address, &it.interface));
+    let other = other.and_then(|it| link_to(it, to, facts).ok());
+    // The interface there that has the address of a link has one that is routed otherwise, maybe.
+    let is_beside = |it: &WireLink| {
+        first.here.address.link.is_none() || it.here.interface.name == first.here.interface.name
+    };
+    let other = other.filter(is_beside);
+    Ok([first].into_iter().chain(other).collect())
+}
+
+/// The address there that ssh has reached, with the interface here if it is one of a link.
+fn reached_by_ssh(facts: &Facts) -> Option<HostAddress> {
+    let (there, here) = facts.ssh?;
+    let interface = addresses::interface_of(here).unwrap_or_default();
+    Some(HostAddress::at(there.to_canonical(), &interface))
+}
+
+/// What can be named there.
+fn addresses_there(facts: &Facts) -> String {
+    let all = facts.addresses.iter();
+    let all = all.map(|it| format!("{} on {}", it.address, it.interface));
+    all.collect::<Vec<_>>().join(", ")
+}
+
+/// The way to an address there.
+fn link_to(address: HostAddress, to: &str, facts: &Facts) -> Result<WireLink, String> {
+    if address.lacks_link() {
+        return Err(which_interface(address.ip));
+    }
+    let is_missing = |name: &InterfaceName| nic::index(name.as_str()).is_err();
+    if let Some(missing) = address.link.filter(is_missing) {
+        let (name, fix) = (missing.as_str(), which_interface(address.ip));
+        return Err(format!("this host has no interface {name}: {fix}"));
+    }
+    let mut having = facts.addresses.iter().filter(|it| it.address == address.ip);
+    let there = having.next().ok_or_else(|| {
+        format!(
+            "{to} has no such address; it has {}",
+            addresses_there(facts)
+        )
+    })?;
+    if let Some(other) = having.find(|it| it.interface != there.interface) {
+        return Err(format!(
+            "{to} has it on {} and on {}: give one of them another address",
+            there.interface, other.interface
+        ));
+    }
+    link(address, there, facts)
+}
+
+/// What has to be typed for an address of a link.
+fn which_interface(address: IpAddr) -> String {
+    let here = addresses::with_interfaces().into_iter();
+    let here = here.filter(|it| is_of_one_link(it.address));
+    let mut typed: Vec<String> = here
+        .map(|it| format!("--address {address}%{}", it.interface))
+        .collect();
+    typed.dedup();
+    if typed.is_empty() {
+        return "no interface of this host has a link-local address from which it could be reached"
+            .to_owned();
+    }
+    format!(
+        "a link-local address needs the interface of this host through which it is reached: {}",
+        typed.join(" or ")
+    )
 }
 
 /// The way from here to there.
-fn link(there: &OfInterface, facts: &Facts) -> Result<WireLink, String> {
-    let address = there.address;
-    let own = source_towards(address).map_err(|error| format!("cannot be reached: {error}"))?;
-    let here = addresses::with_interfaces();
-    let here = here.into_iter().find(|it| it.address == own);
-    let here = here.ok_or("is reached over loopback: it is an address of this host")?;
-    if own == address {
+fn link(named: HostAddress, there: &OfInterface, facts: &Facts) -> Result<WireLink, String> {
+    let own = source_towards(named).map_err(|error| format!("cannot be reached: {error}"))?;
+    if own == named.ip {
         return Err("is this host itself: use udpbench without wire".to_owned());
     }
+    let is_own = |it: &OfInterface| {
+        let is_there = |link| it.interface == link;
+        it.address == own
+            && named
+                .link
+                .as_ref()
+                .is_none_or(|link| is_there(link.as_str()))
+    };
+    let here = addresses::with_interfaces().into_iter().find(is_own);
+    let here = here.ok_or("is reached over loopback: it is an address of this host")?;
     let known = |name: &str| facts.interfaces.iter().find(|it| it.name == name);
     let interface = Interface::read(&Root::default(), &here.interface);
     Ok(WireLink {
         here: LinkEnd {
-            address: own,
+            address: HostAddress::at(own, &here.interface),
             interface: interface.unwrap_or_default(),
         },
         there: LinkEnd {
-            address,
+            address: HostAddress::at(there.address, &there.interface),
             interface: known(&there.interface).cloned().unwrap_or_default(),
         },
         longest_payload: None,
@@ -205,13 +264,19 @@ fn link(there: &OfInterface, facts: &Facts) -> Result<WireLink, String> {
 }
 
 /// The address that the kernel would send from. Sends nothing.
-fn source_towards(address: IpAddr) -> std::io::Result<IpAddr> {
+fn source_towards(address: HostAddress) -> std::io::Result<IpAddr> {
     const ANY_PORT: u16 = 9;
-    let any: IpAddr = match address {
+    let any: IpAddr = match address.ip {
         IpAddr::V4(_) => std::net::Ipv4Addr::UNSPECIFIED.into(),
         IpAddr::V6(_) => std::net::Ipv6Addr::UNSPECIFIED.into(),
     };
+    let to: SocketAddr = match (address.ip, address.link) {
+        (IpAddr::V6(ip), Some(link)) => {
+            SocketAddrV6::new(ip, ANY_PORT, 0, nic::index(link.as_str())?).into()
+        }
+        (ip, _) => (ip, ANY_PORT).into(),
+    };
     let socket = UdpSocket::bind((any, 0))?;
-    socket.connect((address, ANY_PORT))?;
+    socket.connect(to)?;
     Ok(socket.local_addr()?.ip())
 }

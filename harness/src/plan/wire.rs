@@ -1,10 +1,10 @@
 //! The other host of a sweep across a wire.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::{Address, Case, Ip};
+use crate::data::{Address, Case, HostAddress, Ip};
 use crate::platform::host::{Host, Interface};
 use crate::row::OtherHost;
 use crate::shell;
@@ -36,8 +36,8 @@ pub struct WireLink {
 /// One of them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LinkEnd {
-    /// What datagrams are sent from, and to.
-    pub address: IpAddr,
+    /// What datagrams are sent from, and to. If it is one of a link, with the interface that has it.
+    pub address: HostAddress,
     /// What it is, as it was before the start.
     pub interface: Interface,
 }
@@ -46,9 +46,9 @@ pub struct LinkEnd {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Between {
     /// That of the receivers.
-    pub receivers: IpAddr,
+    pub receivers: HostAddress,
     /// That of the senders.
-    pub senders: IpAddr,
+    pub senders: HostAddress,
 }
 
 impl Wire {
@@ -79,7 +79,7 @@ impl Wire {
     pub fn link(&self, case: &Case) -> Option<&WireLink> {
         let mut links = self.links.iter();
         links.find(|link| match case.address {
-            Some(Address::Of(address)) => link.there.address == address,
+            Some(Address::Of(address)) => link.is_to(address),
             _ => link.ip() == case.ip,
         })
     }
@@ -105,15 +105,18 @@ impl Wire {
 impl LinkEnd {
     /// The longest payload that its interface sends without cutting it. `None`: it does not say.
     pub fn most_payload(&self) -> Option<u32> {
-        let headers = match self.address {
-            IpAddr::V4(_) => 20 + 8,
-            IpAddr::V6(_) => 40 + 8,
-        };
+        let is_v4 = self.address.ip.is_ipv4();
+        let headers = if is_v4 { 20 + 8 } else { 40 + 8 };
         self.interface.mtu?.checked_sub(headers)
     }
 }
 
 impl WireLink {
+    /// Whether it leads to this address, seen from here.
+    fn is_to(&self, address: HostAddress) -> bool {
+        self.there.address.ip == address.ip && self.here.address.link == address.link
+    }
+
     /// The longest payload that is not cut in pieces on the way, as far as is known.
     pub fn most_payload(&self) -> Option<u32> {
         self.longest_payload.or_else(|| self.most_of_interfaces())
@@ -127,9 +130,9 @@ impl WireLink {
 
     /// The version of IP that it has.
     pub fn ip(&self) -> Ip {
-        match self.there.address {
-            IpAddr::V4(_) => Ip::V4,
-            IpAddr::V6(_) => Ip::V6,
+        match self.there.address.ip.is_ipv4() {
+            true => Ip::V4,
+            false => Ip::V6,
         }
     }
 }

@@ -9,6 +9,7 @@ use anyhow::Context;
 use super::say;
 use crate::channel::{self, Key};
 use crate::cli::{LinkArgs, ParameterArgs, WireArgs};
+use crate::data::HostAddress;
 use crate::measure::far::Far;
 use crate::measure::path_mtu;
 use crate::options::wire::Peer;
@@ -49,7 +50,7 @@ impl OtherHost {
             }
         };
         let mut far = far.with_context(|| format!("cannot measure with {to}"))?;
-        let reached = link.agent_at.map(|address| address.ip());
+        let reached = link.agent_at.map(HostAddress::of_socket);
         let mut peer = Peer::new(&to, far.facts().clone(), reached, given)?;
         peer.words = args.words();
         for link in &mut peer.wire.links {

@@ -1,0 +1,84 @@
+//! The interface in socket addresses of a link (fe80::/10): a number that each host gives to its own interfaces, and that
+//! means nothing to the other one.
+
+use std::net::SocketAddr;
+
+use anyhow::Context;
+
+use super::site::Flow;
+use crate::data::HostAddress;
+use crate::sys::nic;
+
+/// The number that socket addresses have on this host. 0: none.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scope(u32);
+
+impl Scope {
+    /// That of a trial whose sockets here have this address. `None`: both parts are on this host.
+    ///
+    /// # Errors
+    /// When its interface is gone.
+    pub(super) fn of(own: Option<HostAddress>) -> anyhow::Result<Self> {
+        let Some(link) = own.and_then(|own| own.link) else {
+            return Ok(Self(0));
+        };
+        let name = link.as_str();
+        let number = nic::index(name);
+        number
+            .map(Self)
+            .with_context(|| format!("there is no interface {name} any more"))
+    }
+
+    /// An address of a message, as sockets here have it.
+    pub(super) fn here(self, address: SocketAddr) -> SocketAddr {
+        with_number(address, self.0)
+    }
+
+    /// The same of both addresses of flows.
+    pub(super) fn flows_here(self, flows: &[Flow]) -> Vec<Flow> {
+        let here = |flow: &Flow| Flow {
+            source: self.here(flow.source),
+            peer: self.here(flow.peer),
+            ..*flow
+        };
+        flows.iter().map(here).collect()
+    }
+}
+
+/// An address of a socket here, as messages have it.
+pub(super) fn told(address: SocketAddr) -> SocketAddr {
+    with_number(address, 0)
+}
+
+fn with_number(mut address: SocketAddr, number: u32) -> SocketAddr {
+    if let SocketAddr::V6(address) = &mut address {
+        address.set_scope_id(number);
+    }
+    address
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_have_no_numbers_of_interfaces() {
+        let own = HostAddress::at("fe80::1".parse().expect("an address"), "lo");
+        let scope = Scope::of(Some(own)).expect("loopback is there");
+        let address: SocketAddr = "[fe80::2]:7".parse().expect("an address");
+        let here = scope.here(address);
+        assert_eq!(here.to_string(), "[fe80::2%1]:7");
+        assert_eq!(told(here), address);
+        let flow = Flow {
+            source: address,
+            peer: address,
+            receiver: 1,
+        };
+        let flows = scope.flows_here(&[flow]);
+        assert_eq!((flows[0].source, flows[0].peer), (here, here));
+        let global = Scope::of(None).expect("it has none");
+        assert_eq!(global.here(address), address);
+        let gone = HostAddress::at(own.ip, "gone0");
+        assert!(Scope::of(Some(gone)).is_err());
+    }
+}
