@@ -55,7 +55,8 @@ fn address_of(interface: &InterfaceAddress) -> Option<IpAddr> {
 /// The interface with this number, such as `eth0`. `None`: there is none.
 pub fn name_of(index: u32) -> Option<String> {
     let name = if_indextoname(index).ok()?;
-    name.into_string().ok()
+    let name = name.into_string().ok()?;
+    (!name.is_empty()).then_some(name)
 }
 
 /// The interface that has this address, such as `eth0`. `None`: no interface has it.

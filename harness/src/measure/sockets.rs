@@ -50,13 +50,9 @@ impl Sockets {
     /// # Errors
     /// When this host has no address for them.
     pub(super) fn of(case: Case, across: Option<Across>) -> anyhow::Result<Self> {
-        let address = match across {
-            Some(across) => {
-                let any_port = SocketAddr::new(across.own.ip, 0);
-                Scope::of(Some(across.own))?.here(any_port)
-            }
-            None => SocketAddr::new(bind::receivers_address(&case)?, 0),
-        };
+        let own = across.map(|across| across.own);
+        let ip = own.map_or_else(|| bind::receivers_address(&case), |own| Ok(own.ip))?;
+        let address = Scope::of(own)?.here(SocketAddr::new(ip, 0));
         Ok(Self {
             case,
             across,

@@ -130,9 +130,10 @@ impl WireLink {
 
     /// The version of IP that it has.
     pub fn ip(&self) -> Ip {
-        match self.there.address.ip.is_ipv4() {
-            true => Ip::V4,
-            false => Ip::V6,
+        if self.there.address.ip.is_ipv4() {
+            Ip::V4
+        } else {
+            Ip::V6
         }
     }
 }
