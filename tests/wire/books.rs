@@ -264,6 +264,24 @@ fn what_the_path_takes_whole_is_found_where_it_is_less_than_the_interfaces_do() 
 }
 
 #[test]
+fn the_way_back_is_tried_as_well() {
+    let Some(lab) = Lab::builder().test_wire("b>a drop size 1301-").start() else {
+        return;
+    };
+    let place = Place::new();
+    let words = "--direction down --threads 2 --payload 1300,1301 --engine gso-gro --rate 2k";
+    let output = sweep(&lab, &place, &format!("{SHORT} --duration 100ms {words}"));
+    let said = stderr(&output);
+    let expected = "datagrams of more than 1300 B do not get to 10.77.0.1 whole from 10.77.0.2";
+    assert!(said.contains(expected), "{said}");
+    for row in rows(&place.path("out.csv")) {
+        let is_whole = u32::from(row.payload_bytes) == 1300;
+        assert_eq!(row.status == Status::Ok, is_whole, "{row:?}");
+        assert!(is_whole || row.reason.contains("1300 B at most"), "{row:?}");
+    }
+}
+
+#[test]
 fn the_kernel_gives_its_own_reasons_beside_the_books() {
     let lab = Lab::builder().tbf(End::Near, "20mbit burst 10kb limit 30kb");
     let words = "--direction up --threads 2 --payload 300 --engine std --drop-reasons";

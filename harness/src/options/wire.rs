@@ -195,12 +195,13 @@ fn link(there: &OfInterface, facts: &Facts) -> Result<WireLink, String> {
         here: LinkEnd {
             address: own,
             interface: interface.unwrap_or_default(),
+            longest_payload: None,
         },
         there: LinkEnd {
             address,
             interface: known(&there.interface).cloned().unwrap_or_default(),
+            longest_payload: None,
         },
-        longest_payload: None,
     })
 }
 

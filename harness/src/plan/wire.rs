@@ -29,8 +29,6 @@ pub struct WireLink {
     pub here: LinkEnd,
     /// That of the other one.
     pub there: LinkEnd,
-    /// The longest payload that came through whole before the start, in bytes. `None`: it was not tried.
-    pub longest_payload: Option<u32>,
 }
 
 /// One of them.
@@ -40,6 +38,8 @@ pub struct LinkEnd {
     pub address: IpAddr,
     /// What it is, as it was before the start.
     pub interface: Interface,
+    /// The longest payload that came through whole from here before the start, in bytes. `None`: it was not tried.
+    pub longest_payload: Option<u32>,
 }
 
 /// The addresses of the halves of a trial on two hosts.
@@ -114,11 +114,6 @@ impl LinkEnd {
 }
 
 impl WireLink {
-    /// The longest payload that is not cut in pieces on the way, as far as is known.
-    pub fn most_payload(&self) -> Option<u32> {
-        self.longest_payload.or_else(|| self.most_of_interfaces())
-    }
-
     /// As far as the two interfaces know. `None`: they do not say.
     pub fn most_of_interfaces(&self) -> Option<u32> {
         let ends = [&self.here, &self.there].into_iter();
