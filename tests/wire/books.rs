@@ -206,24 +206,6 @@ fn what_comes_twice_was_never_sent_twice() {
     assert_eq!((lost(row), row.late_answers), ([0; 8], Some(10)));
 }
 
-/// What came twice does not stand for what is still under way when the senders stop.
-#[test]
-fn a_path_that_repeats_and_delays_is_waited_for() {
-    let lab =
-        Lab::builder().test_wire("count size 300; a>b duplicate every 2; a>b delay all by 20ms");
-    let words = "--direction up --engine std --threads 2 --payload 300 --rate 5k --duration 200ms";
-    let Some(swept) = Swept::over(lab, words) else {
-        return;
-    };
-    let row = swept.the_row();
-    let (sent, received) = (row.sent_packets, row.received_packets);
-    assert_eq!(row.unread_packets, Some(0), "{row:?}");
-    assert!(received > sent, "{row:?}");
-    assert_eq!(lost(row), [0; 8], "{row:?}");
-    let repeated = |text: &String| text.contains("left unread");
-    assert!(!row.warnings.iter().any(repeated), "{row:?}");
-}
-
 #[test]
 fn a_payload_above_the_mtu_is_said_to_be_cut() {
     let Some(swept) = Swept::over(
