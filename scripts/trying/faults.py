@@ -104,16 +104,20 @@ def narrow_path(dice, case):
     """Takes less than its interfaces say."""
     at, rule = dice.choice(case.sinks), f"meta l4proto udp meta length > {NARROW_BYTES} drop"
     commands = chain("ingress", 0, rule, "device eth0")
-    # It tries the way to the far end only.
-    says = "do not get to" if at == "far" and min(case.mtus.values()) > NARROW_BYTES else ""
+    says = "do not get to" if min(case.mtus.values()) > NARROW_BYTES else ""
     whole = "came through whole"
     return Fault(f"ingress of {at}: {rule}", at, commands, places={BEHIND}, says=says, allows=whole)
 
 
 def black_hole(dice, case):
     at = case.sinks[0]
-    says = "no datagram gets to" if at == "far" else ""
-    return Fault(f"input of {at}: all dropped", at, chain("input", 0, "meta l4proto udp drop"), says=says, stops_all=True)
+    return Fault(
+        f"input of {at}: all dropped",
+        at,
+        chain("input", 0, "meta l4proto udp drop"),
+        says="no datagram gets to",
+        stops_all=True,
+    )
 
 
 def steering(dice, case):

@@ -206,24 +206,6 @@ fn what_comes_twice_was_never_sent_twice() {
     assert_eq!((lost(row), row.late_answers), ([0; 8], Some(10)));
 }
 
-/// What came twice does not stand for what is still under way when the senders stop.
-#[test]
-fn a_path_that_repeats_and_delays_is_waited_for() {
-    let lab =
-        Lab::builder().test_wire("count size 300; a>b duplicate every 2; a>b delay all by 20ms");
-    let words = "--direction up --engine std --threads 2 --payload 300 --rate 5k --duration 200ms";
-    let Some(swept) = Swept::over(lab, words) else {
-        return;
-    };
-    let row = swept.the_row();
-    let (sent, received) = (row.sent_packets, row.received_packets);
-    assert_eq!(row.unread_packets, Some(0), "{row:?}");
-    assert!(received > sent, "{row:?}");
-    assert_eq!(lost(row), [0; 8], "{row:?}");
-    let repeated = |text: &String| text.contains("left unread");
-    assert!(!row.warnings.iter().any(repeated), "{row:?}");
-}
-
 #[test]
 fn a_payload_above_the_mtu_is_said_to_be_cut() {
     let Some(swept) = Swept::over(
@@ -260,6 +242,24 @@ fn what_the_path_takes_whole_is_found_where_it_is_less_than_the_interfaces_do() 
             assert_eq!(row.status, Status::Skipped, "{row:?}");
             assert!(row.reason.contains("1300 B at most"), "{row:?}");
         }
+    }
+}
+
+#[test]
+fn the_way_back_is_tried_as_well() {
+    let Some(lab) = Lab::builder().test_wire("b>a drop size 1301-").start() else {
+        return;
+    };
+    let place = Place::new();
+    let words = "--direction down --threads 2 --payload 1300,1301 --engine gso-gro --rate 2k";
+    let output = sweep(&lab, &place, &format!("{SHORT} --duration 100ms {words}"));
+    let said = stderr(&output);
+    let expected = "datagrams of more than 1300 B do not get to 10.77.0.1 whole from 10.77.0.2";
+    assert!(said.contains(expected), "{said}");
+    for row in rows(&place.path("out.csv")) {
+        let is_whole = u32::from(row.payload_bytes) == 1300;
+        assert_eq!(row.status == Status::Ok, is_whole, "{row:?}");
+        assert!(is_whole || row.reason.contains("1300 B at most"), "{row:?}");
     }
 }
 

@@ -2,7 +2,7 @@
 
 use udpbench::row::Row;
 
-use crate::books::{SHORT, Swept, sweep};
+use crate::books::{SHORT, Swept, lost, sweep};
 use crate::common::{Place, rows};
 use crate::lab::{End, Lab};
 
@@ -99,4 +99,22 @@ fn an_engine_that_hides_why_a_send_failed_counts_it_like_the_others() {
         );
         assert!(!row.reason.contains("ResourceNotFound"), "{row:?}");
     }
+}
+
+/// What came twice does not stand for what is still under way when the senders stop.
+#[test]
+fn a_path_that_repeats_and_delays_is_waited_for() {
+    let lab =
+        Lab::builder().test_wire("count size 300; a>b duplicate every 2; a>b delay all by 20ms");
+    let words = "--direction up --engine std --threads 2 --payload 300 --rate 5k --duration 200ms";
+    let Some(swept) = Swept::over(lab, words) else {
+        return;
+    };
+    let row = swept.the_row();
+    let (sent, received) = (row.sent_packets, row.received_packets);
+    assert_eq!(row.unread_packets, Some(0), "{row:?}");
+    assert!(received > sent, "{row:?}");
+    assert_eq!(lost(row), [0; 8], "{row:?}");
+    let repeated = |text: &String| text.contains("left unread");
+    assert!(!row.warnings.iter().any(repeated), "{row:?}");
 }

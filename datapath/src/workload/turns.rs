@@ -37,8 +37,7 @@ pub(crate) async fn send_and_receive(
                         break burst.packets;
                     }
                     Err(error) => {
-                        sent =
-                            lane.refused_of(sent, fill, error, sender.packets_per_failure())?;
+                        sent = lane.refused_of(sent, fill, error, sender.packets_per_failure())?;
                         if lane.sending_stopped() {
                             break 0;
                         }

@@ -16,20 +16,22 @@ use crate::sys::interrupt::Interrupt;
 /// Each length is tried so often before it counts as too long.
 const TRIES: usize = 3;
 
-/// The longest payload that comes through whole, of those up to what both interfaces take: nearly always that, and then
+/// The longest payload that comes through whole from one end to the other, from there if `is_down`, of those up to what both interfaces take: nearly always that, and then
 /// one probe says so. `None`: not even short ones come through, or the interfaces do not say what they take.
 ///
 /// # Errors
 /// When a site is gone, or it was called off.
 pub fn longest_payload(
     link: &WireLink,
+    is_down: bool,
     far: &mut Far,
     interrupt: &Interrupt,
 ) -> anyhow::Result<Option<u32>> {
-    let Some(most) = link.most_payload() else {
+    let Some(most) = link.most_of_interfaces() else {
         return Ok(None);
     };
-    let key = format!("std:std/2t/{LENGTH}B/connected/{}/up", link.ip());
+    let way = if is_down { "down" } else { "up" };
+    let key = format!("std:std/2t/{LENGTH}B/connected/{}/{way}", link.ip());
     let case = Case::of_key(&key).context("a case")?;
     let root = Root::default();
     let mut local = Local::new(&root);
@@ -66,10 +68,13 @@ fn gets_through(
     interrupt: &Interrupt,
 ) -> anyhow::Result<bool> {
     let token = Token::random().context("cannot read /dev/urandom")?;
-    let between = Between {
-        receivers: link.there.address,
-        senders: link.here.address,
+    let (here, there) = (link.here.address, link.there.address);
+    let (receivers, senders) = if case.sends_from_there() {
+        (here, there)
+    } else {
+        (there, here)
     };
+    let between = Between { receivers, senders };
     for (part, site) in sites.parts() {
         let across = Across {
             probe_bytes: Some(bytes as usize),

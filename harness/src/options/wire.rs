@@ -254,12 +254,13 @@ fn link(named: HostAddress, there: &OfInterface, facts: &Facts) -> Result<WireLi
         here: LinkEnd {
             address: HostAddress::at(own, &here.interface),
             interface: interface.unwrap_or_default(),
+            longest_payload: None,
         },
         there: LinkEnd {
             address: HostAddress::at(there.address, &there.interface),
             interface: known(&there.interface).cloned().unwrap_or_default(),
+            longest_payload: None,
         },
-        longest_payload: None,
     })
 }
 

@@ -29,8 +29,6 @@ pub struct WireLink {
     pub here: LinkEnd,
     /// That of the other one.
     pub there: LinkEnd,
-    /// The longest payload that came through whole before the start, in bytes. `None`: it was not tried.
-    pub longest_payload: Option<u32>,
 }
 
 /// One of them.
@@ -40,6 +38,8 @@ pub struct LinkEnd {
     pub address: HostAddress,
     /// What it is, as it was before the start.
     pub interface: Interface,
+    /// The longest payload that came through whole from here before the start, in bytes. `None`: it was not tried.
+    pub longest_payload: Option<u32>,
 }
 
 /// The addresses of the halves of a trial on two hosts.
@@ -115,11 +115,6 @@ impl WireLink {
     /// Whether it leads to this address, seen from here.
     fn is_to(&self, address: HostAddress) -> bool {
         self.there.address.ip == address.ip && self.here.address.link == address.link
-    }
-
-    /// The longest payload that is not cut in pieces on the way, as far as is known.
-    pub fn most_payload(&self) -> Option<u32> {
-        self.longest_payload.or_else(|| self.most_of_interfaces())
     }
 
     /// As far as the two interfaces know. `None`: they do not say.

@@ -91,18 +91,28 @@ fn say_who_does_not_tell(to: &str, peer: &Peer) {
     }
 }
 
-/// Finds out what comes through whole, and says so if that is less than the interfaces take.
+/// Finds out what comes through whole each way, and says so if that is less than the interfaces take.
 fn try_path(link: &mut WireLink, far: &mut Far, interrupt: &Interrupt) -> anyhow::Result<()> {
-    link.longest_payload = path_mtu::longest_payload(link, far, interrupt)?;
-    let (there, most) = (link.there.address, link.most_of_interfaces());
-    match (link.longest_payload, most) {
-        (Some(longest), Some(most)) if longest < most => say(&format!(
-            "warning: datagrams of more than {longest} B do not get to {there} whole, although the interfaces take {most} B"
-        )),
-        (None, Some(_)) => say(&format!(
-            "warning: no datagram gets to {there}: check for a firewall at either end (nft list ruleset)"
-        )),
-        _ => {}
+    let interfaces = link.most_of_interfaces();
+    for is_down in [false, true] {
+        let longest = path_mtu::longest_payload(link, is_down, far, interrupt)?;
+        let (from, to) = if is_down {
+            (&mut link.there, &link.here)
+        } else {
+            (&mut link.here, &link.there)
+        };
+        from.longest_payload = longest;
+        let (from, to) = (from.address, to.address);
+        match (longest, interfaces) {
+            (Some(longest), Some(most)) if longest < most => say(&format!(
+                "warning: datagrams of more than {longest} B do not get to {to} whole from {from}, although the interfaces take \
+                 {most} B"
+            )),
+            (None, Some(_)) => say(&format!(
+                "warning: no datagram gets to {to} from {from}: check for a firewall at either end (nft list ruleset)"
+            )),
+            _ => {}
+        }
     }
     Ok(())
 }

@@ -38,8 +38,8 @@ fn ways<'a>(case: &Case, link: &'a WireLink) -> Vec<Way<'a>> {
 /// Why an engine whose datagrams the kernel or the interface cuts from one buffer (UDP_SEGMENT) cannot send these.
 pub(super) fn too_long_to_cut(case: &Case, link: &WireLink) -> Option<String> {
     let payload = u32::from(case.payload);
-    let mut ways = ways(case, link).into_iter();
-    let at_sender = ways.find_map(|way| {
+    let ways = ways(case, link);
+    let at_sender = ways.iter().find_map(|way| {
         let most = way.from.most_payload().filter(|&most| payload > most)?;
         let from_where = way.from_where;
         Some(format!(
@@ -47,7 +47,11 @@ pub(super) fn too_long_to_cut(case: &Case, link: &WireLink) -> Option<String> {
         ))
     });
     let on_the_way = || {
-        let most = link.most_payload().filter(|&most| payload > most)?;
+        let of_interfaces = link.most_of_interfaces();
+        let mosts = ways
+            .iter()
+            .filter_map(|way| way.from.longest_payload.or(of_interfaces));
+        let most = mosts.min().filter(|&most| payload > most)?;
         Some(format!(
             "sends each datagram whole, and {most} B at most come through whole"
         ))
@@ -70,7 +74,7 @@ pub(super) fn warnings(case: &Case, link: &WireLink) -> Vec<String> {
             ));
         }
         warnings.extend(shorter_mtu_behind(&way, payload));
-        let whole = link.longest_payload.filter(|&most| payload > most);
+        let whole = way.from.longest_payload.filter(|&most| payload > most);
         let is_paths = whole < link.most_of_interfaces();
         if let Some(most) = whole.filter(|_| is_paths && !is_cut) {
             warnings.push(format!(
@@ -108,14 +112,18 @@ mod tests {
                 mtu: Some(mtu),
                 ..Interface::default()
             },
+            longest_payload: None,
         }
     }
 
     fn link(here: u32, there: u32, longest_payload: Option<u32>) -> WireLink {
-        WireLink {
-            here: end("10.0.0.1", here),
-            there: end("10.0.0.2", there),
+        let tried = |end| LinkEnd {
             longest_payload,
+            ..end
+        };
+        WireLink {
+            here: tried(end("10.0.0.1", here)),
+            there: tried(end("10.0.0.2", there)),
         }
     }
 
