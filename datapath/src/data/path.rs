@@ -98,13 +98,14 @@ impl Missing {
 struct Refused {
     qdisc: u64,
     nic_out: u64,
+    filter: u64,
     /// No counter moved: see [`Places::kernel_out`].
     unknown: u64,
 }
 
 impl Refused {
     fn all(&self) -> u64 {
-        self.qdisc + self.nic_out + self.unknown
+        self.qdisc + self.nic_out + self.filter + self.unknown
     }
 }
 
@@ -131,27 +132,27 @@ impl Path {
         self.at_receiver.nic_in_drops.max(of_driver)
     }
 
-    /// Dropped by the queueing discipline of the sender's interface, or a filter of it.
-    fn qdisc(&self) -> u64 {
-        self.at_sender.qdisc_drops + self.at_sender.filter_drops
-    }
-
-    /// Datagrams that were refused without a reason, and that the sender's kernel has counted as dropped.
+    /// Datagrams that were refused without a reason, and that the sender's kernel has counted as dropped on the way out.
     fn refused_without_a_word(&self) -> u64 {
-        let counted = self.qdisc() + self.nic_out();
+        let counted = self.at_sender.qdisc_drops + self.nic_out();
         self.unsaid.min(counted.saturating_sub(self.refused))
     }
 
-    /// Only what counted a drop can have refused a datagram.
+    /// Only what counted a drop can have refused a datagram. A `clsact` qdisc has one counter for what its filters drop
+    /// on the way out, which each send is told of, and on the way in, which no send is: it explains only refusals, and
+    /// of these only what nothing else does.
     fn refusals(&self) -> Refused {
         let refused = self.refused + self.refused_without_a_word();
         let at_most = |counted: u64| counted.saturating_mul(self.each());
-        let qdisc = refused.min(at_most(self.qdisc()));
+        let qdisc = refused.min(at_most(self.at_sender.qdisc_drops));
         let nic_out = (refused - qdisc).min(at_most(self.nic_out()));
+        let left = refused - qdisc - nic_out;
+        let filter = left.min(at_most(self.at_sender.filter_drops));
         Refused {
             qdisc,
             nic_out,
-            unknown: refused - qdisc - nic_out,
+            filter,
+            unknown: left - filter,
         }
     }
 
@@ -184,12 +185,14 @@ impl Path {
             shared: Vec::new(),
         };
         let (refused, into) = (self.refusals(), &self.at_receiver);
+        let qdisc_drops = self.at_sender.qdisc_drops;
         // The surest first: a veth counts as dropped on the way out what the backlog at its other end refused, and a port
         // of ours is closed to nobody. The sender counts what it refused, too.
         let mut places = Places {
             kernel_out: refused.unknown,
             qdisc: refused.qdisc
-                + missing.take("qdisc", self.qdisc().saturating_sub(refused.qdisc)),
+                + refused.filter
+                + missing.take("qdisc", qdisc_drops.saturating_sub(refused.qdisc)),
             backlog: missing.take("backlog", into.backlog_drops),
             protocol: missing.take("protocol", into.ip_in_discards + into.udp_in_errors),
             nic_in: missing.take("NIC in", self.nic_in()),

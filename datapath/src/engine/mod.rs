@@ -86,14 +86,16 @@ impl Batched {
 
     /// Counts what was refused beside datagrams that the kernel took, and returns how many were handed to it.
     ///
+    /// `is_full`: whether there was no room in the send buffer for those that did not go. Then they are to be sent again.
+    ///
     /// # Errors
     /// The last failure, if nothing was moved: the loop counts all of them.
     #[inline]
-    pub fn sent(self, meter: &Meter) -> io::Result<Burst> {
+    pub fn sent(self, meter: &Meter, is_full: impl FnOnce() -> bool) -> io::Result<Burst> {
         if self.failed == 0 {
             Ok(self.moved)
         } else {
-            self.count_refused(meter)
+            self.count_refused(meter, is_full)
         }
     }
 
@@ -104,8 +106,11 @@ impl Batched {
     }
 
     #[cold]
-    fn count_refused(self, meter: &Meter) -> io::Result<Burst> {
+    fn count_refused(self, meter: &Meter, is_full: impl FnOnce() -> bool) -> io::Result<Burst> {
         let mut burst = self.moved_or_error()?;
+        if is_full() {
+            return Ok(burst);
+        }
         meter.refusals.add(self.failed.into(), self.errno);
         burst.packets += u64::from(self.failed);
         Ok(burst)

@@ -32,12 +32,14 @@ fn every_receive_that_failed_is_counted_beside_what_was_moved_or_in_its_stead() 
 #[test]
 fn what_was_refused_was_sent() {
     let meter = Meter::default();
-    let burst = batched(5, 2).sent(&meter);
+    let burst = batched(5, 2).sent(&meter, || false);
     assert_eq!(burst.expect("five went"), Burst::of(7, 5));
     assert_eq!(meter.refusals.packets(), 2);
-    let burst = batched(3, 0).sent(&meter);
+    let burst = batched(3, 0).sent(&meter, || false);
     assert_eq!(burst.expect("three went"), Burst::of(3, 3));
-    let error = batched(0, 3).sent(&meter).expect_err("none went");
+    let burst = batched(3, 4).sent(&meter, || true);
+    assert_eq!(burst.expect("three went"), Burst::of(3, 3));
+    let error = batched(0, 3).sent(&meter, || false).expect_err("none went");
     assert_eq!(error.raw_os_error(), Some(libc::ECONNREFUSED));
     assert_eq!(meter.refusals.packets(), 2, "the loop counts these");
     assert_eq!(meter.errors.load(Ordering::Relaxed), 0);

@@ -9,7 +9,7 @@ use crate::engine::payload::{Check, Fill};
 use crate::engine::{
     About, Addressing, Burst, Engine, LaneBrief, Meter, Port, PortOptions, Selection,
 };
-use crate::engines::linux::batch::{ReceiveBatch, SendBatch};
+use crate::engines::linux::batch::{ReceiveBatch, SendBatch, is_full};
 
 pub(super) struct Mmsg(Arc<Meter>);
 
@@ -53,7 +53,8 @@ impl Port for MmsgPort {
     #[inline]
     async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<Burst> {
         self.outgoing.fill(fill);
-        self.outgoing.send(&self.socket)?.sent(&self.meter)
+        let sent = self.outgoing.send(&self.socket)?;
+        sent.sent(&self.meter, || is_full(&self.socket))
     }
 
     #[inline]

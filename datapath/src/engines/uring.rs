@@ -73,7 +73,7 @@ impl Port for UringPort {
         let ring = self.outgoing.as_mut().ok_or(io::ErrorKind::Unsupported)?;
         let batched = ring.send(link, fill)?;
         self.failed = batched.failed;
-        batched.sent(&self.meter)
+        batched.sent(&self.meter, || false)
     }
 
     fn packets_per_failure(&self) -> u64 {

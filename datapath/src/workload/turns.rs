@@ -25,25 +25,20 @@ pub(crate) async fn send_and_receive(
         if lane.sending_stopped() {
             lane.done_sending();
         } else if under_way == 0 {
-            // What was refused never comes: there is nothing to wait for until a burst is under way.
-            under_way = loop {
-                match sender.transmit(0, fill).await {
-                    Ok(burst) => {
-                        fill.sent(burst.packets);
-                        #[cfg(feature = "calibration")]
-                        lane.delay(burst.packets);
-                        sent += burst.packets;
-                        lane.meter.sent.publish(sent);
-                        break burst.packets;
-                    }
-                    Err(error) => {
-                        sent = lane.refused_of(sent, fill, error, sender.packets_per_failure())?;
-                        if lane.sending_stopped() {
-                            break 0;
-                        }
-                    }
+            match sender.transmit(0, fill).await {
+                Ok(burst) => {
+                    under_way = burst.packets;
+                    fill.sent(burst.packets);
+                    #[cfg(feature = "calibration")]
+                    lane.delay(burst.packets);
+                    sent += burst.packets;
+                    lane.meter.sent.publish(sent);
                 }
-            };
+                // It is waited for as any datagram that is lost.
+                Err(error) => {
+                    sent = lane.refused_of(sent, fill, error, sender.packets_per_failure())?;
+                }
+            }
         }
         match receiver.receive(check).await {
             Ok(burst) => {

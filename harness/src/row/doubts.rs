@@ -20,10 +20,24 @@ pub(super) fn overload(case: &Case, samples: &[Sample]) -> Option<String> {
         Arrivals::Poisson => 4.0 / asked.sqrt(),
     };
     let slack = by_chance.max(0.02);
-    (asked > 0.0 && (answered as f64) < asked * (1.0 - slack)).then(|| {
-        let answered = answered as f64 / seconds;
-        format!("above capacity: of {per_second:.0} requests per second {answered:.0} were answered, so no round trips")
+    let unanswered = 1.0 - answered as f64 / asked;
+    if asked <= 0.0 || unanswered <= slack {
+        return None;
+    }
+    let answered = answered as f64 / seconds;
+    let what = format!("of {per_second:.0} requests per second {answered:.0} were answered");
+    Some(if unanswered - lost_on_the_way(samples) <= slack {
+        format!("{what}, as datagrams were lost on the way, so no round trips")
+    } else {
+        format!("above capacity: {what}, so no round trips")
     })
+}
+
+/// The share of the requests that are not answered as one of their two datagrams was lost before it came to a socket.
+fn lost_on_the_way(samples: &[Sample]) -> f64 {
+    let books = numbers::total_books(samples);
+    let came = books.received + books.unread + books.dropped_socket;
+    2.0 * books.sent.saturating_sub(came) as f64 / books.sent.max(1) as f64
 }
 
 /// That the round trips of a case rose or fell in the course of the sweep, if they did: the machine drifts.
@@ -67,6 +81,22 @@ mod tests {
             overload_of("outstanding2", [1; 6]),
             None,
             "no rate was given"
+        );
+    }
+
+    #[test]
+    fn requests_that_were_lost_on_the_way_are_no_capacity() {
+        let case = Case::of_key("std:std/2t/300B/connected/v4/ask/rate10000");
+        let mut samples = six();
+        for sample in &mut samples {
+            sample.lanes[1].received_packets = 800;
+            // One of ten datagrams, and so one of five requests.
+            sample.books.at_end.dropped_socket = 7_000;
+        }
+        let what = overload(&case.expect("a case"), &samples).expect("fewer were answered");
+        assert_eq!(
+            what,
+            "of 10000 requests per second 8000 were answered, as datagrams were lost on the way, so no round trips"
         );
     }
 

@@ -41,7 +41,7 @@ fn surplus(input: &RowInput) -> Option<String> {
     };
     Some(format!(
         "{surplus} datagrams more were received than sent (surplus_packets): the path repeats some, or another host \
-         sends here; each may hide one that was lost, so that at least {loss_pct} % were{fix}"
+         sends here, and each may hide one that was lost, so that at least {loss_pct} % were{fix}"
     ))
 }
 
@@ -73,8 +73,9 @@ fn losses_of_others(samples: &[Sample]) -> Vec<String> {
             ));
         } else if counted - taken > taken / 100 {
             warnings.push(format!(
-                "other traffic was dropped, too, at {place}: its counters moved by {counted}, and {taken} missing \
-                 datagrams are taken for that, of which some may have been lost elsewhere"
+                "more was dropped at {place} than is missing: its counters moved by {counted}, and {taken} missing \
+                 datagrams are taken for that (the rest were other traffic, copies or fragments), of which some may have \
+                 been lost elsewhere"
             ));
         }
     }

@@ -41,6 +41,31 @@ fn a_queue_that_dropped_others_refused_nothing_that_a_firewall_did() {
 }
 
 #[test]
+fn what_a_filter_drops_on_the_way_in_is_no_loss_on_the_way_out() {
+    let filtered = Path {
+        received: 900,
+        at_sender: PathCounters {
+            filter_drops: 317,
+            ..PathCounters::default()
+        },
+        ..path()
+    };
+    let places = filtered.books().places;
+    assert_eq!((places.qdisc, places.path), (0, 100));
+    let told = Path {
+        refused: 40,
+        ..filtered
+    };
+    let places = told.books().places;
+    assert_eq!((places.qdisc, places.path), (40, 100));
+    let unsaid = Path { unsaid: 40, ..told };
+    assert_eq!(
+        (unsaid.books().places.qdisc, unsaid.books().refused),
+        (40, 40)
+    );
+}
+
+#[test]
 fn each_loss_is_in_the_place_that_counted_it_and_the_rest_is_the_paths() {
     let books = Path {
         refused: 50,

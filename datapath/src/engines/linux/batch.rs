@@ -12,7 +12,7 @@ use std::mem;
 use libc::{c_uint, mmsghdr};
 
 pub use self::receive::ReceiveBatch;
-pub use self::send::SendBatch;
+pub use self::send::{SendBatch, is_full};
 
 /// The kernel takes no more than 1024 anyway (UIO_MAXIOV).
 #[inline]

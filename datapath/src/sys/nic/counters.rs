@@ -209,7 +209,7 @@ impl PathCounters {
     ///
     /// Two differences show them: what the interface received and IP did not, and what IP received and neither
     /// delivered, forwarded nor counted as lost. Other traffic that is delivered is on both sides of each. Frames of
-    /// other protocols than IP are not, so that few are none ([`NOT_IP`]); what comes to IP over other interfaces hides
+    /// other protocols than IP are not, so that few are none (`NOT_IP`); what comes to IP over other interfaces hides
     /// some.
     pub fn vanished(&self, came: u64) -> u64 {
         // The kernel counts what it dropped itself behind the interface as received, too.

@@ -99,7 +99,7 @@ fn counters_that_other_traffic_moved_further_are_named() {
     assert_eq!(with(1005, 0), Vec::<String>::new(), "next to nothing");
     let said = with(5000, 0).join("; ");
     assert!(
-        said.contains("at NIC in: its counters moved by 30000, and 6000 missing"),
+        said.contains("at NIC in than is missing: its counters moved by 30000, and 6000 missing"),
         "{said}"
     );
     let said = with(0, 400).join("; ");

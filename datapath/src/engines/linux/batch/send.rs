@@ -133,7 +133,8 @@ impl SendBatch {
         peer[0] = to.as_storage();
     }
 
-    /// Sends as many as the kernel takes in one call.
+    /// Sends as many as the kernel takes in one call. Fewer than all: the next one failed, and the kernel keeps the reason
+    /// to itself (`__sys_sendmmsg`, net/socket.c). It was refused, unless the send buffer [is full](is_full).
     ///
     /// # Errors
     /// When not even the first one could be sent.
@@ -151,31 +152,21 @@ impl SendBatch {
             )
         };
         let sent = u64::try_from(sent).map_err(|_| io::Error::last_os_error())?;
-        let moved = Burst::of(sent, sent * self.bytes_each);
-        if sent < self.count() as u64 {
-            return Ok(part(socket, moved));
-        }
         Ok(Batched {
-            moved,
-            ..Batched::default()
+            moved: Burst::of(sent, sent * self.bytes_each),
+            failed: u32::from(sent < self.count() as u64),
+            errno: 0,
         })
     }
 }
 
-/// What came of a call that sent a part of its datagrams: the next one failed, and the kernel keeps the reason to itself
-/// (`__sys_sendmmsg`, net/socket.c). Where the send buffer is full, that is the reason, whether the call may wait for
-/// room (then a signal ended the wait) or not; else the kernel has refused one.
-#[cold]
-fn part(socket: &UdpSocket, moved: Burst) -> Batched {
+/// Returns whether a socket's send buffer is full: why a call sent only a part, if it may not wait for room, or if a signal
+/// ended the wait.
+pub fn is_full(socket: &UdpSocket) -> bool {
     let unsent = queues::unsent(socket).unwrap_or(0);
     let room = SockRef::from(socket).send_buffer_size();
     // It is full from `sk_sndbuf` bytes on (`sock_alloc_send_pskb`, net/core/sock.c). Meanwhile, some may have left.
-    let is_full = room.is_ok_and(|room| unsent >= room as u64 / 4 * 3);
-    Batched {
-        moved,
-        failed: u32::from(!is_full),
-        errno: 0,
-    }
+    room.is_ok_and(|room| unsent >= room as u64 / 4 * 3)
 }
 
 #[cfg(test)]
@@ -235,7 +226,7 @@ mod tests {
         let mut batch = SendBatch::new(vec![7; 300], 300, 64, None);
         let batched = batch.send(&socket).expect("there is room for one");
         assert!(batched.moved.packets < 64, "{batched:?}");
-        assert_eq!(batched.failed, 0, "{batched:?}");
+        assert!(is_full(&socket), "{batched:?}");
         drop(far);
         // Nobody listens: each datagram that goes has the next one refused.
         let bind = || UdpSocket::bind("127.0.0.1:0").expect("loopback is up");
@@ -245,6 +236,7 @@ mod tests {
         drop(nobody);
         let batched = batch.send(&socket).expect("the first one goes");
         assert_eq!(batched.failed, 1, "{batched:?}");
+        assert!(!is_full(&socket), "{batched:?}");
     }
 
     #[test]
