@@ -45,6 +45,9 @@ fn surplus(input: &RowInput) -> Option<String> {
     ))
 }
 
+/// Packets of others that are next to nothing in a run: ARP, neighbours that look for each other, ssh.
+const FEW: u64 = 20;
+
 /// Counters that other traffic has moved, or may have, and that are taken for losses of ours all the same.
 fn losses_of_others(samples: &[Sample]) -> Vec<String> {
     let mut places: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
@@ -71,7 +74,7 @@ fn losses_of_others(samples: &[Sample]) -> Vec<String> {
                 "{taken} missing datagrams are taken for those that closed ports counted (NoPorts): ours were open, so \
                  that the path changed their ports, or other traffic was counted and they were lost elsewhere"
             ));
-        } else if counted - taken > taken / 100 {
+        } else if counted - taken > (taken / 100).max(FEW * samples.len() as u64) {
             warnings.push(format!(
                 "more was dropped at {place} than is missing: its counters moved by {counted}, and {taken} missing \
                  datagrams are taken for that (the rest were other traffic, copies or fragments), of which some may have \
