@@ -1,7 +1,6 @@
 //! Names of files that nobody has typed: `results/<UTC time>-<board>`, and more. A name that is taken gets a number: two
 //! runs may begin in the same second, and a board without a battery begins in 1970 each time.
 
-use std::fmt::Display;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -31,7 +30,7 @@ pub(super) fn stem(started_at: &str, board: &str) -> Result<String, UsageError> 
 /// Those of `make`, but for a name that is taken.
 pub(super) fn first_free<T, E>(
     stem: &str,
-    end: impl Display,
+    end: &str,
     others: &[&str],
     mut make: impl FnMut(&Path) -> Result<T, E>,
 ) -> Result<(T, PathBuf), E> {

@@ -44,7 +44,7 @@ pub(super) fn create(
         return Ok((create(path)?, path.to_owned()));
     }
     let stem = default_name::stem(started_at, board)?;
-    default_name::first_free(&stem, format_args!("-{command}.jsonl"), &[], create)
+    default_name::first_free(&stem, &format!("-{command}.jsonl"), &[], create)
 }
 
 /// Adds a line.

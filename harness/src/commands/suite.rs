@@ -125,9 +125,9 @@ fn directory(args: &RunArgs, suite: &Suite, requests: &[Request]) -> Result<Path
                 .first()
                 .map_or("", |it| it.detected.board.name.as_str());
             let stem = default_name::stem(&log_file::now(), board)?;
-            let end = format_args!("-{}", suite.name);
+            let end = format!("-{}", suite.name);
             let make = |path: &Path| fs::create_dir(path).map_err(|error| refused(path, &error));
-            return Ok(default_name::first_free(&stem, end, &[], make)?.1);
+            return Ok(default_name::first_free(&stem, &end, &[], make)?.1);
         }
     };
     fs::create_dir_all(&directory).map_err(|error| refused(&directory, &error))?;

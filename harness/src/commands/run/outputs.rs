@@ -40,9 +40,9 @@ impl Outputs {
             (None, None) => {
                 let stem = default_name::stem(started_at, board)?;
                 let format = args.output.format.unwrap_or(Format::Csv);
-                let end = format_args!(".{}", format.extension());
+                let end = format!(".{}", format.extension());
                 let make = |path: &Path| Self::create_at(args, path);
-                Ok(default_name::first_free(&stem, end, &["jsonl"], make)?.0)
+                Ok(default_name::first_free(&stem, &end, &["jsonl"], make)?.0)
             }
         }
     }
