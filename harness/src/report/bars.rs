@@ -120,12 +120,12 @@ fn bars((value, hatched): (f64, f64), class: &str, (n, files): (usize, usize)) -
     std::iter::once(plain).chain(rest).collect()
 }
 
-/// How far the interval reaches, and the letter of the file.
+/// How far the interval reaches to either side, and the letter of the file. One with unlike sides is only drawn: there is
+/// no room for two figures.
 fn about(value: f64, interval: Option<(f64, f64)>, (n, files): (usize, usize)) -> String {
     let reach = interval.and_then(|(low, high)| {
         let reach = reach_pct(value, low, high)?;
-        let sign = if reach.starts_with('-') { "" } else { "±" };
-        Some(format!("{sign}{reach} %"))
+        (!reach.starts_with('-')).then(|| format!("±{reach} %"))
     });
     let file = (files > 1).then(|| letter(n));
     let parts: Vec<String> = reach.into_iter().chain(file).collect();
