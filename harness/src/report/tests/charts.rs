@@ -60,7 +60,7 @@ fn two_files_are_laid_over_each_other() {
     let bars = count(speed, "<i class=\"c1 pale\"") + count(speed, "<i class=\"c7 pale\"");
     assert_eq!(bars, 24);
     assert!(
-        speed.contains(" A</small><br>") && speed.contains(" B</small>"),
+        speed.contains("A</small><br>") && speed.contains("B</small>"),
         "{speed}"
     );
 }
