@@ -424,11 +424,12 @@ fn a_damaged_number_is_refused_or_stands_alone() {
 
 /// Numbers that are in a row and that nothing else in the file says anything about; the bytes are those of `null`,
 /// which are read while they race on.
-const STAND_ALONE: [&str; 42] = [
+const STAND_ALONE: [&str; 43] = [
     "jitter_ns",
     "window_ns",
     "opened_unix_ms",
     "sent",
+    "refused",
     "received",
     "dropped_socket",
     "unread",

@@ -73,13 +73,8 @@ class Truth:
         return "up" if self.source == "near" else "down"
 
     @property
-    def lost_elsewhere(self):
-        """How many got lost, at least, for another reason than a full queue."""
-        if self.is_cut and (self.qdisc or self.nic_out):
-            # Of fragments, and nobody knows of how many datagrams.
-            return 0
-        in_queues = self.dropped_socket + self.qdisc + self.left - (self.crossed if self.wire else self.left)
-        return max(0, self.out - self.received - in_queues)
+    def lost_before_the_socket(self):
+        return max(0, self.out - self.received - self.dropped_socket)
 
     @property
     def copied(self):

@@ -27,7 +27,9 @@ pub(super) fn overload(case: &Case, samples: &[Sample]) -> Option<String> {
     let answered = answered as f64 / seconds;
     let what = format!("of {per_second:.0} requests per second {answered:.0} were answered");
     Some(if unanswered - lost_on_the_way(samples) <= slack {
-        format!("{what}, as datagrams were lost on the way, so no round trips")
+        let most = most_were_lost_at(samples);
+        let most = most.map_or_else(String::new, |place| format!(", most at {place}"));
+        format!("{what}, as datagrams were lost on the way{most}, so no round trips")
     } else {
         format!("above capacity: {what}, so no round trips")
     })
@@ -37,7 +39,19 @@ pub(super) fn overload(case: &Case, samples: &[Sample]) -> Option<String> {
 fn lost_on_the_way(samples: &[Sample]) -> f64 {
     let books = numbers::total_books(samples);
     let came = books.received + books.unread + books.dropped_socket;
-    2.0 * books.sent.saturating_sub(came) as f64 / books.sent.max(1) as f64
+    let lost = books.sent.saturating_sub(came);
+    // Books count both datagrams of a request, and lanes, in the windows, either.
+    let lanes = samples.iter().flat_map(|sample| &sample.lanes);
+    let all: u64 = lanes.map(|lane| lane.sent_packets).sum();
+    let requests: u64 = samples.iter().map(numbers::sent).sum();
+    lost as f64 * all as f64 / (books.sent as f64 * requests as f64).max(1.0)
+}
+
+/// The place on the way where most were lost, if any was.
+fn most_were_lost_at(samples: &[Sample]) -> Option<&'static str> {
+    let places = numbers::total_books(samples).places.lost();
+    let most = places.into_iter().max_by_key(|(_, lost)| *lost)?;
+    (most.1 > 0).then_some(most.0)
 }
 
 /// That the round trips of a case rose or fell in the course of the sweep, if they did: the machine drifts.
@@ -53,7 +67,7 @@ pub(super) fn drift(samples: &[Sample]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::{Histogram, RoundTrips};
+    use crate::data::{Histogram, RoundTrips, Side};
     use crate::row::tests::{self, six};
 
     /// What is said of windows of 100 ms in which so many requests of a rate of 10,000 per second were answered.
@@ -86,17 +100,30 @@ mod tests {
 
     #[test]
     fn requests_that_were_lost_on_the_way_are_no_capacity() {
-        let case = Case::of_key("std:std/2t/300B/connected/v4/ask/rate10000");
-        let mut samples = six();
-        for sample in &mut samples {
-            sample.lanes[1].received_packets = 800;
-            // One of ten datagrams, and so one of five requests.
-            sample.books.at_end.dropped_socket = 7_000;
-        }
-        let what = overload(&case.expect("a case"), &samples).expect("fewer were answered");
+        let case = Case::of_key("std:std/2t/300B/connected/v4/ask/rate10000").expect("a case");
+        let of = |lost: u64| {
+            let mut samples = six();
+            for sample in &mut samples {
+                // One of five requests has no answer: one of nine datagrams that were sent.
+                let [client, server] = &mut sample.lanes[..] else {
+                    panic!("two lanes");
+                };
+                (client.side, server.side) = (Side::Client, Side::Server);
+                (client.sent_packets, server.sent_packets) = (1000, 800);
+                (client.received_packets, server.received_packets) = (800, 800);
+                let end = &mut sample.books.at_end;
+                (end.sent, end.received, end.dropped_socket) = (1800, 1800 - lost, 0);
+            }
+            overload(&case, &samples).expect("fewer were answered")
+        };
+        let answered = "of 10000 requests per second 8000 were answered";
         assert_eq!(
-            what,
-            "of 10000 requests per second 8000 were answered, as datagrams were lost on the way, so no round trips"
+            of(200),
+            format!("{answered}, as datagrams were lost on the way, so no round trips")
+        );
+        assert_eq!(
+            of(150),
+            format!("above capacity: {answered}, so no round trips")
         );
     }
 
