@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::BoardRanking;
-use super::choices::{Choices, Text, may_be_recommended, names};
+use super::choices::{Choices, Text, is_unknown, names, needs_spare_cpus};
 use super::gains::Gains;
 use super::measure::{By, Measure};
 use super::technique;
@@ -46,6 +46,7 @@ pub(super) fn lines(board: &BoardRanking, by: By) -> Vec<String> {
         labels: &labels,
     };
     lines.extend(gains.lines());
+    lines.extend(never_sleep(board, first));
     lines.extend(left_out(board));
     lines.extend(only_on_a_wire(board, first));
     lines
@@ -69,6 +70,19 @@ fn left_out(board: &BoardRanking) -> Option<String> {
     (!engines.is_empty()).then(|| format!("Left out, as measured in too few settings: {names}"))
 }
 
+/// Those that are not recommended, as few can spare what they need.
+fn never_sleep(board: &BoardRanking, measure: Measure) -> Option<String> {
+    let averaged = board.averaged_by(measure);
+    let places = averaged.flat_map(|one| &one.standing.places);
+    let spinning = places.filter(|place| needs_spare_cpus(board, place));
+    let engines: BTreeSet<&str> = spinning.map(|place| place.engine.as_str()).collect();
+    let names = names(&engines, "and");
+    let what = format!(
+        "Not recommended, as their receivers keep a CPU each busy even when nothing comes: {names}"
+    );
+    (!engines.is_empty()).then_some(what)
+}
+
 fn hint(board: &BoardRanking) -> Option<String> {
     let is_poor = board.quality.grade == Grade::Poor;
     let reason = board.quality.reasons.first().filter(|_| is_poor)?;
@@ -80,7 +94,7 @@ fn only_on_a_wire(board: &BoardRanking, measure: Measure) -> Vec<String> {
     let places = board
         .averaged_by(measure)
         .flat_map(|one| &one.standing.places);
-    let mut unknown = places.filter(|place| !may_be_recommended(board, place));
+    let mut unknown = places.filter(|place| is_unknown(board, place));
     let Some(first) = unknown.next() else {
         return Vec::new();
     };

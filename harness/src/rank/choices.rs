@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::measure::Measure;
-use super::technique::Technique;
+use super::technique::{self, Technique};
 use super::{Averaged, BoardRanking, Conditions, Place, Standing};
 use crate::data::EngineName;
 use crate::quality::{Grade, LOSSY_PCT};
@@ -52,10 +52,22 @@ impl<'a> Choices<'a> {
     }
 }
 
-/// Over loopback nothing segments what offload sends, so nobody knows yet what it gains.
-pub(super) fn may_be_recommended(board: &BoardRanking, place: &Place) -> bool {
+/// Over loopback nothing segments what offload sends, so nobody knows yet what it gains; and what never sleeps is for
+/// those who asked for it.
+fn may_be_recommended(board: &BoardRanking, place: &Place) -> bool {
+    !is_unknown(board, place) && !needs_spare_cpus(board, place)
+}
+
+/// Whether nobody knows yet what it gains.
+pub(super) fn is_unknown(board: &BoardRanking, place: &Place) -> bool {
     let is_over_loopback = board.machine.there.is_none();
-    !(is_over_loopback && Technique::of_label(&place.engine) == Technique::Offload)
+    is_over_loopback && Technique::of_label(&place.engine) == Technique::Offload
+}
+
+/// Whether it needs a CPU to itself even when nothing comes, and others that were measured do not.
+pub(super) fn needs_spare_cpus(board: &BoardRanking, place: &Place) -> bool {
+    let mut all = board.averaged.iter().flat_map(|one| &one.standing.places);
+    technique::spins(&place.engine) && !all.all(|other| technique::spins(&other.engine))
 }
 
 /// `None`: there is no engine.

@@ -43,6 +43,11 @@ impl Technique {
     }
 }
 
+/// Whether receivers of a row's label never sleep: they take a CPU each even when nothing comes.
+pub(super) fn spins(label: &str) -> bool {
+    label.split(['>', '/']).any(|part| part == "spin")
+}
+
 /// The options that measure the engines of a row's label.
 pub(super) fn options(label: &str) -> String {
     match engines(label)[..] {
@@ -62,6 +67,14 @@ fn engines(label: &str) -> Vec<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_spins_says_so_in_its_label() {
+        for label in ["spin", "std>spin", "std/spin", "mmsg/32/spin"] {
+            assert!(spins(label), "{label}");
+        }
+        assert!(!spins("std") && !spins("mmsg/32/block"));
+    }
 
     #[test]
     fn an_engine_is_of_the_technique_that_moves_most_at_once() {
