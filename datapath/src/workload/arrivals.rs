@@ -1,6 +1,7 @@
 //! How long answers had been there when their client had them: of some, as to ask costs a system call.
 
 use std::os::fd::AsFd;
+use std::sync::Arc;
 
 use super::round_trips::RoundTripMeter;
 use crate::engine::payload::Origin;
@@ -23,14 +24,14 @@ impl ArrivalSampler {
         Some(Self { clock, seen: 0 })
     }
 
-    /// The answer to request `number` has just been received, and nothing else since.
+    /// An answer has just been received, and nothing else since. `meter`: where it counts, if it is of the window.
     #[inline]
-    pub(super) fn look(&mut self, meter: &RoundTripMeter, origin: Origin, number: u64) {
+    pub(super) fn look(&mut self, meter: Option<&Arc<RoundTripMeter>>, origin: Origin) {
         self.seen += 1;
         if self.seen >= ONE_IN && origin.link == 0 {
             self.seen = 0;
-            if let Some(ns) = self.clock.ns_since_arrival() {
-                meter.woken(number, ns);
+            if let (Some(meter), Some(ns)) = (meter, self.clock.ns_since_arrival()) {
+                meter.woken(ns);
             }
         }
     }

@@ -43,8 +43,8 @@ struct Pause {
 #[derive(Clone, Copy, Debug, Default)]
 struct Request {
     number: u64,
-    /// How many were sent before it, by all that count in the same place.
-    after: u64,
+    /// Whether it is of the window.
+    counts: bool,
     asked_ns: u64,
     waits: bool,
 }
@@ -110,7 +110,7 @@ impl Client {
         if self.next.is_none() {
             self.next = self.free.last().map(|place| Request {
                 number: self.sent * self.requests.len() as u64 + place,
-                after: 0,
+                counts: false,
                 asked_ns: clock::monotonic_ns(),
                 waits: true,
             });
@@ -197,7 +197,10 @@ impl Fill for Client {
     #[inline]
     fn sent(&mut self, _packets: u64) {
         if let Some(mut next) = self.next.take() {
-            next.after = self.meter.sent();
+            next.counts = self.meter.is_open();
+            if next.counts {
+                self.meter.asked();
+            }
             self.requests[self.place_of(next.number)] = next;
             self.free.pop();
             self.sent += 1;
@@ -218,9 +221,10 @@ impl Check for Client {
         };
         let request = &mut self.requests[place];
         request.waits = false;
-        let took_ns = now.saturating_sub(request.asked_ns);
-        let after = request.after;
-        self.meter.answered(after, took_ns);
+        let counts = request.counts;
+        if counts {
+            self.meter.answered(now.saturating_sub(request.asked_ns));
+        }
         if let Some(pause) = &mut self.pause {
             pause.end_ns = now + pause.ns;
             self.wait_for_none();
@@ -228,7 +232,7 @@ impl Check for Client {
         }
         self.free.push(place as u64);
         if let Some(arrivals) = &mut self.arrivals {
-            arrivals.look(&self.meter, origin, after);
+            arrivals.look(counts.then_some(&self.meter), origin);
         }
     }
 }
@@ -280,6 +284,22 @@ mod tests {
         client.check(b"no answer at all", Origin::PEER);
         client.check(b"short", Origin::PEER);
         assert_eq!(found(&client), (3, 0, 3));
+    }
+
+    #[test]
+    fn a_request_that_goes_in_the_window_is_of_it_with_its_answer() {
+        let mut client = client(2);
+        client.meter.close_window();
+        let before = asks(&mut client);
+        client.meter.open_window();
+        let within = asks(&mut client);
+        client.meter.close_window();
+        client.check(&before, Origin::PEER);
+        let after = asks(&mut client);
+        for answer in [after, within] {
+            client.check(&answer, Origin::PEER);
+        }
+        assert_eq!(found(&client), (1, 0, 0));
     }
 
     #[test]

@@ -14,13 +14,14 @@ pub struct InFlight {
 
 #[derive(Debug)]
 struct Request {
-    /// [`InFlight::NOBODY`]: it was answered, or given up.
+    /// With [`InFlight::COUNTS`] if it is of the window. [`InFlight::NOBODY`]: it was answered, or given up.
     number: AtomicU64,
     due_ns: AtomicU64,
 }
 
 impl InFlight {
     const NOBODY: u64 = u64::MAX;
+    const COUNTS: u64 = 1 << 63;
     /// From 1,024 to a million, 16 MiB.
     pub(super) const PLACES: RangeInclusive<u64> = 1 << 10..=1 << 20;
 
@@ -49,27 +50,30 @@ impl InFlight {
         &self.places[place]
     }
 
-    /// Enters a request that is about to be sent. Whichever had its place is given up, and nobody may take its time for
-    /// that of this one.
-    pub(super) fn enter(&self, number: u64, due_ns: u64) {
+    /// Enters a request that is about to be sent, and whether it counts. Whichever had its place is given up, and nobody
+    /// may take its time for that of this one.
+    pub(super) fn enter(&self, number: u64, due_ns: u64, counts: bool) {
         let place = self.place(number);
         place.number.store(Self::NOBODY, Ordering::Relaxed);
         place.due_ns.store(due_ns, Ordering::Release);
-        place.number.store(number, Ordering::Release);
+        let counts = u64::from(counts) * Self::COUNTS;
+        place.number.store(number | counts, Ordering::Release);
     }
 
-    /// When a request was due, if it is in flight and not overdue. It is not in flight any more then.
-    pub(super) fn take(&self, number: u64, now_ns: u64) -> Option<u64> {
+    /// When a request was due, and whether it counts, if it is in flight and not overdue. It is not in flight any more then.
+    pub(super) fn take(&self, number: u64, now_ns: u64) -> Option<(u64, bool)> {
         let place = self.place(number);
-        if place.number.load(Ordering::Acquire) != number {
+        let found = place.number.load(Ordering::Acquire);
+        if found == Self::NOBODY || found & !Self::COUNTS != number {
             return None;
         }
         let due_ns = place.due_ns.load(Ordering::Acquire);
         let (order, nobody) = (Ordering::Relaxed, Self::NOBODY);
         place
             .number
-            .compare_exchange(number, nobody, order, order)
+            .compare_exchange(found, nobody, order, order)
             .ok()?;
-        (now_ns.saturating_sub(due_ns) < TIMEOUT_NS).then_some(due_ns)
+        let is_in_time = now_ns.saturating_sub(due_ns) < TIMEOUT_NS;
+        is_in_time.then_some((due_ns, found & Self::COUNTS != 0))
     }
 }

@@ -20,6 +20,8 @@ use crate::sys::clock;
 pub struct Pacer {
     numbering: Numbering,
     number: u64,
+    /// Whether the next request is of the window.
+    counts: bool,
     schedule: Schedule,
     in_flight: Arc<InFlight>,
     meter: Arc<RoundTripMeter>,
@@ -37,6 +39,7 @@ impl Pacer {
         Self {
             numbering,
             number: 0,
+            counts: false,
             schedule,
             in_flight,
             meter,
@@ -59,7 +62,9 @@ impl Pacer {
 
     /// Waits until the next request is due. `false`: it is time to look whether to stop.
     pub(super) fn is_due(&mut self) -> bool {
-        self.schedule.is_due()
+        let is_due = self.schedule.is_due();
+        self.counts = self.meter.is_open();
+        is_due
     }
 }
 
@@ -67,14 +72,17 @@ impl Fill for Pacer {
     #[inline]
     fn fill(&self, memory: &mut [u8]) {
         // An answer may be there before the call that sends has returned.
-        self.in_flight.enter(self.number, self.schedule.due_ns());
+        self.in_flight
+            .enter(self.number, self.schedule.due_ns(), self.counts);
         self.numbering.write(memory, self.link(), self.number);
     }
 
     #[inline]
     fn sent(&mut self, _packets: u64) {
         self.number += 1;
-        self.meter.sent();
+        if self.counts {
+            self.meter.asked();
+        }
         self.schedule.went(1);
     }
 }
@@ -125,14 +133,16 @@ impl Check for Collector {
     fn check(&mut self, datagram: &[u8], origin: Origin) {
         let now = clock::monotonic_ns();
         let number = self.numbering.read(datagram, origin);
-        let asked = number.and_then(|number| Some((number, self.in_flight.take(number, now)?)));
-        let Some((number, due_ns)) = asked else {
+        let asked = number.and_then(|number| self.in_flight.take(number, now));
+        let Some((due_ns, counts)) = asked else {
             self.meter.late();
             return;
         };
-        self.meter.answered(number, now.saturating_sub(due_ns));
+        if counts {
+            self.meter.answered(now.saturating_sub(due_ns));
+        }
         if let Some(arrivals) = &mut self.arrivals {
-            arrivals.look(&self.meter, origin, number);
+            arrivals.look(counts.then_some(&self.meter), origin);
         }
     }
 }
@@ -159,6 +169,7 @@ mod tests {
 
     fn sends(pacer: &mut Pacer) -> [u8; HEAD_BYTES] {
         let mut memory = [0; HEAD_BYTES];
+        pacer.counts = pacer.meter.is_open();
         pacer.fill(&mut memory);
         pacer.sent(1);
         memory
@@ -177,6 +188,31 @@ mod tests {
             (1, 0, 1)
         );
         assert!(found.sum_ns >= 5_000_000, "{}", found.sum_ns);
+    }
+
+    /// However much later its answer comes, and whenever the coordinator gets to run.
+    #[test]
+    fn a_request_that_is_due_in_the_window_is_of_it_with_its_answer() {
+        let (mut pacer, mut collector) = client(1000.0);
+        let send = |pacer: &mut Pacer| {
+            pacer.schedule.set_due(clock::monotonic_ns());
+            sends(pacer)
+        };
+        pacer.meter.close_window();
+        let before = send(&mut pacer);
+        pacer.meter.open_window();
+        let within = [(); 2].map(|()| send(&mut pacer));
+        collector.check(&before, Origin::PEER);
+        collector.check(&within[0], Origin::PEER);
+        pacer.meter.close_window();
+        let after = send(&mut pacer);
+        collector.check(&within[1], Origin::PEER);
+        collector.check(&after, Origin::PEER);
+        let found = collector.meter.round_trips();
+        assert_eq!(
+            (found.times.count(), found.unanswered, found.late),
+            (2, 0, 0)
+        );
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! What a client counts while its loop runs.
 //!
 //! Of the window are the requests that were sent, or with a rate: were due, while it was open, whenever their answers
-//! come. The coordinator says where it begins and ends by the number of requests sent so far; it reads the counts when
-//! the run is over.
+//! come. Whoever sends a request looks whether the window is open, once, and the request bears the answer: so a request
+//! and its round trip are both of the window or neither is, however long the coordinator takes to open it.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::data::{BUCKETS, Histogram, RoundTrips, bucket_of};
 
@@ -15,10 +15,9 @@ pub const TIMEOUT_NS: u64 = 250_000_000;
 #[derive(Debug)]
 #[repr(align(128))]
 pub struct RoundTripMeter {
-    /// Requests sent so far. The first has the number 0.
-    sent: AtomicU64,
-    /// The numbers of those of the window: from the first, up to the second.
-    window: [AtomicU64; 2],
+    is_open: AtomicBool,
+    /// Requests of the window.
+    asked: AtomicU64,
     counts: Box<[AtomicU64]>,
     sum_ns: AtomicU64,
     late: AtomicU64,
@@ -29,8 +28,8 @@ impl Default for RoundTripMeter {
     fn default() -> Self {
         let counts = || (0..BUCKETS).map(|_| AtomicU64::new(0)).collect();
         Self {
-            sent: AtomicU64::default(),
-            window: [AtomicU64::new(u64::MAX), AtomicU64::new(u64::MAX)],
+            is_open: AtomicBool::default(),
+            asked: AtomicU64::default(),
             counts: counts(),
             sum_ns: AtomicU64::default(),
             late: AtomicU64::default(),
@@ -40,28 +39,28 @@ impl Default for RoundTripMeter {
 }
 
 impl RoundTripMeter {
-    /// One more request is sent. Returns its number.
+    /// Whether a request that is sent, or due, now is of the window.
     #[inline]
-    pub(super) fn sent(&self) -> u64 {
-        let number = self.sent.load(Ordering::Relaxed);
-        self.sent.store(number + 1, Ordering::Relaxed);
-        number
+    pub(super) fn is_open(&self) -> bool {
+        self.is_open.load(Ordering::Relaxed)
     }
 
-    /// The answer to request `number` came in time.
+    /// A request of the window was sent.
     #[inline]
-    pub(super) fn answered(&self, number: u64, ns: u64) {
-        if self.is_in_window(number) {
-            count(&self.counts[bucket_of(ns)], 1);
-            count(&self.sum_ns, ns);
-        }
+    pub(super) fn asked(&self) {
+        count(&self.asked, 1);
     }
 
-    /// The answer to request `number` had been there for so long when the client had it.
-    pub(super) fn woken(&self, number: u64, ns: u64) {
-        if self.is_in_window(number) {
-            count(&self.wakeups[bucket_of(ns)], 1);
-        }
+    /// The answer to a request of the window came in time.
+    #[inline]
+    pub(super) fn answered(&self, ns: u64) {
+        count(&self.counts[bucket_of(ns)], 1);
+        count(&self.sum_ns, ns);
+    }
+
+    /// The answer to a request of the window had been there for so long when the client had it.
+    pub(super) fn woken(&self, ns: u64) {
+        count(&self.wakeups[bucket_of(ns)], 1);
     }
 
     /// Something came that nobody waits for any more.
@@ -69,32 +68,23 @@ impl RoundTripMeter {
         count(&self.late, 1);
     }
 
-    fn is_in_window(&self, number: u64) -> bool {
-        let [from, to] = &self.window;
-        (from.load(Ordering::Relaxed)..to.load(Ordering::Relaxed)).contains(&number)
-    }
-
     /// The window begins with the next request.
     pub fn open_window(&self) {
-        let [from, _] = &self.window;
-        from.store(self.sent.load(Ordering::Relaxed), Ordering::Relaxed);
+        self.is_open.store(true, Ordering::Relaxed);
     }
 
     /// The next request is not of the window any more.
     pub fn close_window(&self) {
-        let [_, to] = &self.window;
-        to.store(self.sent.load(Ordering::Relaxed), Ordering::Relaxed);
+        self.is_open.store(false, Ordering::Relaxed);
     }
 
     /// The round trips of the window, when the run is over.
     pub fn round_trips(&self) -> RoundTrips {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        let [from, to] = &self.window;
         let times = Histogram::of_counts(self.counts.iter().map(read));
-        let asked = read(to).min(read(&self.sent)).saturating_sub(read(from));
         RoundTrips {
-            // One that was being sent at an edge may be answered without being counted as sent.
-            unanswered: asked.saturating_sub(times.count()),
+            // The receiving thread of a client may be ahead of the sending one, by the request that is being sent.
+            unanswered: read(&self.asked).saturating_sub(times.count()),
             times,
             sum_ns: read(&self.sum_ns),
             late: read(&self.late),
@@ -114,36 +104,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_the_window_are_the_requests_that_were_sent_while_it_was_open() {
+    fn what_was_asked_was_answered_or_was_not() {
         let meter = RoundTripMeter::default();
-        let send = |count: u64| (0..count).for_each(|_| _ = meter.sent());
-        send(3);
-        meter.answered(0, 10);
+        assert!(!meter.is_open());
         meter.open_window();
-        meter.answered(2, 10);
-        send(4);
-        for number in [3, 4] {
-            meter.answered(number, 1000);
-        }
+        assert!(meter.is_open());
+        (0..4).for_each(|_| meter.asked());
         meter.close_window();
-        send(2);
-        // Its answer comes when the window is closed; that of 6 never.
-        meter.answered(5, 3000);
-        meter.answered(7, 10);
+        assert!(!meter.is_open());
+        for ns in [1000, 1000, 3000] {
+            meter.answered(ns);
+        }
         meter.late();
-        meter.woken(2, 700);
-        meter.woken(5, 700);
+        meter.woken(700);
         let found = meter.round_trips();
         assert_eq!((found.times.count(), found.sum_ns), (3, 5000));
         assert_eq!(found.wakeups.count(), 1);
         assert_eq!((found.unanswered, found.late), (1, 1));
-    }
-
-    #[test]
-    fn without_a_window_there_is_nothing() {
-        let meter = RoundTripMeter::default();
-        meter.sent();
-        meter.answered(0, 10);
-        assert_eq!(meter.round_trips(), RoundTrips::default());
     }
 }

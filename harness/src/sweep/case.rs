@@ -17,8 +17,9 @@ fn fault(receiver: &Traits, measured: &Result<Sample, NoSample>) -> Option<Strin
     match measured {
         Ok(sample) => {
             let is_expected = sample.books.unread > 0 && receiver.starves.is_some();
-            let fault = sample.fault().filter(|_| !is_expected);
-            fault.or_else(|| sample.link_fault())
+            // A link that went down explains the rest.
+            let fault = || sample.fault().filter(|_| !is_expected);
+            sample.link_fault().or_else(fault)
         }
         Err(NoSample::Failed(error)) => Some(format!("{error:#}")),
         Err(NoSample::Interrupted) => None,
@@ -155,5 +156,26 @@ impl Sweep<'_> {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::row::tests::{path, window};
+
+    #[test]
+    fn a_link_that_went_down_explains_what_else_is_wrong() {
+        let mut sample = window(1);
+        sample.paths = vec![path(20_000)];
+        sample.books.unread = 199;
+        let reason = |sample: &Sample| fault(&Traits::PLAIN, &Ok(sample.clone()));
+        assert_eq!(
+            reason(&sample).as_deref(),
+            Some("199 datagrams were left unread")
+        );
+        sample.paths[0].at_receiver.carrier_changes = 2;
+        let link = "the link of the receiver's interface went down or came up";
+        assert_eq!(reason(&sample).as_deref(), Some(link));
     }
 }

@@ -22,7 +22,7 @@ impl Measured {
     /// What is wrong with it, if anything.
     pub(in crate::find) fn fault(&self) -> Option<String> {
         match self {
-            Self::Trial(Ok(sample)) => sample.fault().or_else(|| sample.link_fault()),
+            Self::Trial(Ok(sample)) => sample.link_fault().or_else(|| sample.fault()),
             Self::Trial(Err(NoSample::Failed(error))) => Some(format!("{error:#}")),
             Self::Trial(Err(NoSample::Interrupted)) => None,
             Self::NotSet(reason) => Some(reason.clone()),
