@@ -141,7 +141,7 @@ class Counts:
         self.hold("answered + unanswered requests", answered + unanswered, asked, slack=at_the_edges)
         self.hold_most("answered_requests", answered, answers.received + answers.slack)
         lost = requests.out - answers.received + requests.copied + answers.copied + answers.slack
-        self.hold_most("unanswered_requests", unanswered, lost + number("late_answers"))
+        self.hold_most("unanswered_requests", unanswered, lost + number("late_answers") + number(REFUSED))
         runs = len(self.run.samples + self.run.samples_besides)
         seconds = sum(sample["window_ns"] for sample in self.run.samples) / 1e9 + 0.03 * runs
         # A client gives up after 250 ms.

@@ -9,7 +9,8 @@ NOISE = (
 )
 CALLS = "calls? failed"
 REFUSED = f"{CALLS}|refused at the sender"
-SURPLUS = "surplus_packets|[1-9]\\d* came twice"
+# Copies that hide what got lost.
+SURPLUS = "surplus_packets|[1-9]\\d* came twice|copies or fragments"
 UNREAD = "measured again.* left unread"
 
 
@@ -100,9 +101,12 @@ def is_behind(warning, run, truths):
     requests, answers = truths[0], truths[-1]
     if said[2] == "datagrams":
         return is_near(count, sum(truth.out for truth in truths) / seconds) and count < asked
-    unanswered, lost = 1 - count / asked, sum(truth.lost_before_the_socket for truth in truths) / requests.out
+    # A route that is gone refuses what no hook has seen.
+    unseen = max(0, run.number("sent_packets") - sum(truth.out for truth in truths))
+    lost = unseen + sum(truth.lost_before_the_socket for truth in truths)
+    unanswered, lost = 1 - count / asked, lost / max(requests.out + unseen, 1)
     is_the_loss = lost > unanswered - 0.04 if "lost on the way" in warning else lost < unanswered
-    return is_near(count, answers.received / seconds) and is_the_loss
+    return is_near(count, max(answers.received, 0) / seconds) and is_the_loss
 
 
 def is_near(said, true):

@@ -27,8 +27,8 @@ pub(super) fn overload(case: &Case, samples: &[Sample]) -> Option<String> {
     let answered = answered as f64 / seconds;
     let what = format!("of {per_second:.0} requests per second {answered:.0} were answered");
     Some(if unanswered - lost_on_the_way(samples) <= slack {
-        let most = most_were_lost_at(samples);
-        let most = most.map_or_else(String::new, |place| format!(", most at {place}"));
+        let most = where_most_were_lost(samples);
+        let most = most.map_or_else(String::new, |place| format!(", most {place}"));
         format!("{what}, as datagrams were lost on the way{most}, so no round trips")
     } else {
         format!("above capacity: {what}, so no round trips")
@@ -47,11 +47,15 @@ fn lost_on_the_way(samples: &[Sample]) -> f64 {
     lost as f64 * all as f64 / (books.sent as f64 * requests as f64).max(1.0)
 }
 
-/// The place on the way where most were lost, if any was.
-fn most_were_lost_at(samples: &[Sample]) -> Option<&'static str> {
-    let places = numbers::total_books(samples).places.lost();
-    let most = places.into_iter().max_by_key(|(_, lost)| *lost)?;
-    (most.1 > 0).then_some(most.0)
+/// Where on the way most were lost, if any was.
+fn where_most_were_lost(samples: &[Sample]) -> Option<String> {
+    let books = numbers::total_books(samples);
+    let places = books.places.lost();
+    let (place, most) = places.into_iter().max_by_key(|(_, lost)| *lost)?;
+    if books.refused > most {
+        return Some("refused at the sender".to_owned());
+    }
+    (most > 0).then(|| format!("at {place}"))
 }
 
 /// That the round trips of a case rose or fell in the course of the sweep, if they did: the machine drifts.

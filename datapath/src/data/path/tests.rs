@@ -40,6 +40,32 @@ fn a_queue_that_dropped_others_refused_nothing_that_a_firewall_did() {
     );
 }
 
+/// A firewall refuses every third one, of some batches without a word, and a TAP device drops what it has no room for.
+#[test]
+fn what_is_refused_without_a_word_is_refused_for_the_reason_that_others_were_told() {
+    let books = |path: Path| {
+        let books = path.books();
+        (books.refused, books.places.nic_out, books.places.path)
+    };
+    let firewall = Path {
+        sent: 2000,
+        failed: 600,
+        unsaid: 400,
+        at_sender: PathCounters {
+            nic_out_drops: 900,
+            ..PathCounters::default()
+        },
+        ..path()
+    };
+    assert_eq!(books(firewall.clone()), (1000, 900, 100));
+    let full = Path {
+        refused: 600,
+        failed: 0,
+        ..firewall
+    };
+    assert_eq!(books(full), (100, 900, 1000));
+}
+
 #[test]
 fn what_a_filter_drops_on_the_way_in_is_no_loss_on_the_way_out() {
     let filtered = Path {
