@@ -118,12 +118,13 @@ impl Sample {
     /// What is wrong with its packet counts, if anything.
     pub fn fault(&self) -> Option<String> {
         let unaccounted = self.account().unaccounted;
-        if self.books.unread > 0 {
-            Some(format!("{} datagrams were left unread", self.books.unread))
-        } else {
-            (unaccounted != 0).then(|| {
-                format!("packet counts do not add up: {unaccounted} datagrams unaccounted for")
-            })
+        match (self.books.unread, unaccounted) {
+            (0, 0) => None,
+            (0, _) => Some(format!(
+                "packet counts do not add up: {unaccounted} datagrams unaccounted for"
+            )),
+            (1, _) => Some("1 datagram was left unread".to_owned()),
+            (unread, _) => Some(format!("{unread} datagrams were left unread")),
         }
     }
 }

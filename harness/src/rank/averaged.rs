@@ -23,7 +23,7 @@ impl Conditions {
         })
     }
 
-    /// Each of them in words, less what all of them have in common: `26 B`, `1460 B, 1 thread`.
+    /// Each of them in words, less what all of them have in common: `26 B`, `1460 B with 1 thread`.
     pub fn labels(all: &[Self]) -> BTreeMap<Self, String> {
         let label = |conditions: &Self| {
             let parts = conditions.parts().into_iter().enumerate();
@@ -31,10 +31,10 @@ impl Conditions {
             let is_alone = all.iter().all(|one| one == conditions);
             let told = parts.filter(|(n, part)| !is_common(part) || (is_alone && *n == 0));
             let told: Vec<String> = told.map(|(_, part)| part).collect();
-            if told.is_empty() {
-                "defaults".to_owned()
-            } else {
-                told.join(", ")
+            match told.split_first() {
+                None => "defaults".to_owned(),
+                Some((first, [])) => first.clone(),
+                Some((first, rest)) => format!("{first} with {}", rest.join(" and ")),
             }
         };
         all.iter().map(|one| (*one, label(one))).collect()

@@ -221,9 +221,9 @@ fn payloads_and_one_thread_are_never_averaged_with_others() {
         .map(|(label, (low, high))| (label, low.round(), high.round()))
         .collect();
     let expected = [
-        ("26 B, 1 thread", 2.0, 2.0),
-        ("26 B, more threads", 100.0, 110.0),
-        ("1460 B, more threads", 8.0, 8.0),
+        ("26 B with 1 thread", 2.0, 2.0),
+        ("26 B with more threads", 100.0, 110.0),
+        ("1460 B with more threads", 8.0, 8.0),
     ];
     assert_eq!(best, expected);
 }

@@ -64,7 +64,7 @@ fn dead(case: &Case, samples: &[Sample]) -> Option<String> {
     let failed = match (refusals::in_words(samples), numbers::failed_calls(samples)) {
         (Some(refused), _) => format!(": {refused}"),
         (None, 0) => String::new(),
-        (None, calls) => format!(": {calls} system calls failed"),
+        (None, calls) => format!(": {}", calls_failed(calls)),
     };
     let what = match books.sent {
         0 if case.is_paced() => {
@@ -151,7 +151,7 @@ pub(super) fn warnings(
     warnings.extend(refusals::in_words(samples));
     let failed = numbers::failed_calls(samples);
     if failed > 0 {
-        warnings.push(format!("{failed} system calls failed"));
+        warnings.push(calls_failed(failed));
     }
     if let Some((_, why)) = input.repeated.first() {
         // Warnings are joined by semicolons.
@@ -168,6 +168,11 @@ pub(super) fn warnings(
         warnings.extend(environment.unfit.iter().cloned());
     }
     warnings
+}
+
+fn calls_failed(calls: u64) -> String {
+    let plural = if calls == 1 { "" } else { "s" };
+    format!("{calls} system call{plural} failed")
 }
 
 /// Where an engine has helpers, its CPU time per datagram is not all that it costs.

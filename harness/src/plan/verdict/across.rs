@@ -160,12 +160,19 @@ fn crowds(
     let beside = usize::from(case.is_open_loop());
     let senders = case.threads.senders() * (each + beside);
     let receivers = case.threads.receivers() * each;
+    let (of_senders, of_receivers) = by_half(case, "here", "at the other end");
     let halves = [
-        (senders, &placement.senders, sending.host),
-        (receivers, &placement.receivers, receiving.host),
+        (senders, &placement.senders, sending.host, of_senders),
+        (
+            receivers,
+            &placement.receivers,
+            receiving.host,
+            of_receivers,
+        ),
     ];
-    let crowds = halves
-        .into_iter()
-        .filter_map(|(busy, cpus, host)| sharing_cpus(busy, cpus.iter().copied(), host));
+    let crowds = halves.into_iter().filter_map(|(busy, cpus, host, end)| {
+        let crowd = sharing_cpus(busy, cpus.iter().copied(), host)?;
+        Some(format!("{crowd} {end}"))
+    });
     crowds.collect()
 }
