@@ -30,12 +30,12 @@ impl fmt::Display for Grade {
     }
 }
 
-/// The quality of a run. Its `Display` is a line: the grade, and the two most frequent reasons.
+/// The quality of a run. Its `Display` is a line: the grade, and the first three reasons.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Quality {
     /// The grade.
     pub grade: Grade,
-    /// Why it is not good, the most frequent first. Empty: it is.
+    /// Why it is not good: the most frequent doubt first, then what was lost and how wide the intervals are. Empty: it is.
     pub reasons: Vec<String>,
     /// Half of the median width of the intervals of rates, or of round trips at given rates, in percent. `None`: there
     /// is no interval.
@@ -54,14 +54,14 @@ impl Quality {
     pub fn of<'a>(rows: impl IntoIterator<Item = &'a Row>) -> Self {
         let cases = rows.into_iter();
         let cases: Vec<&Row> = cases.filter(|row| row.status != Status::Skipped).collect();
-        let widths = cases.iter().filter_map(|row| half_width_pct(row));
+        let widths = cases.iter().filter_map(|row| half_width_pct_of(row));
         let half_width_pct = stats::median(widths.collect());
         let grade = grade(&cases, half_width_pct);
         Self {
             grade,
             reasons: match grade {
                 Grade::Good => Vec::new(),
-                Grade::Fair | Grade::Poor => reasons(&cases),
+                Grade::Fair | Grade::Poor => reasons(&cases, half_width_pct),
             },
             half_width_pct,
         }
@@ -70,7 +70,7 @@ impl Quality {
 
 impl fmt::Display for Quality {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let first = &self.reasons[..self.reasons.len().min(2)];
+        let first = &self.reasons[..self.reasons.len().min(3)];
         let colon = if first.is_empty() { "" } else { ": " };
         write!(f, "{}{colon}{}", self.grade, first.join("; "))
     }
@@ -90,7 +90,7 @@ fn grade(cases: &[&Row], half_width_pct: Option<f64>) -> Grade {
 }
 
 /// Half of the interval of a case's rate, in percent of the rate; of its round trips, where the rate was given.
-fn half_width_pct(row: &Row) -> Option<f64> {
+fn half_width_pct_of(row: &Row) -> Option<f64> {
     let has_rate = row.rate_asked_rps.is_some();
     let (middle, low, high) = if has_rate && row.workload == Workload::Ask {
         (row.rtt_p50_us, row.rtt_p50_us_low, row.rtt_p50_us_high)
@@ -109,32 +109,34 @@ fn is_lossy(row: &Row) -> bool {
     row.loss_pct.is_some_and(|loss_pct| loss_pct >= LOSSY_PCT)
 }
 
-/// With the number of their cases, the most frequent first; of equally many, in the order of [`DOUBTS`].
-fn reasons(cases: &[&Row]) -> Vec<String> {
+/// With the number of their cases: the most frequent doubt, what was lost, how wide the intervals are, then other doubts,
+/// the most frequent first, of equally many in the order of [`DOUBTS`].
+fn reasons(cases: &[&Row], half_width_pct: Option<f64>) -> Vec<String> {
     if cases.is_empty() {
         return vec!["no case was measured".to_owned()];
     }
     let count = |is_of: &dyn Fn(&Row) -> bool| cases.iter().filter(|row| is_of(row)).count();
-    let is_wide = |row: &Row| half_width_pct(row).is_some_and(|pct| pct > GOOD_PCT);
-    let has_none = |row: &Row| row.status == Status::Ok && half_width_pct(row).is_none();
+    let is_wide = |row: &Row| half_width_pct_of(row).is_some_and(|pct| pct > GOOD_PCT);
+    let has_none = |row: &Row| row.status == Status::Ok && half_width_pct_of(row).is_none();
     let doubts = DOUBTS.iter();
     let mut counts: Vec<(usize, String)> = doubts
         .map(|doubt| (count(&|row| doubt.is_of(row)), doubt.what.to_owned()))
         .collect();
-    counts.push((
-        count(&is_wide),
-        format!("intervals wider than ± {GOOD_PCT} %"),
-    ));
     counts.push((count(&has_none), "no interval".to_owned()));
-    let lossy = format!("{LOSSY_PCT} % or more of the datagrams lost");
-    counts.push((count(&is_lossy), lossy));
     counts.sort_by_key(|(count, _)| Reverse(*count));
+    let lossy = format!("{LOSSY_PCT} % or more of the datagrams lost");
+    counts.insert(1, (count(&is_lossy), lossy));
+    let wide = format!("intervals wider than ± {GOOD_PCT} %");
+    counts.insert(2, (count(&is_wide), wide));
     let counts = counts.into_iter().filter(|(count, _)| *count > 0);
     let counts = counts.map(|(count, what)| match cases.len() {
         1 => what,
         all => format!("{what} ({count} of {all} cases)"),
     });
-    counts.collect()
+    let too_wide = half_width_pct
+        .filter(|&pct| pct > FAIR_PCT)
+        .map(|_| format!("half of the intervals wider than ± {FAIR_PCT} %"));
+    too_wide.into_iter().chain(counts).collect()
 }
 
 /// Why the number of a case may not be what another run would show.
@@ -326,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn the_two_most_frequent_reasons_are_shown() {
+    fn three_reasons_are_shown_a_doubt_first() {
         let failed = Row {
             status: Status::Failed,
             ..row(1.0, &[])
@@ -337,8 +339,8 @@ mod tests {
             row(4.0, &[UNSTEADY]),
             row(4.0, &[]),
         ];
-        let expected = "poor: intervals wider than ± 3 % (3 of 4 cases); \
-                        traffic not settled (2 of 4 cases)";
+        let expected = "poor: traffic not settled (2 of 4 cases); intervals wider than ± 3 % (3 of 4 cases); \
+                        failed (1 of 4 cases)";
         assert_eq!(shown(&rows), expected);
         assert_eq!(Quality::of(&rows).reasons.len(), 4);
     }

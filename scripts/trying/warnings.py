@@ -16,7 +16,9 @@ UNREAD = "measured again.* left unread"
 
 def complaints(attempt, run, truths):
     """Which are missing, and which are not true."""
-    yield from [f"nothing says before the start: {it.says}" for it in attempt.faults if not re.search(it.says, run.said)]
+    # Where nothing comes through, nobody can tell how long it may be.
+    faults = [it for it in attempt.faults if it.stops_all] or attempt.faults
+    yield from [f"nothing says before the start: {it.says}" for it in faults if not re.search(it.says, run.said)]
     if run.is_measured:
         yield from of_status(run, truths)
         yield from of_warnings(attempt, run, truths)
@@ -99,15 +101,15 @@ def is_behind(warning, run, truths):
     samples = run.samples + run.samples_besides
     seconds = sum(it["window_ns"] / 1e9 + run.warmup_s for it in samples)
     requests, answers = truths[0], truths[-1]
+    # What a bucket lets through at once is mostly in the warm-up.
+    at_once = 20 * len(samples)
     if said[2] == "datagrams":
-        return is_near(count, sum(truth.out for truth in truths) / seconds) and count < asked
+        sent = sum(truth.out for truth in truths)
+        return abs(count * seconds - sent) <= sent / 4 + at_once and count < asked
     # A route that is gone refuses what no hook has seen.
     unseen = max(0, run.number("sent_packets") - sum(truth.out for truth in truths))
     lost = unseen + sum(truth.lost_before_the_socket for truth in truths)
     unanswered, lost = 1 - count / asked, lost / max(requests.out + unseen, 1)
     is_the_loss = lost > unanswered - 0.04 if "lost on the way" in warning else lost < unanswered
-    return is_near(count, max(answers.received, 0) / seconds) and is_the_loss
-
-
-def is_near(said, true):
-    return abs(said - true) <= max(said, true, 1) / 5
+    # What waits in a queue is answered when the window is over.
+    return count * seconds <= 1.25 * max(answers.received, 0) + at_once and is_the_loss

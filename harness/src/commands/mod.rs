@@ -42,7 +42,7 @@ use crate::escape;
 use crate::export::table::WIDTH;
 use crate::export::written_to_stdout;
 use crate::fold;
-use crate::rank::{BoardRanking, By};
+use crate::rank::{Answer, BoardRanking, By};
 use crate::results::Results;
 use crate::row::Row;
 
@@ -65,6 +65,18 @@ fn open_exact(path: &Path) -> Result<Results, UsageError> {
 
 /// What to use, by these rows: lines, below the name of the machine where there are several.
 fn advice(rows: &[Row]) -> Vec<String> {
+    let answers = answers(rows).into_iter();
+    let lines = answers.flat_map(|(machine, answer)| {
+        let name = machine.map(|name| format!("{name}:"));
+        name.into_iter()
+            .chain(answer.sentences())
+            .collect::<Vec<_>>()
+    });
+    lines.collect()
+}
+
+/// What to use on each machine, with its name where there are several.
+fn answers(rows: &[Row]) -> Vec<(Option<String>, Answer)> {
     let results = Results {
         rows: rows.to_vec(),
         ..Results::default()
@@ -75,12 +87,10 @@ fn advice(rows: &[Row]) -> Vec<String> {
     }
     let several = ranking.boards.len() > 1;
     let of_board = |board: &BoardRanking| {
-        let name = several.then(|| format!("{}:", board.machine));
-        name.into_iter()
-            .chain(board.advice(By::Both))
-            .collect::<Vec<_>>()
+        let name = several.then(|| board.machine.to_string());
+        (name, board.answer(By::Both))
     };
-    ranking.boards.iter().flat_map(of_board).collect()
+    ranking.boards.iter().map(of_board).collect()
 }
 
 /// The error of a command that was left out with its cargo feature.

@@ -173,6 +173,6 @@ fn mean(common: &[(&Setting, &BTreeMap<&str, &Place>)], engine: &str) -> Option<
         loss_pct: places
             .iter()
             .filter_map(|place| place.loss_pct)
-            .reduce(f64::max),
+            .reduce(|(a, b), (c, d)| (a.min(c), b.max(d))),
     })
 }

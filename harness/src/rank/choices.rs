@@ -2,29 +2,36 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::measure::Measure;
+use super::measure::{Measure, Unit};
 use super::technique::{self, Technique};
 use super::{Averaged, BoardRanking, Conditions, Place, Standing};
 use crate::data::EngineName;
 use crate::quality::{Grade, LOSSY_PCT};
 
 /// Half of an interval that is wider than this, in percent of its value, is too wide to choose among those that tie.
-const NEEDED_PCT: f64 = 5.0;
+pub(super) const NEEDED_PCT: f64 = 5.0;
 /// More names are not read.
 const MOST_NAMES: usize = 4;
-/// More payloads, each with its own best engine, are not read.
+/// More conditions, each with its own best engine, are not read.
 const MOST_GROUPS: usize = 3;
 
 /// What comes of the engines of some conditions that may be recommended.
 enum Choice<'a> {
-    /// They are the best, and cannot be told apart.
-    Best(BTreeSet<&'a str>),
+    Best(Best<'a>),
     /// They cannot be told apart, as the widest of their intervals is so many percent to either side.
     Noisy(BTreeSet<&'a str>, f64),
     /// None has an interval.
     Unsure,
     /// All lost too much, that one the least: so many percent.
-    Lossy(&'a str, f64),
+    Lossy(&'a str, (f64, f64)),
+}
+
+/// The best engines, which cannot be told apart.
+#[derive(Clone, PartialEq, Eq)]
+struct Best<'a> {
+    engines: BTreeSet<&'a str>,
+    /// Whether others are as fast, and need more CPU time.
+    is_by_cpu: bool,
 }
 
 /// The choices by one measure, for each of the conditions.
@@ -45,10 +52,48 @@ impl<'a> Choices<'a> {
             let places = averaged.standing.places.iter();
             let places = places.filter(|place| may_be_recommended(board, place));
             let choice = choice(averaged, &places.collect::<Vec<_>>(), &mut unsure)?;
+            let choice = match choice {
+                Choice::Best(best) if measure == Measure::Speed => {
+                    Choice::Best(best.cheapest(board, averaged.conditions))
+                }
+                choice => choice,
+            };
             Some((labels.get(&averaged.conditions)?.as_str(), choice))
         });
         let each = each.collect();
         Self { each, unsure }
+    }
+
+    /// All engines that are the best anywhere.
+    pub(super) fn engines(&self) -> BTreeSet<&'a str> {
+        let each = self.each.iter();
+        let best = each.filter_map(|(_, choice)| match choice {
+            Choice::Best(best) => Some(&best.engines),
+            _ => None,
+        });
+        best.flatten().copied().collect()
+    }
+}
+
+impl<'a> Best<'a> {
+    /// Of several that are as fast, those that surely need the least CPU time.
+    fn cheapest(self, board: &'a BoardRanking, conditions: Conditions) -> Self {
+        let mut all = board.averaged_by(Measure::Cpu);
+        let Some(averaged) = all.find(|one| one.conditions == conditions) else {
+            return self;
+        };
+        let places = averaged.standing.places.iter();
+        let places: Vec<&Place> = places
+            .filter(|place| self.engines.contains(place.engine.as_str()))
+            .collect();
+        let standing = averaged.standing.of_these(&places);
+        let name = |place: &Place| self.engines.get(place.engine.as_str()).copied();
+        let cheapest: BTreeSet<&str> = standing.leaders().filter_map(name).collect();
+        let is_by_cpu = !cheapest.is_empty() && cheapest.len() < self.engines.len();
+        Self {
+            engines: if is_by_cpu { cheapest } else { self.engines },
+            is_by_cpu,
+        }
     }
 }
 
@@ -70,19 +115,21 @@ pub(super) fn needs_spare_cpus(board: &BoardRanking, place: &Place) -> bool {
     technique::spins(&place.engine) && !all.all(|other| technique::spins(&other.engine))
 }
 
+/// Whether it lost so little that it can be used.
+pub(super) fn is_clean(place: &Place) -> bool {
+    place.loss_pct.is_none_or(|(_, most)| most < LOSSY_PCT)
+}
+
 /// `None`: there is no engine.
 fn choice<'a>(
     averaged: &'a Averaged,
     places: &[&'a Place],
     unsure: &mut BTreeSet<&'a str>,
 ) -> Option<Choice<'a>> {
-    let least = |one: &&&Place, other: &&&Place| {
-        let loss_pct = |place: &Place| place.loss_pct.unwrap_or_default();
-        loss_pct(one).total_cmp(&loss_pct(other))
-    };
+    let most_lost = |place: &Place| place.loss_pct.unwrap_or_default().1;
+    let least = |one: &&&Place, other: &&&Place| most_lost(one).total_cmp(&most_lost(other));
     let least = places.iter().min_by(least)?;
-    let is_clean = |place: &&&Place| place.loss_pct.is_none_or(|pct| pct < LOSSY_PCT);
-    let clean: Vec<&Place> = places.iter().filter(is_clean).copied().collect();
+    let clean: Vec<&Place> = places.iter().filter(|it| is_clean(it)).copied().collect();
     if clean.is_empty() {
         return Some(Choice::Lossy(
             &least.engine,
@@ -98,32 +145,78 @@ fn choice<'a>(
             .iter()
             .filter_map(names),
     );
-    let best: BTreeSet<&str> = standing.leaders().filter_map(names).collect();
-    Some(match noise_pct(&standing) {
+    let leaders = || standing.leaders();
+    let mut best: Vec<&Place> = leaders().filter_map(|it| name(it).copied()).collect();
+    // Round by round it is ahead, but not beyond the interval that people see.
+    let is_doubtful = |place: &Place| standing.surely_other_than_std(place).is_none();
+    if let Some(std) = standing.std().and_then(|it| name(it).copied())
+        && !best.is_empty()
+        && !leaders().any(Place::is_std)
+        && leaders().all(is_doubtful)
+    {
+        best.push(std);
+    }
+    let engines = best.iter().map(|place| place.engine.as_str()).collect();
+    Some(match noise_pct(&best) {
         _ if best.is_empty() => Choice::Unsure,
-        Some(pct) => Choice::Noisy(best, pct),
-        None => Choice::Best(best),
+        Some(pct) => Choice::Noisy(engines, pct),
+        None => Choice::Best(Best {
+            engines,
+            is_by_cpu: false,
+        }),
     })
 }
 
-/// How noisy those on the first place are, where that is why they cannot be told apart: half of the widest interval, in
-/// percent.
-fn noise_pct(standing: &Standing) -> Option<f64> {
-    if standing.leaders().count() < 2 {
+/// How noisy those are that cannot be told apart, where that is why: half of the widest interval, in percent.
+fn noise_pct(best: &[&Place]) -> Option<f64> {
+    if best.len() < 2 {
         return None;
     }
-    let half_pct = |place: &Place| {
-        let (low, high) = place.reading.interval()?;
-        Some(50.0 * (high - low) / place.reading.value())
-    };
-    let widest = standing.leaders().filter_map(half_pct).reduce(f64::max)?;
+    let halves = best.iter().filter_map(|place| place.reading.half_pct());
+    let widest = halves.reduce(f64::max)?;
     (widest > NEEDED_PCT).then_some(widest)
 }
 
+impl Standing {
+    fn std(&self) -> Option<&Place> {
+        self.places.iter().find(|place| place.is_std())
+    }
+
+    /// Whether an engine is surely better than std, or worse: round by round, and by the interval of its ratio. `None`:
+    /// neither, or it is std, or that was not measured.
+    pub(super) fn surely_other_than_std(&self, place: &Place) -> Option<bool> {
+        let std = self.std().filter(|_| !place.is_std())?;
+        let (reading, measure) = (&place.reading, self.measure);
+        let interval = reading.interval().filter(|_| self.unit == Unit::TimesStd);
+        let is_beyond = |is_better: bool| {
+            interval.is_none_or(|(low, high)| {
+                if is_better == (measure == Measure::Speed) {
+                    low > 1.0
+                } else {
+                    high < 1.0
+                }
+            })
+        };
+        if measure.is_ahead(reading, &std.reading) {
+            is_beyond(true).then_some(true)
+        } else if measure.is_ahead(&std.reading, reading) {
+            is_beyond(false).then_some(false)
+        } else {
+            None
+        }
+    }
+}
+
+impl Place {
+    fn is_std(&self) -> bool {
+        self.engine == EngineName::REFERENCE.as_str()
+    }
+}
+
 impl<'a> Choices<'a> {
-    /// Says it in words.
-    pub(super) fn text(&self) -> Text {
-        let mut best: Vec<(&BTreeSet<&str>, Vec<&str>)> = Vec::new();
+    /// Says it in words; `tie`: what a tie may mean here.
+    pub(super) fn text(&self, tie: &str) -> Text {
+        let mut best: Vec<(&Best, Vec<&str>)> = Vec::new();
         for (label, choice) in &self.each {
             let Choice::Best(engines) = choice else {
                 continue;
@@ -137,8 +230,7 @@ impl<'a> Choices<'a> {
         let is_all = of_all == self.each.len();
         let others = [self.noisy(), self.lossy(), self.without_intervals()];
         Text {
-            is_tie: best.len() == 1 && best[0].0.len() > 1 && is_all,
-            best: in_words(&best, is_all),
+            best: in_words(&best, is_all, tie),
             others: others.into_iter().flatten().chain(self.better()).collect(),
         }
     }
@@ -177,13 +269,26 @@ impl<'a> Choices<'a> {
             Choice::Lossy(engine, pct) => Some((*engine, *pct)),
             _ => None,
         });
-        let losses = lossy.iter().map(|(_, least)| *least);
-        let (engine, pct) = losses.min_by(|one, other| one.1.total_cmp(&other.1))?;
+        let least = lossy.iter().map(|(label, (engine, (low, high)))| {
+            let range = if high - low < 0.05 {
+                format!("{high:.1} %")
+            } else {
+                format!("{low:.1} to {high:.1} %")
+            };
+            if lossy.len() == 1 {
+                format!("{engine} ({range})")
+            } else {
+                format!("{engine} at {label} ({range})")
+            }
+        });
+        let least: Vec<String> = least.take(MOST_GROUPS).collect();
+        let least: Vec<&str> = least.iter().map(String::as_str).collect();
         let what = format!(
-            "No recommendation: all lost {LOSSY_PCT} % or more, {engine} the least ({pct:.1} %); udpbench find lossless \
-             shows what each can take"
+            "No recommendation: all lost {LOSSY_PCT} % or more, the least {}; udpbench find lossless finds the rate at \
+             which each loses nothing",
+            listed(&least, "and")
         );
-        Some(self.at(&lossy, &what))
+        (!lossy.is_empty()).then(|| self.at(&lossy, &what))
     }
 
     fn without_intervals(&self) -> Option<String> {
@@ -218,56 +323,66 @@ impl<'a> Choices<'a> {
 pub(super) struct Text {
     /// The best engines. `None`: for no conditions.
     pub(super) best: Option<String>,
-    /// Whether none of several is better anywhere.
-    is_tie: bool,
     /// Why there is no choice, or a doubtful one.
     pub(super) others: Vec<String>,
 }
 
 /// The best engines: those of all conditions, if there are any, else those of each.
-fn in_words(best: &[(&BTreeSet<&str>, Vec<&str>)], is_all: bool) -> Option<String> {
+fn in_words(best: &[(&Best, Vec<&str>)], is_all: bool, tie: &str) -> Option<String> {
     let (first, rest) = best.split_first()?;
+    let in_words = |best: &Best| match best.engines.len() {
+        _ if best.is_by_cpu => {
+            let names = names(&best.engines, "or");
+            format!("{names} ({tie} in speed, with the least CPU time)")
+        }
+        1 => names(&best.engines, "or"),
+        _ => format!("{} ({tie})", names(&best.engines, "or")),
+    };
     let everywhere = rest
         .iter()
-        .fold(first.0.clone(), |common, (engines, _)| &common & engines);
-    let tie = |engines: &BTreeSet<&str>| match engines.len() {
-        1 => names(engines, "or"),
-        _ => format!("{} (a tie)", names(engines, "or")),
-    };
+        .fold(first.0.engines.clone(), |common, (best, _)| {
+            &common & &best.engines
+        });
     if !everywhere.is_empty() && is_all {
-        return Some(tie(&everywhere));
+        return Some(in_words(&Best {
+            engines: everywhere,
+            is_by_cpu: best.iter().all(|(best, _)| best.is_by_cpu),
+        }));
     }
     if best.len() > MOST_GROUPS {
-        let all: BTreeSet<&str> = best
-            .iter()
-            .flat_map(|(engines, _)| *engines)
-            .copied()
-            .collect();
+        let all = best.iter().flat_map(|(best, _)| &best.engines);
+        let all: BTreeSet<&str> = all.copied().collect();
         let all = names(&all, "or");
         return Some(format!(
             "{all}, by payload and threads (udpbench rank --details FILE)"
         ));
     }
-    let group = |(engines, labels): &(&BTreeSet<&str>, Vec<&str>)| {
-        format!("{} at {}", tie(engines), listed(labels, "and"))
+    let group = |(best, labels): &(&Best, Vec<&str>)| {
+        format!("{} at {}", in_words(best), listed(labels, "and"))
     };
     Some(best.iter().map(group).collect::<Vec<_>>().join(", "))
 }
 
 impl Text {
-    /// What to use.
-    pub(super) fn best(&self, board: &BoardRanking, measure: Measure) -> Option<String> {
+    /// What to use, of so many engines.
+    pub(super) fn best(
+        &self,
+        board: &BoardRanking,
+        measure: Measure,
+        engines: usize,
+    ) -> Option<String> {
         let best = self.best.as_ref()?;
-        let is_poor = board.quality.grade == Grade::Poor;
-        let is_over_wire = board.machine.there.is_some();
-        Some(match measure {
-            Measure::Cpu => format!("Least CPU time per datagram: {best}"),
-            Measure::Speed if is_poor => format!("Perhaps {best}"),
-            Measure::Speed if self.is_tie && is_over_wire => {
-                format!("Use {best}: the wire may be the limit")
-            }
-            Measure::Speed => format!("Use {best}"),
-        })
+        let verb = match (measure, board.quality.grade) {
+            (Measure::Cpu, _) => return Some(format!("Least CPU time per datagram: {best}")),
+            (Measure::Speed, Grade::Poor) => "perhaps",
+            (Measure::Speed, _) => "use",
+        };
+        let place = if board.machine.there.is_none() {
+            "Over loopback, of"
+        } else {
+            "Of"
+        };
+        Some(format!("{place} {engines} engines: {verb} {best}"))
     }
 }
 

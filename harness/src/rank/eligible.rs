@@ -141,7 +141,9 @@ fn standing(measure: Measure, engines: &Engines) -> Standing {
             engine: engine.clone(),
             reading,
             range: (reading.value(), reading.value()),
-            loss_pct: losses.reduce(f64::max),
+            loss_pct: losses
+                .map(|pct| (pct, pct))
+                .reduce(|(a, b), (c, d)| (a.min(c), b.max(d))),
         })
     });
     Standing::new(measure, unit, readings)

@@ -11,6 +11,8 @@ pub struct Reading {
     error: Option<Error>,
     /// Without what it shares with those that were measured beside it.
     own: Option<Error>,
+    /// The interval that its row has, if it is of one row: that is the one that people see.
+    told: Option<(f64, f64)>,
 }
 
 /// The standard error of a logarithm.
@@ -28,7 +30,21 @@ impl Reading {
             ln: value.ln(),
             error: None,
             own: None,
+            told: None,
         })
+    }
+
+    /// With the interval that its row has, if that is one around the value.
+    pub(super) fn told(self, low: f64, high: f64) -> Self {
+        // But for the last digit.
+        let is_one = low > 0.0
+            && low <= self.value() * (1.0 + 1e-9)
+            && high >= self.value() * (1.0 - 1e-9)
+            && high.is_finite();
+        Self {
+            told: is_one.then_some((low, high)),
+            ..self
+        }
     }
 
     /// Of `count` rounds whose logarithms have this standard deviation, in percent, less what they have in common with
@@ -95,8 +111,17 @@ impl Reading {
         self.ln.exp()
     }
 
-    /// Its 95 % interval, by Student's t. `None`: nothing says how uncertain it is.
+    /// Half of its interval, in percent of its value.
+    pub(super) fn half_pct(&self) -> Option<f64> {
+        let (low, high) = self.interval()?;
+        Some(50.0 * (high - low) / self.value())
+    }
+
+    /// Its 95 % interval: that of its row, or by Student's t. `None`: nothing says how uncertain it is.
     pub fn interval(&self) -> Option<(f64, f64)> {
+        if self.told.is_some() {
+            return self.told;
+        }
         let error = self.error?;
         let half = quantile(error.freedom) * error.standard;
         let bound = |by: f64| (self.ln + by).exp();
@@ -130,6 +155,7 @@ impl Reading {
             ln,
             error: Some(errors.map_or(apart, larger)),
             own: own.map(larger),
+            told: None,
         })
     }
 
@@ -138,6 +164,9 @@ impl Reading {
     /// `None`: no cases.
     pub(super) fn geometric_mean(blocks: &[Vec<Self>]) -> Option<Self> {
         let all: Vec<Self> = blocks.iter().flatten().copied().collect();
+        if let [one] = all[..] {
+            return Some(one);
+        }
         let count = all.len() as f64;
         let of_block = |block: &Vec<Self>| -> Option<Error> {
             let errors: Option<Vec<Error>> = block.iter().map(|one| one.error).collect();
@@ -150,6 +179,7 @@ impl Reading {
             ln: mean_ln(&all),
             error: errors.map(mean),
             own: own.map(mean),
+            told: None,
         })
     }
 }

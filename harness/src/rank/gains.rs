@@ -1,18 +1,130 @@
-//! What each technique gains and loses against std, for each payload: the numbers behind the advice.
+//! What each technique gains and loses against std, for each payload: the numbers behind the answer.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
-use super::choices::names;
+use super::choices::{NEEDED_PCT, is_clean, needs_spare_cpus};
 use super::measure::{By, Measure, Unit};
 use super::technique::Technique;
 use super::{Averaged, BoardRanking, Conditions, Place, Standing};
+use crate::columns::{Columns, trimmed};
 use crate::data::EngineName;
-use crate::quality::LOSSY_PCT;
+use crate::digits::reach_pct;
 
-/// More values are told by the lowest and the highest of them.
-const MOST_VALUES: usize = 3;
+/// More conditions are told by the lowest and the highest value in any.
+const MOST_CONDITIONS: usize = 3;
 
-/// The numbers of one machine.
+/// The best engine of a technique beside std, and what it gains and loses under some conditions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gain {
+    /// How it moves datagrams.
+    pub technique: &'static str,
+    /// Its label.
+    pub engine: String,
+    /// Under which conditions: `1460 B`.
+    pub at: String,
+    /// What the value is: `times std`, or `kpps` where std was not measured; CPU time where only that was asked for.
+    pub unit: &'static str,
+    /// The value, or the lowest and the highest.
+    pub value: String,
+    /// How far its 95 % interval reaches, in percent: half of it, or both sides. Empty: not known.
+    pub reach_pct: String,
+    /// Whether that is surely faster or slower than std.
+    pub than_std: &'static str,
+    /// CPU time per datagram, and what that is: `times std`, or `ns`. Empty: not known, or not asked for.
+    pub cpu: String,
+    /// Datagrams lost, in percent of the sent ones. Empty: not known.
+    pub lost_pct: String,
+}
+
+impl Gain {
+    /// What the columns are called, and those of `gains` as cells, for people.
+    pub fn table(gains: &[Self]) -> (Vec<&'static str>, Vec<Vec<String>>) {
+        let unit = gains.first().map_or("", |gain| gain.unit);
+        let headings = vec![
+            "technique",
+            "engine",
+            "at",
+            unit,
+            "+-%",
+            "vs std",
+            "CPU time",
+            "lost %",
+        ];
+        let mut last = "";
+        let rows = gains.iter().map(|gain| {
+            let technique = if gain.technique == last {
+                ""
+            } else {
+                gain.technique
+            };
+            last = gain.technique;
+            let Self {
+                engine,
+                at,
+                value,
+                reach_pct,
+                than_std,
+                cpu,
+                lost_pct,
+                ..
+            } = gain;
+            let words = [
+                technique, engine, at, value, reach_pct, than_std, cpu, lost_pct,
+            ];
+            words.map(str::to_owned).to_vec()
+        });
+        (headings, rows.collect())
+    }
+
+    /// The table in so many columns of the terminal, a line each.
+    pub(super) fn draw(gains: &[Self], room: usize) -> String {
+        let (headings, rows) = Self::table(gains);
+        let columns = Columns {
+            headings: &headings,
+            words: 3,
+            leaves: &[4, 5, 6],
+            longest: 42,
+        };
+        if rows.is_empty() {
+            return String::new();
+        }
+        let drawn = columns.draw(&rows, room);
+        let rows: String = drawn.rows.iter().map(|row| trimmed(row)).collect();
+        trimmed(&drawn.header) + &rows + &drawn.not_shown
+    }
+
+    /// The same in words, for places without columns.
+    pub fn sentence(&self) -> String {
+        let Self {
+            technique,
+            engine,
+            at,
+            unit,
+            value,
+            reach_pct,
+            than_std,
+            cpu,
+            lost_pct,
+        } = self;
+        let mut text = format!("{technique}: {engine} at {at}, {value} {unit}");
+        let reach = (!reach_pct.is_empty()).then(|| format!("+-{reach_pct} %"));
+        let said = [reach.as_deref().unwrap_or_default(), than_std];
+        let said: Vec<&str> = said.into_iter().filter(|it| !it.is_empty()).collect();
+        if !said.is_empty() {
+            let _ = write!(text, " ({})", said.join(", "));
+        }
+        if !cpu.is_empty() {
+            let _ = write!(text, ", CPU time {cpu}");
+        }
+        if !lost_pct.is_empty() {
+            let _ = write!(text, ", {lost_pct} % lost");
+        }
+        text
+    }
+}
+
+/// The gains of one machine.
 pub(super) struct Gains<'a> {
     pub(super) board: &'a BoardRanking,
     /// Which numbers are asked for.
@@ -23,213 +135,162 @@ pub(super) struct Gains<'a> {
     pub(super) labels: &'a BTreeMap<Conditions, String>,
 }
 
-/// The engines of one technique under some conditions.
-struct Field<'a> {
+/// An engine under some conditions.
+struct Found<'a> {
     averaged: &'a Averaged,
-    /// Without those of other techniques.
-    standing: Standing,
+    place: &'a Place,
 }
 
 impl<'a> Gains<'a> {
-    /// A line for each technique.
-    pub(super) fn lines(&self) -> impl Iterator<Item = String> + use<'_> {
-        Technique::ALL.into_iter().filter_map(|technique| {
-            let fields = self.fields(technique);
-            (!fields.is_empty()).then(|| format!("{}: {}", technique.name(), self.line(&fields)))
-        })
-    }
-
-    fn fields(&self, technique: Technique) -> Vec<Field<'a>> {
-        let field = |averaged: &'a Averaged| {
-            let places = averaged.standing.places.iter();
-            let places: Vec<&Place> = places
-                .filter(|place| Technique::of_label(&place.engine) == technique)
-                .collect();
-            (!places.is_empty()).then(|| Field {
-                averaged,
-                standing: averaged.standing.of_these(&places),
-            })
+    pub(super) fn all(&self) -> Vec<Gain> {
+        let of = |technique| {
+            let found: Vec<Found> = self.found(technique).collect();
+            if found.len() > MOST_CONDITIONS {
+                self.over_all(technique, &found).into_iter().collect()
+            } else {
+                found.iter().map(|it| self.gain(technique, it)).collect()
+            }
         };
-        self.board
-            .averaged_by(self.first)
-            .filter_map(field)
+        Technique::ALL
+            .into_iter()
+            .flat_map(|it: Technique| -> Vec<Gain> { of(it) })
             .collect()
     }
 
-    fn line(&self, fields: &[Field]) -> String {
-        let best = fields.iter().map(Field::best);
-        let everywhere = best
-            .reduce(|common, best| &common & &best)
-            .unwrap_or_default();
-        if !everywhere.is_empty() {
-            return self.numbers(&everywhere, fields);
-        }
-        let each = fields.iter().take(MOST_VALUES);
-        let each = each.map(|field| self.numbers(&field.best(), std::slice::from_ref(field)));
-        let mut each: Vec<String> = each.collect();
-        if fields.len() > MOST_VALUES {
-            each.push("others elsewhere (udpbench rank --details FILE)".to_owned());
-        }
-        each.join("; ")
+    /// The best engine of a technique but std, for each of the conditions: one that loses little and lets CPUs sleep, if
+    /// there is one.
+    fn found(&self, technique: Technique) -> impl Iterator<Item = Found<'a>> {
+        let board = self.board;
+        board.averaged_by(self.first).filter_map(move |averaged| {
+            let std = EngineName::REFERENCE.as_str();
+            let places = averaged.standing.places.iter();
+            let places = places.filter(|place| {
+                place.engine != std && Technique::of_label(&place.engine) == technique
+            });
+            // In their order, the best first.
+            let places: Vec<&Place> = places.collect();
+            let sleeps = |place: &&&Place| !needs_spare_cpus(board, place);
+            let mut best = places
+                .iter()
+                .filter(|place| is_clean(place) && sleeps(place));
+            let place = best
+                .next()
+                .or_else(|| places.iter().find(sleeps))
+                .or(places.first())?;
+            Some(Found { averaged, place })
+        })
     }
 
-    /// `mmsg/32, 26 B: 1.04 times std for 0.96 of the CPU; 1460 B: 1.07 for 0.94`: the numbers of the best engine but std.
-    fn numbers(&self, best: &BTreeSet<&str>, fields: &[Field]) -> String {
-        let std = EngineName::REFERENCE.as_str();
-        let in_order = fields.iter().flat_map(|field| &field.standing.places);
-        let others = in_order.map(|place| place.engine.as_str());
-        let others: Vec<&str> = others.filter(|engine| *engine != std).collect();
-        let among_best = others.iter().find(|engine| best.contains(*engine));
-        let Some(engine) = among_best.or_else(|| others.first()) else {
-            return std.to_owned();
-        };
-        let who = match among_best {
-            Some(_) if best.len() == 1 => (*engine).to_owned(),
-            Some(_) => format!("{} tie; {engine}", names(best, "and")),
-            None => format!("{}; next {engine}", names(best, "and")),
-        };
-        let places = fields.iter().filter_map(|field| {
-            let mut places = field.standing.places.iter();
-            Some((field, places.find(|place| place.engine == *engine)?))
-        });
-        let places: Vec<(&Field, &Place)> = places.collect();
-        if places.len() > MOST_VALUES {
-            return format!("{who}, {}", self.over_all(&places));
+    fn gain(&self, technique: Technique, found: &Found) -> Gain {
+        let Found { averaged, place } = found;
+        let standing = &averaged.standing;
+        let reading = &place.reading;
+        let value = between(place.range, |value| standing.figure(value, reading));
+        let reach = reading.interval().filter(|_| !value.contains(' '));
+        let reach = reach.and_then(|(low, high)| reach_pct(reading.value(), low, high));
+        let cpu = self.cpu(averaged.conditions, &place.engine);
+        Gain {
+            technique: technique.name(),
+            engine: place.engine.clone(),
+            at: self
+                .labels
+                .get(&averaged.conditions)
+                .cloned()
+                .unwrap_or_default(),
+            unit: standing.unit_name(),
+            value,
+            reach_pct: reach.unwrap_or_default(),
+            than_std: standing.than_std(place),
+            cpu: cpu.map_or_else(String::new, |(standing, place)| {
+                between(place.range, |value| standing.figure(value, &place.reading))
+            }),
+            lost_pct: place.lost_pct(),
         }
-        let each = places.iter().enumerate().map(|(n, (field, place))| {
-            let value = self.value(field, place, n == 0);
-            format!("{}: {}{value}", self.label(field), lost(place.loss_pct))
-        });
-        format!("{who}, {}", each.collect::<Vec<_>>().join("; "))
     }
 
-    /// `up to 2.7 % lost, 1.33 (26 B) to 1.40 (1460 B) times std for 0.71 to 0.75 of the CPU`
-    fn over_all(&self, places: &[(&Field, &Place)]) -> String {
-        let losses = places.iter().filter_map(|(_, place)| place.loss_pct);
-        let lost = lost(losses.reduce(f64::max));
-        let up_to = if lost.is_empty() { "" } else { "up to " };
-        let low = places
-            .iter()
-            .min_by(|(_, a), (_, b)| a.range.0.total_cmp(&b.range.0));
-        let high = places
-            .iter()
-            .max_by(|(_, a), (_, b)| a.range.1.total_cmp(&b.range.1));
-        let (Some((at_low, low)), Some((at_high, high))) = (low, high) else {
-            return String::new();
+    /// The engine that is found the most often, from its lowest value to its highest.
+    fn over_all(&self, technique: Technique, found: &[Found<'a>]) -> Option<Gain> {
+        let often = |one: &&Found| {
+            found
+                .iter()
+                .filter(|it| it.place.engine == one.place.engine)
+                .count()
         };
-        let standing = &at_low.averaged.standing;
-        let (from, to) = (
-            standing.figure(low.range.0, &low.reading),
-            standing.figure(high.range.1, &high.reading),
-        );
-        let (at_low, at_high) = (self.label(at_low), self.label(at_high));
-        let values = if from == to {
-            from
+        let engine = &found.iter().rev().max_by_key(often)?.place.engine;
+        let all: Vec<&Found> = found
+            .iter()
+            .filter(|it| it.place.engine == *engine)
+            .collect();
+        let mut gain = self.gain(technique, all.first()?);
+        let figure =
+            |place: &Place, standing: &Standing, value| standing.figure(value, &place.reading);
+        let speeds = all.iter().map(|it| (it.place, &it.averaged.standing));
+        gain.value = over(speeds, figure)?;
+        let cpu = all
+            .iter()
+            .filter_map(|it| self.cpu(it.averaged.conditions, engine));
+        gain.cpu = over(cpu.map(|(standing, place)| (place, standing)), figure).unwrap_or_default();
+        let losses = all.iter().filter_map(|it| it.place.loss_pct);
+        let losses = losses.reduce(|(a, b), (c, d)| (a.min(c), b.max(d)));
+        gain.lost_pct = losses.map_or_else(String::new, lost);
+        gain.at = if all.len() == found.len() {
+            format!("{} conditions", found.len())
         } else {
-            format!("{from} ({at_low}) to {to} ({at_high})")
+            format!("{} of {} conditions", all.len(), found.len())
         };
-        let values = unit(standing, &values);
-        let cpu = places
-            .iter()
-            .filter_map(|(field, place)| self.cpu(field, &place.engine));
-        let ranges: Vec<(&Standing, &Place)> = cpu.collect();
-        let low = ranges
-            .iter()
-            .min_by(|(_, a), (_, b)| a.range.0.total_cmp(&b.range.0));
-        let high = ranges
-            .iter()
-            .max_by(|(_, a), (_, b)| a.range.1.total_cmp(&b.range.1));
-        let cpu = low.zip(high).map(|((standing, low), (_, high))| {
-            let low = standing.figure(low.range.0, &low.reading);
-            let high = standing.figure(high.range.1, &high.reading);
-            let both = if low == high {
-                low
-            } else {
-                format!("{low} to {high}")
-            };
-            format!(" for {}", of_cpu(standing, &both, true))
-        });
-        format!("{up_to}{lost}{values}{}", cpu.unwrap_or_default())
-    }
-
-    fn label(&self, field: &Field) -> String {
-        let label = self.labels.get(&field.averaged.conditions);
-        label.cloned().unwrap_or_default()
-    }
-
-    /// `94 times std for 0.012 of the CPU`; where it is not the first value, `94 for 0.012`.
-    fn value(&self, field: &Field, place: &Place, is_first: bool) -> String {
-        let standing = &field.averaged.standing;
-        let figure = range(standing, place);
-        let tie = match place.reading.has_error() {
-            true if field.ties_with_std(place) => " (a tie)",
-            true => "",
-            false => " (no interval)",
-        };
-        let value = match standing.unit {
-            Unit::TimesStd if !is_first => figure,
-            _ => unit(standing, &figure),
-        };
-        let cpu = self.cpu(field, &place.engine);
-        let cpu = cpu.map(|(standing, place)| {
-            format!(
-                " for {}",
-                of_cpu(standing, &range(standing, place), is_first)
-            )
-        });
-        format!("{value}{tie}{}", cpu.unwrap_or_default())
+        (gain.reach_pct, gain.than_std) = (String::new(), "");
+        Some(gain)
     }
 
     /// The CPU time of an engine, where it is asked for beside the speed.
-    fn cpu(&self, field: &Field, engine: &str) -> Option<(&Standing, &Place)> {
+    fn cpu(&self, conditions: Conditions, engine: &str) -> Option<(&'a Standing, &'a Place)> {
         if (self.by, self.first) != (By::Both, Measure::Speed) {
             return None;
         }
-        let conditions = field.averaged.conditions;
         let mut all = self.board.averaged_by(Measure::Cpu);
         let standing = &all.find(|one| one.conditions == conditions)?.standing;
-        let place = standing
-            .places
-            .iter()
-            .find(|place| place.engine == engine)?;
-        Some((standing, place))
+        Some((
+            standing,
+            standing
+                .places
+                .iter()
+                .find(|place| place.engine == engine)?,
+        ))
     }
 }
 
-impl Field<'_> {
-    /// Those of the technique that no other of it surely beats; without intervals, the first.
-    fn best(&self) -> BTreeSet<&str> {
-        let leaders = self.standing.leaders().map(|place| place.engine.as_str());
-        let leaders: BTreeSet<&str> = leaders.collect();
-        if leaders.is_empty() {
-            let first = self.standing.places.first();
-            return first
-                .map(|place| place.engine.as_str())
-                .into_iter()
-                .collect();
+impl Standing {
+    fn unit_name(&self) -> &'static str {
+        match (self.measure, self.unit) {
+            (Measure::Speed, Unit::TimesStd) => "times std",
+            (Measure::Speed, Unit::Absolute) => "kpps",
+            (Measure::Cpu, Unit::TimesStd) => "times std's CPU time",
+            (Measure::Cpu, Unit::Absolute) => "CPU ns",
         }
-        leaders
     }
 
-    /// Whether neither is surely better.
-    fn ties_with_std(&self, place: &Place) -> bool {
-        let Standing {
-            measure, places, ..
-        } = &self.averaged.standing;
-        let is_std = |place: &&Place| place.engine == EngineName::REFERENCE.as_str();
-        places.iter().find(is_std).is_some_and(|std| {
-            let (one, other) = (&place.reading, &std.reading);
-            std.engine != place.engine
-                && !measure.is_ahead(one, other)
-                && !measure.is_ahead(other, one)
-        })
+    /// How an engine compares with std. Nothing where that was not measured.
+    fn than_std(&self, place: &Place) -> &'static str {
+        if self.unit == Unit::Absolute {
+            return "";
+        }
+        let (better, worse) = match self.measure {
+            Measure::Speed => ("faster", "slower"),
+            Measure::Cpu => ("less", "more"),
+        };
+        match self.surely_other_than_std(place) {
+            _ if !place.reading.has_error() => "no interval",
+            Some(true) => better,
+            Some(false) => worse,
+            None if place.reading.half_pct().is_some_and(|pct| pct > NEEDED_PCT) => "unclear",
+            None => "a tie",
+        }
     }
 }
 
-/// The value, or between which values it is in the settings.
-fn range(standing: &Standing, place: &Place) -> String {
-    let figure = |value: f64| standing.figure(value, &place.reading);
-    let (low, high) = (figure(place.range.0), figure(place.range.1));
+/// `0.93`, or `0.93 to 1.00`.
+fn between((low, high): (f64, f64), figure: impl Fn(f64) -> String) -> String {
+    let (low, high) = (figure(low), figure(high));
     if low == high {
         low
     } else {
@@ -237,26 +298,36 @@ fn range(standing: &Standing, place: &Place) -> String {
     }
 }
 
-/// A value in words.
-fn unit(standing: &Standing, figure: &str) -> String {
-    match (standing.measure, standing.unit) {
-        (Measure::Speed, Unit::TimesStd) => format!("{figure} times std"),
-        (Measure::Speed, Unit::Absolute) => format!("{figure} kpps"),
-        (Measure::Cpu, _) => of_cpu(standing, figure, true),
+/// From the lowest value to the highest of some places.
+fn over<'a>(
+    places: impl Iterator<Item = (&'a Place, &'a Standing)>,
+    figure: impl Fn(&Place, &Standing, f64) -> String,
+) -> Option<String> {
+    let places: Vec<(&Place, &Standing)> = places.collect();
+    let low = places
+        .iter()
+        .min_by(|(a, _), (b, _)| a.range.0.total_cmp(&b.range.0))?;
+    let high = places
+        .iter()
+        .max_by(|(a, _), (b, _)| a.range.1.total_cmp(&b.range.1))?;
+    let (low, high) = (
+        figure(low.0, low.1, low.0.range.0),
+        figure(high.0, high.1, high.0.range.1),
+    );
+    Some(if low == high {
+        low
+    } else {
+        format!("{low} to {high}")
+    })
+}
+
+impl Place {
+    /// In words: `2.61`, or `0.22 to 2.61`.
+    pub(crate) fn lost_pct(&self) -> String {
+        self.loss_pct.map_or_else(String::new, lost)
     }
 }
 
-/// CPU time in words.
-fn of_cpu(standing: &Standing, figure: &str, is_first: bool) -> String {
-    match standing.unit {
-        Unit::TimesStd if is_first => format!("{figure} of the CPU"),
-        Unit::TimesStd => figure.to_owned(),
-        Unit::Absolute => format!("{figure} ns"),
-    }
-}
-
-/// What was lost, where that is too much: it comes before what was gained.
-fn lost(loss_pct: Option<f64>) -> String {
-    let lossy = loss_pct.filter(|&pct| pct >= LOSSY_PCT);
-    lossy.map_or_else(String::new, |pct| format!("{pct:.1} % lost, "))
+fn lost(pct: (f64, f64)) -> String {
+    between(pct, |pct| format!("{pct:.2}"))
 }

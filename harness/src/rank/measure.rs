@@ -67,6 +67,10 @@ impl Measure {
             Some((low, high)) if known.interval().is_none() => reading.between(low, high),
             _ => known,
         };
+        let known = match figure.low.zip(figure.high) {
+            Some((low, high)) => known.told(low, high),
+            None => known,
+        };
         let own_pct = match self {
             Self::Speed => row.own_sd_pct,
             Self::Cpu => row.own_cpu_sd_pct,

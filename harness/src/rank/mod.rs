@@ -6,9 +6,9 @@
 //!    where rows do not say, whose whole interval is. So those that cannot be told apart share a place. An engine
 //!    without an interval has no place.
 //! 3. Settings of one payload are averaged, those of several never: see [`Averaged`].
-//! 4. What to use follows by technique: [`BoardRanking::advice`].
+//! 4. What to use follows by technique: [`BoardRanking::answer`].
 
-mod advice;
+mod answer;
 mod averaged;
 mod choices;
 mod eligible;
@@ -21,9 +21,11 @@ mod technique;
 
 use std::collections::BTreeMap;
 
+pub use self::answer::Answer;
 pub use self::averaged::{Averaged, Conditions};
 use self::eligible::Field;
 pub use self::estimate::Reading;
+pub use self::gains::Gain;
 pub use self::measure::{By, Measure, Unit};
 use crate::data::{BlockKey, Connection};
 use crate::quality::Quality;
@@ -116,10 +118,9 @@ impl BoardRanking {
         }
     }
 
-    /// What to use, how sure that is, and what each technique gains: a line each, the advice itself first. Every place
-    /// that gives advice shows these lines.
-    pub fn advice(&self, by: By) -> Vec<String> {
-        advice::lines(self, by)
+    /// What to use, how sure that is, and what each technique gains. Every place that gives advice shows that.
+    pub fn answer(&self, by: By) -> Answer {
+        Answer::of(self, by)
     }
 
     /// The averages by one measure.
@@ -166,8 +167,8 @@ pub struct Place {
     pub reading: Reading,
     /// Its lowest and its highest value in any setting.
     pub range: (f64, f64),
-    /// Datagrams lost, in percent of the sent ones; of several cases the most. `None`: not known.
-    pub loss_pct: Option<f64>,
+    /// Datagrams lost, in percent of the sent ones: of several cases the least and the most. `None`: not known.
+    pub loss_pct: Option<(f64, f64)>,
 }
 
 impl Place {

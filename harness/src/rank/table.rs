@@ -44,8 +44,7 @@ speed: datagrams received per second; CPU: CPU time per datagram received; both 
 connected sockets in the same rounds (kpps, CPU ns: absolute, where std was not measured). Sorted by
 value. Place: 1 + the number of engines that are surely better, held against each other round by
 round (each pair at 5 %), so engines that cannot be told apart share a place; none (-) without an
-interval. Over several settings: geometric mean over those that all listed engines have; loss %: in
-the worst of them.
+interval. Over several settings: geometric mean over those that all listed engines have.
 ";
 
 fn of_board(board: &BoardRanking, view: View, room: usize) -> String {
@@ -53,7 +52,7 @@ fn of_board(board: &BoardRanking, view: View, room: usize) -> String {
     let settings = counted(board.settings.len(), "setting");
     let heading = format!("== {}: {rows} in {settings}", board.machine);
     let mut text = fold::cut(&heading, room) + "\n";
-    text += &labelled("answer", &board.advice(view.by), room);
+    text += &board.answer(view.by).draw(room);
     if !board.settings.is_empty() {
         text += &lists(board, view, room);
         text += &fold::text(LEGEND, room);
@@ -110,7 +109,7 @@ pub(crate) fn caption(averaged: &Averaged, label: &str) -> String {
 }
 
 /// Lines of text, each beside a label that only the first one has.
-fn labelled(label: &str, lines: &[String], room: usize) -> String {
+pub(super) fn labelled(label: &str, lines: &[String], room: usize) -> String {
     let lines = lines.iter().enumerate().map(|(n, line)| {
         let label = if n == 0 { label } else { "" };
         fold::text(&format!("{label:<9}{line}\n"), room)
@@ -193,7 +192,6 @@ fn cells(measure: &str, standing: &Standing, place: &Place) -> Vec<String> {
     let figure = |value: f64| standing.figure(value, &place.reading);
     let interval = place.reading.interval();
     let interval = interval.map(|(low, high)| format!("{} to {}", figure(low), figure(high)));
-    let loss_pct = place.loss_pct.map(|loss_pct| format!("{loss_pct:.2}"));
     let number = place
         .place
         .map_or_else(|| "-".to_owned(), |place| place.to_string());
@@ -204,7 +202,7 @@ fn cells(measure: &str, standing: &Standing, place: &Place) -> Vec<String> {
         place.engine.clone(),
         figure(place.reading.value()),
         interval.unwrap_or_default(),
-        loss_pct.unwrap_or_default(),
+        place.lost_pct(),
     ]
 }
 

@@ -1,6 +1,8 @@
 //! How an engine moves datagrams, as far as that decides what it gains and where.
 
-use crate::data::{Group, Traits};
+use std::collections::BTreeSet;
+
+use crate::data::{EngineName, Group, Traits};
 
 /// How an engine moves datagrams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -35,7 +37,7 @@ impl Technique {
     /// As the advice names it.
     pub(super) fn name(self) -> &'static str {
         match self {
-            Self::OneCall => "one call per datagram",
+            Self::OneCall => "one call",
             Self::Batches => "batches",
             Self::Offload => "offload",
             Self::Unknown => "engines unknown to this build",
@@ -48,14 +50,23 @@ pub(super) fn spins(label: &str) -> bool {
     label.split(['>', '/']).any(|part| part == "spin")
 }
 
-/// The options that measure the engines of a row's label.
-pub(super) fn options(label: &str) -> String {
-    match engines(label)[..] {
-        ["gso", "gro"] => "--engine gso-gro".to_owned(),
-        [sender, receiver] => format!("--sender {sender} --receiver {receiver}"),
-        [engine] => format!("--engine {engine}"),
-        _ => String::new(),
-    }
+/// The options that measure the engines of a row's label, and beside them others where one engine serves both sides.
+pub(super) fn options(label: &str, others: &BTreeSet<&str>) -> String {
+    let one = match engines(label)[..] {
+        ["gso", "gro"] => "gso-gro",
+        [sender, receiver] => return format!("--sender {sender} --receiver {receiver}"),
+        [engine] => engine,
+        _ => return String::new(),
+    };
+    let std = EngineName::REFERENCE.as_str();
+    let others = others.iter().filter_map(|label| match engines(label)[..] {
+        // The reference is measured anyway.
+        [engine] if engine != std => Some(engine),
+        _ => None,
+    });
+    let all: BTreeSet<&str> = others.chain([one]).collect();
+    let all: Vec<&str> = all.into_iter().collect();
+    format!("--engine {}", all.join(","))
 }
 
 /// `gso>mmsg/32`: the sender and the receiver; `mmsg/32`: one for both.
@@ -96,7 +107,9 @@ mod tests {
             ("new", Technique::Unknown, "--engine new"),
         ] {
             assert_eq!(Technique::of_label(label), technique, "{label}");
-            assert_eq!(options(label), typed);
+            assert_eq!(options(label, &BTreeSet::new()), typed);
         }
+        let best = BTreeSet::from(["std", "mmsg/32", "gso>gro"]);
+        assert_eq!(options("gso>gro", &best), "--engine gso-gro,mmsg");
     }
 }

@@ -18,6 +18,11 @@ fn row(engine: &str, threads: u16, ratio: f64, cpu_ratio: f64) -> Row {
         ratio_pairs: Some(6),
         ratio_sd_pct: Some(deviation_pct),
         cpu_ratio_sd_pct: Some(deviation_pct),
+        // Intervals follow from the scatter.
+        ratio_to_std_low: None,
+        ratio_to_std_high: None,
+        cpu_ratio_to_std_low: None,
+        cpu_ratio_to_std_high: None,
         own_sd_pct: None,
         own_cpu_sd_pct: None,
         loss_pct: Some(0.0),
@@ -51,6 +56,11 @@ fn speed(standing: &Standing) -> Vec<(&str, Option<usize>)> {
         .collect()
 }
 
+/// The answer, a line each.
+fn sentences(board: &BoardRanking, by: By) -> Vec<String> {
+    board.answer(by).sentences().collect()
+}
+
 const BOTH: View = View {
     detail: table::Detail::Settings,
     by: By::Both,
@@ -70,9 +80,11 @@ fn those_whose_intervals_overlap_share_a_place() {
     let places = places.map(|(engine, place)| (engine, Some(place)));
     assert_eq!(speed(&board.settings[0].standings[0]), places);
     assert_eq!(speed(&board.averaged[0].standing), places);
-    let text = board.advice(By::Both).join("\n");
+    let text = sentences(&board, By::Both).join("\n");
     assert!(
-        text.starts_with("Use mmsg or uring (a tie)\nLeast CPU time per datagram: uring\n"),
+        text.starts_with(
+            "Over loopback, of 4 engines: use uring (a tie in speed, with the least CPU time)\n"
+        ),
         "{text}"
     );
 }
@@ -98,17 +110,20 @@ fn those_that_differ_round_by_round_do_not_share_a_place_although_their_interval
 #[test]
 fn an_engine_with_the_same_speed_as_std_is_not_recommended_over_it() {
     let board = ranked(&[row("std", 2, 1.0, 1.0), row("nix", 2, 1.001, 1.0)]);
-    let text = board.advice(By::Speed).join("\n");
-    assert!(text.starts_with("Use std or nix (a tie)\n"), "{text}");
-    let board = ranked(&[row("std", 2, 1.0, 1.0), row("nix", 2, 0.5, 1.0)]);
-    let text = board.advice(By::Speed).join("\n");
+    let text = sentences(&board, By::Speed).join("\n");
     assert!(
-        text.starts_with("Use std\n") && text.contains("std; next nix, 300 B: 0.50 times std"),
+        text.starts_with("Over loopback, of 2 engines: use std or nix (a tie)\n"),
+        "{text}"
+    );
+    let board = ranked(&[row("std", 2, 1.0, 1.0), row("nix", 2, 0.5, 1.0)]);
+    let text = sentences(&board, By::Speed).join("\n");
+    assert!(
+        text.ends_with("engines: use std\none call: nix at 300 B, 0.50 times std (+-2.1 %, slower), 0.00 % lost"),
         "{text}"
     );
 }
 
-/// One on the first place is ahead, however wide its interval is; several are only noise.
+/// One on the first place is ahead, however wide its interval is, if that is all above std; else they are only noise.
 #[test]
 fn nothing_noisy_is_recommended() {
     let noisy = |engine: &str, ratio: f64| Row {
@@ -121,15 +136,38 @@ fn nothing_noisy_is_recommended() {
         noisy("tokio", 0.9),
         noisy("mmsg", 1.1),
     ]);
-    let claims = board.advice(By::Both);
+    let claims = sentences(&board, By::Both);
     let expected =
         "Too noisy to say: std, mmsg and tokio within +-44 %, 5 % needed; try --until 5%";
     assert!(claims[0].starts_with(expected), "{claims:?}");
     assert!(claims[1].starts_with("one call"), "{claims:?}");
     let board = ranked(&[row("std", 2, 1.0, 1.0), noisy("mmsg", 9.0)]);
-    let claims = board.advice(By::Speed);
-    assert_eq!(claims[0], "Use mmsg");
-    assert_eq!(claims[2], "batches: mmsg, 300 B: 9.0 times std");
+    let claims = sentences(&board, By::Speed);
+    assert_eq!(claims[0], "Over loopback, of 2 engines: use mmsg");
+    let gain = "batches: mmsg at 300 B, 9.0 times std (+-44.3 %, faster), 0.00 % lost";
+    assert_eq!(claims[1], gain);
+    // As after few rounds, of which each had mmsg ahead.
+    let doubtful = Row {
+        ratio_to_std_low: Some(0.93),
+        ratio_to_std_high: Some(1.66),
+        own_sd_pct: Some(1.0),
+        ..row("mmsg", 2, 1.3, 0.8)
+    };
+    let std = Row {
+        own_sd_pct: Some(1.0),
+        ..row("std", 2, 1.0, 1.0)
+    };
+    let board = ranked(&[std, doubtful]);
+    assert_eq!(speed(&board.averaged[0].standing)[0], ("mmsg", Some(1)));
+    let claims = sentences(&board, By::Speed);
+    assert!(
+        claims[0].starts_with("Too noisy to say: std and mmsg within +-28 %"),
+        "{claims:?}"
+    );
+    assert!(
+        claims[1].contains("1.3 times std (+-28.1 %, unclear)"),
+        "{claims:?}"
+    );
 }
 
 #[test]
@@ -140,9 +178,9 @@ fn the_next_is_the_next_by_value_with_or_without_an_interval() {
         ..row("nix", 2, 0.9, 1.0)
     };
     let board = ranked(&[row("std", 2, 1.0, 1.0), bare, row("tokio", 2, 0.5, 1.0)]);
-    let claims = board.advice(By::Speed);
-    let next = "one call per datagram: std; next nix, 300 B: 0.900 times std (no interval)";
-    assert_eq!(claims, ["Use std", next]);
+    let claims = sentences(&board, By::Speed);
+    let next = "one call: nix at 300 B, 0.900 times std (no interval), 0.00 % lost";
+    assert_eq!(claims, ["Over loopback, of 3 engines: use std", next]);
 }
 
 #[test]
@@ -177,14 +215,18 @@ fn an_engine_that_would_cost_the_others_half_of_the_settings_is_left_out() {
     assert_eq!((averaged.settings, averaged.of), (2, 2));
     assert_eq!(averaged.left_out, [("uring".to_owned(), 1)]);
     let left_out = "Left out, as measured in too few settings: uring";
-    assert!(board.advice(By::Both).iter().any(|line| line == left_out));
+    assert!(
+        sentences(&board, By::Both)
+            .iter()
+            .any(|line| line == left_out)
+    );
     let text = table::draw(&rank(&[file(&rows)]), BOTH, 100);
     assert!(
         text.contains("not ranked, too few settings: uring (1)"),
         "{text}"
     );
     assert!(
-        text.contains("batches: mmsg, 300 B: 1.50 times std for 0.700 of the CPU"),
+        text.contains("batches    mmsg    300 B       1.50  1.3  faster     0.700    0.00"),
         "{text}"
     );
 }
@@ -237,13 +279,13 @@ fn engines_that_cross_are_each_told_for_their_payload() {
         })
     };
     let board = ranked(&[at(26, 1.2), at(1460, 0.83)].concat());
-    let text = board.advice(By::Speed).join("\n");
+    let text = sentences(&board, By::Speed).join("\n");
     assert!(
-        text.starts_with("Use mmsg at 26 B, std at 1460 B\n"),
+        text.starts_with("Over loopback, of 2 engines: use mmsg at 26 B, std at 1460 B\n"),
         "{text}"
     );
     assert!(
-        text.ends_with("batches: mmsg, 26 B: 1.20 times std; 1460 B: 0.83"),
+        text.ends_with("batches: mmsg at 1460 B, 0.83 times std (+-2.1 %, slower), 0.00 % lost"),
         "{text}"
     );
 }
@@ -254,6 +296,8 @@ fn without_a_reference_the_speed_itself_is_ranked() {
         ratio_to_std: None,
         cpu_ratio_to_std: None,
         received_pps: Some(pps),
+        received_pps_low: Some(0.99 * pps),
+        received_pps_high: Some(1.01 * pps),
         cv_pct: Some(1.0),
         ..row(engine, 2, 1.0, 1.0)
     };
@@ -261,8 +305,11 @@ fn without_a_reference_the_speed_itself_is_ranked() {
     let standing = &board.averaged[0].standing;
     assert_eq!(standing.unit, Unit::Absolute);
     assert_eq!(speed(standing), [("mmsg", Some(1)), ("nix", Some(2))]);
-    let text = board.advice(By::Speed).join("\n");
-    assert!(text.ends_with("batches: mmsg, 300 B: 200.0 kpps"), "{text}");
+    let text = sentences(&board, By::Speed).join("\n");
+    assert!(
+        text.ends_with("batches: mmsg at 300 B, 200.0 kpps (+-1.0 %), 0.00 % lost"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -279,16 +326,16 @@ fn without_intervals_there_is_an_order_but_no_places_and_no_advice() {
         speed(&board.averaged[0].standing),
         [("mmsg", None), ("std", None)]
     );
-    let text = board.advice(By::Speed).join("\n");
+    let text = sentences(&board, By::Speed).join("\n");
     assert!(text.starts_with("No recommendation"), "{text}");
     let board = ranked(&[
         once("mmsg", 2.0),
         row("std", 2, 1.0, 1.0),
         row("nix", 2, 0.5, 1.0),
     ]);
-    let text = board.advice(By::Speed).join("\n");
+    let text = sentences(&board, By::Speed).join("\n");
     assert!(
-        text.starts_with("Use std") && text.contains("mmsg was better"),
+        text.contains("use std\n") && text.contains("mmsg was better"),
         "{text}"
     );
 }
@@ -300,9 +347,12 @@ fn nobody_is_told_to_use_what_loses_without_being_told_so() {
         ..row("gso", 2, 3.0, 0.3)
     };
     let board = ranked(&[row("std", 2, 1.0, 1.0), lossy]);
-    let text = board.advice(By::Both).join("\n");
+    let text = sentences(&board, By::Both).join("\n");
     assert!(
-        text.starts_with("Use std\n") && text.contains("gso, 300 B: 40.0 % lost, 3.00 times std"),
+        text.contains("use std\n")
+            && text.contains(
+                "gso at 300 B, 3.00 times std (+-2.1 %, faster), CPU time 0.300, 40.00 % lost"
+            ),
         "{text}"
     );
     // Nor where an engine that loses is the only one beside others that do, or the fastest.
@@ -311,15 +361,16 @@ fn nobody_is_told_to_use_what_loses_without_being_told_so() {
         ..row(engine, 2, ratio, 1.0 / ratio)
     };
     let board = ranked(&[lossy("std", 1.0, 0.0), lossy("mmsg", 3.0, 99.8)]);
-    assert_eq!(board.advice(By::Both)[0], "Use std");
+    let first = &sentences(&board, By::Both)[0];
+    assert_eq!(first, "Over loopback, of 2 engines: use std");
     let board = ranked(&[lossy("std", 1.0, 1.0), lossy("mmsg", 3.0, 99.8)]);
-    let lines = board.advice(By::Both);
+    let lines = sentences(&board, By::Both);
     assert!(
         lines[0].starts_with("A hint only: the run was poor"),
         "{lines:?}"
     );
     assert!(
-        lines[1].starts_with("No recommendation: all lost 1 % or more, std the least"),
+        lines[1].starts_with("No recommendation: all lost 1 % or more, the least std (1.0 %)"),
         "{lines:?}"
     );
 }
@@ -341,7 +392,8 @@ fn what_cannot_be_ranked_is_counted_and_never_recommended() {
     rows.extend(starving.iter().map(|engine| fast(engine)));
     let board = ranked(&rows);
     assert_eq!(board.rows, 2);
-    assert!(board.advice(By::Both)[0] == "Use mmsg");
+    let first = &sentences(&board, By::Both)[0];
+    assert_eq!(first, "Over loopback, of 2 engines: use mmsg");
     for remark in [
         "1 row left out: failed",
         "1 row left out: null moves no datagrams",
@@ -369,7 +421,7 @@ fn a_reference_that_nobody_asked_for_is_no_setting() {
     };
     let board = ranked(&[row("std", 2, 1.0, 1.0), unconnected]);
     assert_eq!(board.settings.len(), 1);
-    let text = board.advice(By::Both).join("\n");
+    let text = sentences(&board, By::Both).join("\n");
     assert_eq!(text, "No recommendation: only mmsg was measured");
     assert!(rank(&[file(&[row("std", 2, 1.0, 1.0)])]).is_empty());
 }
@@ -388,6 +440,6 @@ fn the_ranking_says_who_is_ahead_and_how_sure_that_is() {
     insta::assert_snapshot!(table::draw(&rank(&[file(&rows)]), BOTH, 100));
 }
 
-mod advice;
+mod answer;
 mod any_rows;
 mod sources;

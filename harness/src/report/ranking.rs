@@ -156,7 +156,7 @@ fn line(standing: &Standing, place: &Place) -> Markup {
             th scope="row" { (place.engine) }
             td { (standing.figure(place.reading.value(), &place.reading)) }
             td { (interval(standing, place)) }
-            td { @if let Some(loss_pct) = place.loss_pct { (format!("{loss_pct:.2}")) } }
+            td { (place.lost_pct()) }
         }
     }
 }

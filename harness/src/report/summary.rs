@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::{board, comparison, figures};
 use crate::quality::{Grade, Quality};
-use crate::rank::{self, By};
+use crate::rank::{self, By, Gain};
 use crate::results::Results;
 
 /// The recommendation, what changed between files that are compared, the quality of each file, three figures.
@@ -23,11 +23,32 @@ fn verdicts(files: &[Results]) -> Markup {
     html! {
         @if ranking.boards.is_empty() { p .advice { "No recommendation: there are no cases." } }
         @for board in &ranking.boards {
-            @let lines = board.advice(By::Both);
+            @let answer = board.answer(By::Both);
             p .advice {
                 @if ranking.boards.len() > 1 { (board.machine) ": " }
-                @for (n, line) in lines.iter().enumerate() {
+                @for (n, line) in answer.said.iter().enumerate() {
                     @if n == 0 { b { (line) } } @else { br; (line) }
+                }
+            }
+            (gains(&answer.gains))
+            @for line in &answer.besides { p .legend { (line) } }
+        }
+    }
+}
+
+/// The best engine of each technique.
+fn gains(gains: &[Gain]) -> Markup {
+    let (headings, rows) = Gain::table(gains);
+    html! {
+        @if !gains.is_empty() {
+            .scroll tabindex="0" role="region" aria-label="The best of each technique" {
+                table .named {
+                    thead { tr { @for heading in headings { th scope="col" { (heading) } } } }
+                    tbody {
+                        @for row in rows {
+                            tr { @for cell in row { td { (cell) } } }
+                        }
+                    }
                 }
             }
         }
@@ -46,7 +67,7 @@ fn quality(file: &Results, files: &[Results]) -> Markup {
         Grade::Fair => ("c2", "◐"),
         Grade::Poor => ("c8", "○"),
     };
-    let reasons: Vec<&str> = quality.reasons.iter().take(2).map(String::as_str).collect();
+    let reasons: Vec<&str> = quality.reasons.iter().take(3).map(String::as_str).collect();
     html! {
         span class=(class) aria-hidden="true" { (sign) }
         " Quality" (of_which) ": " b { (quality.grade) }

@@ -4,19 +4,20 @@ use std::fmt::Write as _;
 
 use super::outputs::Outputs;
 use super::progress::Progress;
+use crate::fold;
 use crate::plan::Until;
-use crate::quality::Quality;
+use crate::quality::{Grade, Quality};
 use crate::rank::table::counted;
 use crate::row::{EndedBy, Row, Status};
 use crate::shell;
 
-/// The lines; none where no case was measured.
-pub(super) fn of(until: Option<Until>, progress: &Progress) -> String {
+/// So many columns of the terminal wide; nothing where no case was measured.
+pub(super) fn of(until: Option<Until>, progress: &Progress, room: usize) -> String {
     let (rows, outputs) = (&progress.rows, &progress.outputs);
     if rows.iter().all(|row| row.status == Status::Skipped) {
         return String::new();
     }
-    let mut lines = advice(rows);
+    let mut lines = Vec::new();
     let quality = Quality::of(rows);
     let shown = match progress.hidden_warnings() {
         0 => String::new(),
@@ -26,18 +27,25 @@ pub(super) fn of(until: Option<Until>, progress: &Progress) -> String {
     let found = [until.and_then(|until| gave_up(until, rows)), verified(rows)];
     lines.extend(found.into_iter().flatten());
     lines.push(format!("saved    {}", outputs.shown));
-    lines.extend(next(outputs).map(|command| format!("next     {command}")));
-    format!("\n{}\n", lines.join("\n"))
+    let again = (quality.grade == Grade::Poor)
+        .then(|| "udpbench check, mend what it finds, and run this again".to_owned());
+    let next = again.into_iter().chain(next(outputs)).enumerate();
+    lines.extend(next.map(|(n, what)| {
+        let label = if n == 0 { "next" } else { "" };
+        format!("{label:<9}{what}")
+    }));
+    let lines = fold::text(&format!("{}\n", lines.join("\n")), room);
+    format!("\n{}{lines}", answers(rows, room))
 }
 
-/// What to use.
-fn advice(rows: &[Row]) -> Vec<String> {
-    let lines = crate::commands::advice(rows).into_iter().enumerate();
-    let labelled = lines.map(|(n, line)| {
-        let label = if n == 0 { "answer" } else { "" };
-        format!("{label:<9}{line}")
+/// What to use on each machine, below its name where there are several.
+fn answers(rows: &[Row], room: usize) -> String {
+    let answers = crate::commands::answers(rows).into_iter();
+    let text = answers.map(|(machine, answer)| {
+        let name = machine.map_or_else(String::new, |name| format!("{name}:\n"));
+        fold::text(&name, room) + &answer.draw(room)
     });
-    labelled.collect()
+    text.collect()
 }
 
 /// How many cases `--until` could not get as narrow as was asked.

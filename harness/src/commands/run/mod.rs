@@ -25,7 +25,6 @@ use crate::VERSION;
 use crate::cli::RunArgs;
 use crate::data::Buffer;
 use crate::export::table;
-use crate::fold;
 use crate::log::Event;
 use crate::measure::idle_counters;
 use crate::measure::spawned::THIS_PROGRAM;
@@ -169,8 +168,7 @@ pub(super) fn sweep_of(
                 Some(base) => base.compared(&words, &progress, outcome),
                 None => Ok(outcome),
             };
-            let answer = answer::of(until, &progress);
-            progress.present(&fold::text(&answer, width().into()));
+            progress.present(&answer::of(until, &progress, width().into()));
             if args.output.quiet && !progress.outputs.to_stdout {
                 say(&progress.outputs.shown);
             }

@@ -1,0 +1,179 @@
+//! What to use, how sure that is, and the numbers behind it.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use super::BoardRanking;
+use super::choices::{Choices, Text, is_unknown, names, needs_spare_cpus};
+use super::gains::{Gain, Gains};
+use super::measure::{By, Measure};
+use super::{table, technique};
+use crate::quality::Grade;
+
+/// What to use on one machine, and what that is known by.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Answer {
+    /// What to use, or why nothing is recommended, and how sure that is: a line each.
+    pub said: Vec<String>,
+    /// The best engine of each technique beside std, for each of the conditions.
+    pub gains: Vec<Gain>,
+    /// What is to be known besides, and what to type.
+    pub besides: Vec<String>,
+}
+
+impl Answer {
+    pub(super) fn of(board: &BoardRanking, by: By) -> Self {
+        let nothing = |said: String| Self {
+            said: vec![said],
+            ..Self::default()
+        };
+        let asked = Measure::ALL.into_iter().filter(|&one| by.includes(one));
+        let asked = asked.filter(|&measure| board.averaged_by(measure).next().is_some());
+        let asked: Vec<Measure> = asked.collect();
+        let Some(&first) = asked.first() else {
+            return nothing("No recommendation: nothing could be ranked".to_owned());
+        };
+        if board.is_at_given_rates {
+            let what = "No recommendation: rates were given, and round trips are not ranked: the table has them, the \
+                        columns rtt_p50_us_low to rtt_p99_us_high how sure they are, loss_pct and cpu_ns_per_packet \
+                        what they cost";
+            return nothing(what.to_owned());
+        }
+        let engines = engines(board);
+        if let [only] = &engines[..] {
+            return nothing(format!("No recommendation: only {only} was measured"));
+        }
+        let labels = board.labels();
+        let tie = if board.machine.there.is_some() {
+            "a tie, the wire may be the limit"
+        } else {
+            "a tie"
+        };
+        let mut said: Vec<String> = hint(board).into_iter().collect();
+        let choices = asked
+            .iter()
+            .map(|&measure| Choices::of(board, measure, &labels));
+        let choices: Vec<Choices> = choices.collect();
+        let texts: Vec<Text> = choices.iter().map(|it| it.text(tie)).collect();
+        for (n, (measure, text)) in asked.iter().zip(&texts).enumerate() {
+            // Of the second one only what is another choice.
+            if n == 0 || choices[n].engines() != choices[0].engines() {
+                said.extend(text.best(board, *measure, engines.len()));
+            }
+            if n == 0 {
+                said.extend(text.others.iter().cloned());
+            }
+        }
+        let gains = Gains {
+            board,
+            by,
+            first,
+            labels: &labels,
+        };
+        let mut besides: Vec<String> = never_sleep(board, first).into_iter().collect();
+        besides.extend(left_out(board));
+        besides.extend(only_on_a_wire(board, first, &choices[0].engines()));
+        Self {
+            said,
+            gains: gains.all(),
+            besides,
+        }
+    }
+
+    /// As sentences, for places without columns: a line each.
+    pub fn sentences(&self) -> impl Iterator<Item = String> {
+        let gains = self.gains.iter().map(Gain::sentence);
+        let said = self.said.iter().cloned();
+        said.chain(gains).chain(self.besides.iter().cloned())
+    }
+
+    /// In so many columns of the terminal, beside the word `answer`.
+    pub fn draw(&self, room: usize) -> String {
+        /// What is beside it.
+        const LABEL: usize = 9;
+        let mut text = table::labelled("answer", &self.said, room);
+        for line in Gain::draw(&self.gains, room.saturating_sub(LABEL - 1)).lines() {
+            // The table has a blank of its own before each line.
+            let _ = writeln!(text, "{:1$}{line}", "", LABEL - 1);
+        }
+        text + &table::labelled("", &self.besides, room)
+    }
+}
+
+/// The engines that were measured, in the order of their names.
+fn engines(board: &BoardRanking) -> Vec<&str> {
+    let places = board.averaged.iter().flat_map(|one| &one.standing.places);
+    let ranked = places.map(|place| place.engine.as_str());
+    let left_out = board.averaged.iter().flat_map(|one| &one.left_out);
+    let all: BTreeSet<&str> = ranked
+        .chain(left_out.map(|(engine, _)| engine.as_str()))
+        .collect();
+    all.into_iter().collect()
+}
+
+fn left_out(board: &BoardRanking) -> Option<String> {
+    let engines = board.averaged.iter().flat_map(|one| &one.left_out);
+    let engines: BTreeSet<&str> = engines.map(|(engine, _)| engine.as_str()).collect();
+    let names = names(&engines, "and");
+    (!engines.is_empty()).then(|| format!("Left out, as measured in too few settings: {names}"))
+}
+
+/// Those that are not recommended, as few can spare what they need.
+fn never_sleep(board: &BoardRanking, measure: Measure) -> Option<String> {
+    let averaged = board.averaged_by(measure);
+    let places = averaged.flat_map(|one| &one.standing.places);
+    let spinning = places.filter(|place| needs_spare_cpus(board, place));
+    let engines: BTreeSet<&str> = spinning.map(|place| place.engine.as_str()).collect();
+    let names = names(&engines, "and");
+    let (keeps, its) = match engines.len() {
+        1 => ("keeps", "its"),
+        _ => ("keep", "their"),
+    };
+    let what = format!(
+        "Not recommended: {names}, which {keeps} a CPU busy for each of {its} receivers even when nothing comes"
+    );
+    (!engines.is_empty()).then_some(what)
+}
+
+fn hint(board: &BoardRanking) -> Option<String> {
+    let is_poor = board.quality.grade == Grade::Poor;
+    let reason = board.quality.reasons.first().filter(|_| is_poor)?;
+    Some(format!("A hint only: the run was poor, {reason}"))
+}
+
+/// What loopback cannot show, and the command that can.
+fn only_on_a_wire(board: &BoardRanking, measure: Measure, best: &BTreeSet<&str>) -> Vec<String> {
+    let places = board
+        .averaged_by(measure)
+        .flat_map(|one| &one.standing.places);
+    let mut unknown = places.filter(|place| is_unknown(board, place));
+    let Some(first) = unknown.next() else {
+        return Vec::new();
+    };
+    let blocks = board.settings.iter().map(|ranking| ranking.setting.block);
+    let blocks: Vec<_> = blocks.filter(|block| !block.threads.is_alone()).collect();
+    let threads: BTreeSet<_> = blocks.iter().map(|block| block.threads).collect();
+    let payloads: BTreeSet<_> = blocks.iter().map(|block| block.payload).collect();
+    let list = |flag: &str, values: Vec<String>| {
+        if values.is_empty() {
+            String::new()
+        } else {
+            format!(" {flag} {}", values.join(","))
+        }
+    };
+    vec![
+        "Only a network cuts up what offload sends at once: measure between two hosts before you decide:".to_owned(),
+        format!(
+            "udpbench wire HOST {}{}{}",
+            technique::options(&first.engine, best),
+            list(
+                "--threads",
+                threads.iter().map(ToString::to_string).collect()
+            ),
+            list(
+                "--payload",
+                payloads.iter().map(ToString::to_string).collect()
+            ),
+        ),
+    ]
+}
