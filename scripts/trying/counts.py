@@ -8,7 +8,7 @@ from trying.faults import ANYWHERE, BACKLOG, BEHIND, KERNEL_OUT, NIC_IN, NIC_OUT
 LATE = 10
 # Frames of a run that did not come to IP, and may have been ARP (docs/WIRE.md).
 NOT_OF_IP = 20
-# Datagrams of some trains that others' counters may explain.
+# Datagrams of some trains of a run that others' counters may explain.
 MOST_IN_TRAINS = 10 * 128
 
 
@@ -76,7 +76,7 @@ class Counts:
             slack += NOT_OF_IP * len(self.run.samples) * len(self.truths)
         if self.case.is_offloaded:
             # A train that is dropped counts as one, and a place may take what another one lost.
-            slack = MOST_IN_TRAINS
+            slack = MOST_IN_TRAINS * len(self.run.samples)
         elif not self.sum("copied"):
             # Else what came twice hides what got lost, where nothing is numbered.
             for places, count in losses:

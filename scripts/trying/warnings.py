@@ -2,6 +2,8 @@
 
 import re
 
+from trying.counts import NOT_OF_IP
+
 # What a machine that others use makes a row say. Nothing of it says where datagrams are.
 NOISE = (
     "lost CPU time|other programs use|disturbed windows|other threads of the program|share \\d+ CPU|could not be pinned|"
@@ -69,7 +71,9 @@ def of_warnings(attempt, run, truths):
 
 def needs(attempt, run, truths):
     """A regular expression for each warning that has to be there."""
-    yield from [fault.needs for fault in attempt.faults if fault.needs and was_there(fault, run)]
+    # A TAP device that is set down keeps its carrier: only who sends there is told.
+    faults = [it for it in attempt.faults if it.moments is None or not attempt.link.rules]
+    yield from [fault.needs for fault in faults if fault.needs and was_there(fault, run)]
     if sum(truth.out - truth.left for truth in truths) > 50:
         yield REFUSED
     if any(truth.is_cut for truth in truths):
@@ -78,8 +82,8 @@ def needs(attempt, run, truths):
         yield "MTUs differ"
     # That more came out of a path than went in is seen at its interfaces, too.
     # Copies of fragments are one datagram again where they are joined.
-    whole = [truth for truth in truths if truth.wire and not truth.is_cut]
-    made = [truth.copied - truth.wire["dropped"] - truth.wire["seen"] / 200 for truth in whole]
+    whole = [truth for truth in truths if truth.wire and not truth.is_cut and not attempt.case.is_offloaded]
+    made = [it.copied - it.wire["dropped"] - it.wire["seen"] / 200 - NOT_OF_IP * len(run.samples) for it in whole]
     if run.number("surplus_packets") or any(it > 0 for it in made):
         yield SURPLUS
 

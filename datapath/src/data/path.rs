@@ -68,28 +68,13 @@ pub struct Shared {
 }
 
 /// Datagrams that are still to be explained.
-struct Missing {
-    left: u64,
-    /// Datagrams in each piece that a counter counts, at most.
-    each: u64,
-    shared: Vec<Shared>,
-}
+struct Missing(u64);
 
 impl Missing {
-    /// As far as a counter can explain it that other traffic moves, too: no more than there is to explain.
-    fn take(&mut self, place: &'static str, counted: u64) -> u64 {
-        let taken = self.take_pieces(counted);
-        self.shared.push(Shared {
-            place,
-            counted,
-            taken,
-        });
-        taken
-    }
-
-    fn take_pieces(&mut self, counted: u64) -> u64 {
-        let taken = counted.saturating_mul(self.each).min(self.left);
-        self.left -= taken;
+    /// As far as `counted` can explain it: no more than there is to explain.
+    fn take(&mut self, counted: u64) -> u64 {
+        let taken = counted.min(self.0);
+        self.0 -= taken;
         taken
     }
 }
@@ -183,33 +168,50 @@ impl Path {
             self.dropped_socket
         };
         let known = self.received + self.unread + whole;
-        let mut missing = Missing {
-            left: self.sent.saturating_sub(known),
-            each: self.each(),
-            shared: Vec::new(),
-        };
+        let mut missing = Missing(self.sent.saturating_sub(known));
         let (refused, into) = (self.refusals(), &self.at_receiver);
-        let qdisc_drops = self.at_sender.qdisc_drops;
         // The surest first: a veth counts as dropped on the way out what the backlog at its other end refused, and a port
         // of ours is closed to nobody. The sender counts what it refused, too.
-        let mut places = Places {
+        let counters = [
+            (
+                "qdisc",
+                self.at_sender.qdisc_drops.saturating_sub(refused.qdisc),
+            ),
+            ("backlog", into.backlog_drops),
+            ("protocol", into.ip_in_discards + into.udp_in_errors),
+            ("NIC in", self.nic_in()),
+            ("NIC out", self.nic_out().saturating_sub(refused.nic_out)),
+            ("kernel in", into.vanished(self.received + self.unread)),
+            (CLOSED_PORTS, into.udp_no_ports),
+        ];
+        let mut taken = counters.map(|(_, counted)| missing.take(counted));
+        // Where trains are sent some counters count each of them as one, and nobody knows which.
+        for (taken, (_, counted)) in taken.iter_mut().zip(counters) {
+            let most = counted.saturating_mul(self.each());
+            *taken += missing.take(most.saturating_sub(*taken));
+        }
+        let [
+            qdisc,
+            backlog,
+            protocol,
+            nic_in,
+            nic_out,
+            kernel_in,
+            closed_ports,
+        ] = taken;
+        let of_socket = self.dropped_socket - whole;
+        let dropped_socket = whole + missing.take(of_socket.saturating_mul(MOST_IN_A_PIECE));
+        let places = Places {
             kernel_out: refused.unknown,
-            qdisc: refused.qdisc
-                + refused.filter
-                + missing.take("qdisc", qdisc_drops.saturating_sub(refused.qdisc)),
-            backlog: missing.take("backlog", into.backlog_drops),
-            protocol: missing.take("protocol", into.ip_in_discards + into.udp_in_errors),
-            nic_in: missing.take("NIC in", self.nic_in()),
-            nic_out: refused.nic_out
-                + missing.take("NIC out", self.nic_out().saturating_sub(refused.nic_out)),
-            kernel_in: missing.take("kernel in", into.vanished(self.received + self.unread)),
+            qdisc: refused.qdisc + refused.filter + qdisc,
+            nic_out: refused.nic_out + nic_out,
+            path: missing.0,
+            nic_in,
+            backlog,
+            kernel_in,
+            protocol: protocol + closed_ports,
             surplus: known.saturating_sub(self.sent),
-            path: 0,
         };
-        places.protocol += missing.take(CLOSED_PORTS, into.udp_no_ports);
-        missing.each = MOST_IN_A_PIECE;
-        let dropped_socket = whole + missing.take_pieces(self.dropped_socket - whole);
-        places.path = missing.left;
         let failed = self.failed_otherwise();
         let sent = self.sent + refused.all() + failed;
         let lost: u64 = places.lost().iter().map(|(_, packets)| packets).sum();
@@ -224,7 +226,13 @@ impl Path {
             unaccounted: signed(sent + places.surplus) - signed(explained),
             places,
         };
-        (books, missing.shared)
+        let shared = counters.into_iter().zip(taken);
+        let shared = shared.map(|((place, counted), taken)| Shared {
+            place,
+            counted,
+            taken,
+        });
+        (books, shared.collect())
     }
 
     /// Where the link of an interface came or went meanwhile: at the sender, at the receiver, or both.

@@ -66,6 +66,32 @@ fn what_is_refused_without_a_word_is_refused_for_the_reason_that_others_were_tol
     assert_eq!(books(full), (100, 900, 1000));
 }
 
+/// A TAP device counts each segment of a train, and so does a firewall behind it.
+#[test]
+fn counters_of_datagrams_explain_no_more_than_they_say_where_trains_are_sent() {
+    let places = Path {
+        sent: 100_000,
+        received: 40_000,
+        sent_in_pieces: true,
+        at_sender: PathCounters {
+            nic_out_drops: 50_000,
+            ..PathCounters::default()
+        },
+        at_receiver: PathCounters {
+            rx_packets: 50_000,
+            ip_in_frames: Some(50_000),
+            ip_in_packets: 50_000,
+            ip_in_ended: 40_000,
+            ..PathCounters::default()
+        },
+        ..path()
+    }
+    .books()
+    .places;
+    assert_eq!((places.nic_out, places.kernel_in), (50_000, 10_000));
+    assert_eq!(places.path, 0);
+}
+
 #[test]
 fn what_a_filter_drops_on_the_way_in_is_no_loss_on_the_way_out() {
     let filtered = Path {
