@@ -44,17 +44,17 @@ impl Answer {
             return nothing(format!("No recommendation: only {only} was measured"));
         }
         let labels = board.labels();
-        let tie = if board.machine.there.is_some() {
-            "a tie, the wire may be the limit"
+        let limit = if board.machine.there.is_some() {
+            ": the wire may be the limit"
         } else {
-            "a tie"
+            ""
         };
         let mut said: Vec<String> = hint(board).into_iter().collect();
         let choices = asked
             .iter()
             .map(|&measure| Choices::of(board, measure, &labels));
         let choices: Vec<Choices> = choices.collect();
-        let texts: Vec<Text> = choices.iter().map(|it| it.text(tie)).collect();
+        let texts: Vec<Text> = choices.iter().map(|it| it.text(limit)).collect();
         for (n, (measure, text)) in asked.iter().zip(&texts).enumerate() {
             // Of the second one only what is another choice.
             if n == 0 || choices[n].engines() != choices[0].engines() {
@@ -92,9 +92,10 @@ impl Answer {
         /// What is beside it.
         const LABEL: usize = 9;
         let mut text = table::labelled("answer", &self.said, room);
-        for line in Gain::draw(&self.gains, room.saturating_sub(LABEL - 1)).lines() {
-            // The table has a blank of its own before each line.
-            let _ = writeln!(text, "{:1$}{line}", "", LABEL - 1);
+        for line in Gain::draw(&self.gains, room.saturating_sub(LABEL)).lines() {
+            // Its rows begin with a blank.
+            let indent = LABEL - usize::from(line.starts_with(' '));
+            let _ = writeln!(text, "{:indent$}{line}", "");
         }
         text + &table::labelled("", &self.besides, room)
     }

@@ -214,8 +214,8 @@ impl Place {
 }
 
 impl<'a> Choices<'a> {
-    /// Says it in words; `tie`: what a tie may mean here.
-    pub(super) fn text(&self, tie: &str) -> Text {
+    /// Says it in words; `limit`: why engines may be equally fast here.
+    pub(super) fn text(&self, limit: &str) -> Text {
         let mut best: Vec<(&Best, Vec<&str>)> = Vec::new();
         for (label, choice) in &self.each {
             let Choice::Best(engines) = choice else {
@@ -230,7 +230,7 @@ impl<'a> Choices<'a> {
         let is_all = of_all == self.each.len();
         let others = [self.noisy(), self.lossy(), self.without_intervals()];
         Text {
-            best: in_words(&best, is_all, tie),
+            best: in_words(&best, is_all, limit),
             others: others.into_iter().flatten().chain(self.better()).collect(),
         }
     }
@@ -328,15 +328,17 @@ pub(super) struct Text {
 }
 
 /// The best engines: those of all conditions, if there are any, else those of each.
-fn in_words(best: &[(&Best, Vec<&str>)], is_all: bool, tie: &str) -> Option<String> {
+fn in_words(best: &[(&Best, Vec<&str>)], is_all: bool, limit: &str) -> Option<String> {
     let (first, rest) = best.split_first()?;
-    let in_words = |best: &Best| match best.engines.len() {
-        _ if best.is_by_cpu => {
-            let names = names(&best.engines, "or");
-            format!("{names} ({tie} in speed, with the least CPU time)")
+    let in_words = |best: &Best, at: &str| {
+        let names = names(&best.engines, "or");
+        match best.engines.len() {
+            _ if best.is_by_cpu => {
+                format!("{names}{at} (as fast as others for less CPU time{limit})")
+            }
+            1 => format!("{names}{at}"),
+            _ => format!("{names}{at} (a tie{limit})"),
         }
-        1 => names(&best.engines, "or"),
-        _ => format!("{} ({tie})", names(&best.engines, "or")),
     };
     let everywhere = rest
         .iter()
@@ -344,10 +346,11 @@ fn in_words(best: &[(&Best, Vec<&str>)], is_all: bool, tie: &str) -> Option<Stri
             &common & &best.engines
         });
     if !everywhere.is_empty() && is_all {
-        return Some(in_words(&Best {
+        let best = Best {
             engines: everywhere,
             is_by_cpu: best.iter().all(|(best, _)| best.is_by_cpu),
-        }));
+        };
+        return Some(in_words(&best, ""));
     }
     if best.len() > MOST_GROUPS {
         let all = best.iter().flat_map(|(best, _)| &best.engines);
@@ -358,7 +361,7 @@ fn in_words(best: &[(&Best, Vec<&str>)], is_all: bool, tie: &str) -> Option<Stri
         ));
     }
     let group = |(best, labels): &(&Best, Vec<&str>)| {
-        format!("{} at {}", in_words(best), listed(labels, "and"))
+        in_words(best, &format!(" at {}", listed(labels, "and")))
     };
     Some(best.iter().map(group).collect::<Vec<_>>().join(", "))
 }

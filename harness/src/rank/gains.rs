@@ -83,7 +83,7 @@ impl Gain {
         let columns = Columns {
             headings: &headings,
             words: 3,
-            leaves: &[4, 5, 6],
+            leaves: &[5, 4, 6],
             longest: 42,
         };
         if rows.is_empty() {

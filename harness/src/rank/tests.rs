@@ -83,7 +83,7 @@ fn those_whose_intervals_overlap_share_a_place() {
     let text = sentences(&board, By::Both).join("\n");
     assert!(
         text.starts_with(
-            "Over loopback, of 4 engines: use uring (a tie in speed, with the least CPU time)\n"
+            "Over loopback, of 4 engines: use uring (as fast as others for less CPU time)\n"
         ),
         "{text}"
     );
