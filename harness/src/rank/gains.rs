@@ -14,6 +14,10 @@ use crate::digits::reach_pct;
 /// More conditions are told by the lowest and the highest value in any.
 const MOST_CONDITIONS: usize = 3;
 
+const REACH: &str = "+-%";
+const VS_STD: &str = "vs std";
+const CPU_TIME: &str = "CPU time";
+
 /// The best engine of a technique beside std, and what it gains and loses under some conditions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gain {
@@ -38,57 +42,55 @@ pub struct Gain {
 }
 
 impl Gain {
-    /// What the columns are called, and those of `gains` as cells, for people.
-    pub fn table(gains: &[Self]) -> (Vec<&'static str>, Vec<Vec<String>>) {
-        let unit = gains.first().map_or("", |gain| gain.unit);
-        let headings = vec![
-            "technique",
-            "engine",
-            "at",
-            unit,
-            "+-%",
-            "vs std",
-            "CPU time",
-            "lost %",
+    /// What the columns are called, and the cells of each row: for people, who are told a technique once. Columns of which
+    /// nothing is known are left out.
+    pub fn table(gains: &[Self]) -> (Vec<&'static str>, Vec<Vec<&str>>) {
+        type Cell = fn(&Gain) -> &str;
+        let all: [(&str, Cell); 8] = [
+            ("technique", |it| it.technique),
+            ("engine", |it| &it.engine),
+            ("at", |it| &it.at),
+            (gains.first().map_or("", |it| it.unit), |it| &it.value),
+            (REACH, |it| &it.reach_pct),
+            (VS_STD, |it| it.than_std),
+            (CPU_TIME, |it| &it.cpu),
+            ("lost %", |it| &it.lost_pct),
         ];
+        let is_known = |(_, cell): &(&str, Cell)| gains.iter().any(|it| !cell(it).is_empty());
+        let (headings, cells): (Vec<&str>, Vec<Cell>) = all.into_iter().filter(is_known).unzip();
         let mut last = "";
         let rows = gains.iter().map(|gain| {
-            let technique = if gain.technique == last {
-                ""
-            } else {
-                gain.technique
-            };
-            last = gain.technique;
-            let Self {
-                engine,
-                at,
-                value,
-                reach_pct,
-                than_std,
-                cpu,
-                lost_pct,
-                ..
-            } = gain;
-            let words = [
-                technique, engine, at, value, reach_pct, than_std, cpu, lost_pct,
-            ];
-            words.map(str::to_owned).to_vec()
+            let mut row: Vec<&str> = cells.iter().map(|cell| cell(gain)).collect();
+            if std::mem::replace(&mut last, gain.technique) == gain.technique {
+                row[0] = "";
+            }
+            row
         });
-        (headings, rows.collect())
+        let rows = rows.collect();
+        (headings, rows)
     }
 
     /// The table in so many columns of the terminal, a line each.
     pub(super) fn draw(gains: &[Self], room: usize) -> String {
         let (headings, rows) = Self::table(gains);
+        let place = |heading: &str| headings.iter().position(|it| *it == heading);
+        let leaves: Vec<usize> = [VS_STD, REACH, CPU_TIME]
+            .into_iter()
+            .filter_map(place)
+            .collect();
         let columns = Columns {
             headings: &headings,
             words: 3,
-            leaves: &[5, 4, 6],
+            leaves: &leaves,
             longest: 42,
         };
         if rows.is_empty() {
             return String::new();
         }
+        let rows: Vec<Vec<String>> = rows
+            .iter()
+            .map(|row| row.iter().map(ToString::to_string).collect())
+            .collect();
         let drawn = columns.draw(&rows, room);
         let rows: String = drawn.rows.iter().map(|row| trimmed(row)).collect();
         trimmed(&drawn.header) + &rows + &drawn.not_shown
