@@ -37,6 +37,8 @@ pub struct Quality {
     pub grade: Grade,
     /// Why it is not good: the most frequent doubt first, then what was lost and how wide the intervals are. Empty: it is.
     pub reasons: Vec<String>,
+    /// What to do about the first of these that can be helped, if the run is poor.
+    pub fix: Option<&'static str>,
     /// Half of the median width of the intervals of rates, or of round trips at given rates, in percent. `None`: there
     /// is no interval.
     pub half_width_pct: Option<f64>,
@@ -59,6 +61,7 @@ impl Quality {
         let grade = grade(&cases, half_width_pct);
         Self {
             grade,
+            fix: (grade == Grade::Poor).then(|| fix(&cases)),
             reasons: match grade {
                 Grade::Good => Vec::new(),
                 Grade::Fair | Grade::Poor => reasons(&cases, half_width_pct),
@@ -109,6 +112,21 @@ fn is_lossy(row: &Row) -> bool {
     row.loss_pct.is_some_and(|loss_pct| loss_pct >= LOSSY_PCT)
 }
 
+/// What to do about a poor run.
+fn fix(cases: &[&Row]) -> &'static str {
+    let count = |doubt: &Doubt| cases.iter().filter(|row| doubt.is_of(row)).count();
+    let lossy = cases.iter().filter(|row| is_lossy(row)).count();
+    let doubts = DOUBTS.iter().filter(|doubt| 4 * count(doubt) > cases.len());
+    let worst = doubts.max_by_key(|doubt| count(doubt));
+    match worst {
+        Some(doubt) => doubt.fix,
+        None if 2 * lossy > cases.len() => {
+            "udpbench find lossless (the rate at which each loses nothing), or this again with a larger --rcvbuf"
+        }
+        None => "this again with --until 5%, which measures until it is as sure as that",
+    }
+}
+
 /// With the number of their cases: the most frequent doubt, what was lost, how wide the intervals are, then other doubts,
 /// the most frequent first, of equally many in the order of [`DOUBTS`].
 fn reasons(cases: &[&Row], half_width_pct: Option<f64>) -> Vec<String> {
@@ -142,6 +160,7 @@ fn reasons(cases: &[&Row], half_width_pct: Option<f64>) -> Vec<String> {
 /// Why the number of a case may not be what another run would show.
 struct Doubt {
     what: &'static str,
+    fix: &'static str,
     evidence: Evidence,
 }
 
@@ -163,6 +182,8 @@ impl Doubt {
     }
 }
 
+const CHECK: &str = "udpbench check, mend what it finds, and this again";
+
 /// So many of [`DOUBTS`] are grave: one such case is too many for a good run.
 const GRAVE: usize = 7;
 
@@ -171,6 +192,7 @@ const GRAVE: usize = 7;
 const DOUBTS: [Doubt; 8] = [
     Doubt {
         what: "the machine is not set up to measure (udpbench check)",
+        fix: CHECK,
         evidence: Evidence::Warnings(&[
             "the cpufreq governor is ",
             "this control group grants ",
@@ -184,14 +206,17 @@ const DOUBTS: [Doubt; 8] = [
     },
     Doubt {
         what: "failed",
+        fix: "--warnings, which says why cases failed",
         evidence: Evidence::Status(Status::Failed),
     },
     Doubt {
         what: "interrupted",
+        fix: "udpbench --resume, with the log below",
         evidence: Evidence::Status(Status::Interrupted),
     },
     Doubt {
         what: "not the speed of a board: emulated, or a debug build",
+        fix: "a release build on the board itself: cargo build --release",
         evidence: Evidence::Warnings(&[
             "this board is emulated",
             "a binary for ",
@@ -200,6 +225,7 @@ const DOUBTS: [Doubt; 8] = [
     },
     Doubt {
         what: "CPUs slowed by heat or power",
+        fix: CHECK,
         evidence: Evidence::Warnings(&[
             "the board was throttled",
             "the temperature reached",
@@ -209,6 +235,7 @@ const DOUBTS: [Doubt; 8] = [
     },
     Doubt {
         what: "CPU time lost to other programs",
+        fix: CHECK,
         evidence: Evidence::Warnings(&[
             "benchmark threads lost CPU time",
             "without disturbed windows",
@@ -216,6 +243,7 @@ const DOUBTS: [Doubt; 8] = [
     },
     Doubt {
         what: "traffic not settled",
+        fix: "this again with a longer --duration and --warmup",
         evidence: Evidence::Warnings(&[
             "queues were filling or emptying",
             "traffic takes ",
@@ -226,6 +254,7 @@ const DOUBTS: [Doubt; 8] = [
     },
     Doubt {
         what: "fewer than six rounds, or threads not pinned",
+        fix: "this again with six rounds or more, and pinned threads (--rounds, --pin)",
         evidence: Evidence::Warnings(&["intervals of ", "a thread could not be pinned"]),
     },
 ];

@@ -34,9 +34,9 @@ impl Answer {
             return nothing("No recommendation: nothing could be ranked".to_owned());
         };
         if board.is_at_given_rates {
-            let what = "No recommendation: rates were given, and round trips are not ranked: the table has them, the \
-                        columns rtt_p50_us_low to rtt_p99_us_high how sure they are, loss_pct and cpu_ns_per_packet \
-                        what they cost";
+            let what = "No recommendation: requests went at given rates, and round trips are not ranked. How sure each of them \
+                        is, and what it costs, is in the CSV: rtt_p50_us_low to rtt_p99_us_high, loss_pct, \
+                        cpu_ns_per_packet";
             return nothing(what.to_owned());
         }
         let engines = engines(board);
@@ -70,12 +70,15 @@ impl Answer {
             first,
             labels: &labels,
         };
+        let gains = gains.all();
         let mut besides: Vec<String> = never_sleep(board, first).into_iter().collect();
         besides.extend(left_out(board));
-        besides.extend(only_on_a_wire(board, first, &choices[0].engines()));
+        let told = gains.iter().map(|gain| gain.engine.as_str());
+        let told = told.chain(choices[0].engines());
+        besides.extend(only_on_a_wire(board, first, &told.collect()));
         Self {
             said,
-            gains: gains.all(),
+            gains,
             besides,
         }
     }
@@ -142,19 +145,23 @@ fn hint(board: &BoardRanking) -> Option<String> {
     Some(format!("A hint only: the run was poor, {reason}"))
 }
 
-/// What loopback cannot show, and the command that can.
-fn only_on_a_wire(board: &BoardRanking, measure: Measure, best: &BTreeSet<&str>) -> Vec<String> {
-    let places = board
-        .averaged_by(measure)
-        .flat_map(|one| &one.standing.places);
-    let mut unknown = places.filter(|place| is_unknown(board, place));
-    let Some(first) = unknown.next() else {
+/// What loopback cannot show, and the command that can, for the engines that were told of.
+fn only_on_a_wire(board: &BoardRanking, measure: Measure, told: &BTreeSet<&str>) -> Vec<String> {
+    if board.machine.there.is_some() || told.is_empty() {
         return Vec::new();
+    }
+    let averaged = board.averaged_by(measure);
+    let mut places = averaged.flat_map(|one| &one.standing.places);
+    let why = if places.any(|place| is_unknown(board, place)) {
+        ", above all for offload: only a network cuts up what it sends at once"
+    } else {
+        ""
     };
     let blocks = board.settings.iter().map(|ranking| ranking.setting.block);
-    let blocks: Vec<_> = blocks.filter(|block| !block.threads.is_alone()).collect();
-    let threads: BTreeSet<_> = blocks.iter().map(|block| block.threads).collect();
+    let blocks: Vec<_> = blocks.collect();
     let payloads: BTreeSet<_> = blocks.iter().map(|block| block.payload).collect();
+    let threads = blocks.iter().filter(|block| !block.threads.is_alone());
+    let threads: BTreeSet<_> = threads.map(|block| block.threads).collect();
     let list = |flag: &str, values: Vec<String>| {
         if values.is_empty() {
             String::new()
@@ -163,10 +170,12 @@ fn only_on_a_wire(board: &BoardRanking, measure: Measure, best: &BTreeSet<&str>)
         }
     };
     vec![
-        "Only a network cuts up what offload sends at once: measure between two hosts before you decide:".to_owned(),
+        format!(
+            "Between two hosts the order may be another one{why}. Measure there before you decide:"
+        ),
         format!(
             "udpbench wire HOST {}{}{}",
-            technique::options(&first.engine, best),
+            technique::options(told),
             list(
                 "--threads",
                 threads.iter().map(ToString::to_string).collect()

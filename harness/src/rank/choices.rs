@@ -18,8 +18,7 @@ const MOST_GROUPS: usize = 3;
 /// What comes of the engines of some conditions that may be recommended.
 enum Choice<'a> {
     Best(Best<'a>),
-    /// They cannot be told apart, as the widest of their intervals is so many percent to either side.
-    Noisy(BTreeSet<&'a str>, f64),
+    Noisy(Noisy<'a>),
     /// None has an interval.
     Unsure,
     /// All lost too much, that one the least: so many percent.
@@ -32,6 +31,15 @@ struct Best<'a> {
     engines: BTreeSet<&'a str>,
     /// Whether others are as fast, and need more CPU time.
     is_by_cpu: bool,
+}
+
+/// Engines that cannot be told apart, for noise.
+struct Noisy<'a> {
+    engines: BTreeSet<&'a str>,
+    /// The widest of their intervals: half of it, in percent.
+    widest_pct: f64,
+    /// Whether all of them are surely better than std.
+    beat_std: bool,
 }
 
 /// The choices by one measure, for each of the conditions.
@@ -64,11 +72,12 @@ impl<'a> Choices<'a> {
         Self { each, unsure }
     }
 
-    /// All engines that are the best anywhere.
+    /// All engines that are the best anywhere, or may be.
     pub(super) fn engines(&self) -> BTreeSet<&'a str> {
         let each = self.each.iter();
         let best = each.filter_map(|(_, choice)| match choice {
             Choice::Best(best) => Some(&best.engines),
+            Choice::Noisy(noisy) => Some(&noisy.engines),
             _ => None,
         });
         best.flatten().copied().collect()
@@ -159,7 +168,11 @@ fn choice<'a>(
     let engines = best.iter().map(|place| place.engine.as_str()).collect();
     Some(match noise_pct(&best) {
         _ if best.is_empty() => Choice::Unsure,
-        Some(pct) => Choice::Noisy(engines, pct),
+        Some(widest_pct) => Choice::Noisy(Noisy {
+            engines,
+            widest_pct,
+            beat_std: leaders().all(|it| standing.surely_other_than_std(it) == Some(true)),
+        }),
         None => Choice::Best(Best {
             engines,
             is_by_cpu: false,
@@ -228,40 +241,71 @@ impl<'a> Choices<'a> {
         }
         let of_all = best.iter().map(|(_, labels)| labels.len()).sum::<usize>();
         let is_all = of_all == self.each.len();
-        let others = [self.noisy(), self.lossy(), self.without_intervals()];
+        let others = [self.lossy(), self.without_intervals()]
+            .into_iter()
+            .flatten();
         Text {
             best: in_words(&best, is_all, limit),
-            others: others.into_iter().flatten().chain(self.better()).collect(),
+            others: self
+                .noisy()
+                .into_iter()
+                .chain(others)
+                .chain(self.better())
+                .collect(),
         }
     }
 
     /// Some of the choices, each with the words for its conditions.
-    fn some<T>(&self, of: impl Fn(&Choice<'a>) -> Option<T>) -> Vec<(&'a str, T)> {
+    fn some<'s, T>(&'s self, of: impl Fn(&'s Choice<'a>) -> Option<T>) -> Vec<(&'a str, T)> {
         let each = self.each.iter();
         each.filter_map(|(label, choice)| Some((*label, of(choice)?)))
             .collect()
     }
 
-    fn noisy(&self) -> Option<String> {
+    /// A line for each set of engines.
+    fn noisy(&self) -> Vec<String> {
         let noisy = self.some(|choice| match choice {
-            Choice::Noisy(engines, pct) => Some((engines.clone(), *pct)),
+            Choice::Noisy(noisy) => Some(noisy),
             _ => None,
         });
-        let engines = noisy.iter().flat_map(|(_, (engines, _))| engines);
-        let engines: BTreeSet<&str> = engines.copied().collect();
-        let widest = noisy.iter().map(|(_, (_, pct))| *pct).reduce(f64::max)?;
-        // It is not symmetric any more.
-        let noise = if widest > 99.0 {
-            "+-99 % or more".to_owned()
-        } else {
-            format!("+-{widest:.0} %")
+        let mut sets: Vec<Vec<(&str, &Noisy)>> = Vec::new();
+        for (label, noisy) in noisy {
+            let is_same = |set: &&mut Vec<(&str, &Noisy)>| {
+                let (_, first) = set[0];
+                (&first.engines, first.beat_std) == (&noisy.engines, noisy.beat_std)
+            };
+            match sets.iter_mut().find(is_same) {
+                Some(set) => set.push((label, noisy)),
+                None => sets.push(vec![(label, noisy)]),
+            }
+        }
+        let line = |set: &Vec<(&str, &Noisy)>| {
+            let widest = set.iter().map(|(_, noisy)| noisy.widest_pct);
+            // It is not symmetric any more.
+            let widest = match widest.fold(0.0, f64::max) {
+                pct if pct > 99.0 => "99 % or more".to_owned(),
+                pct => format!("{pct:.0} %"),
+            };
+            let (
+                _,
+                Noisy {
+                    engines, beat_std, ..
+                },
+            ) = &set[0];
+            let what = if *beat_std {
+                format!(
+                    "{} beat std, too noisy to say which is the best",
+                    names(engines, "and")
+                )
+            } else {
+                format!(
+                    "Too noisy to say which is the best: {}",
+                    names(engines, "and")
+                )
+            };
+            self.at(set, &format!("{what} (+-{widest}, {NEEDED_PCT} % needed)"))
         };
-        let what = format!(
-            "Too noisy to say: {} within {noise}, {NEEDED_PCT} % needed; try --until {NEEDED_PCT}%, or stop what else \
-             runs (udpbench check)",
-            names(&engines, "and")
-        );
-        Some(self.at(&noisy, &what))
+        sets.iter().map(line).collect()
     }
 
     fn lossy(&self) -> Option<String> {

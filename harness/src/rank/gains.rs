@@ -33,7 +33,7 @@ pub struct Gain {
     pub value: String,
     /// How far its 95 % interval reaches, in percent: half of it, or both sides. Empty: not known.
     pub reach_pct: String,
-    /// Whether that is surely faster or slower than std.
+    /// Whether that is surely faster or slower than std; or that it loses too much for that to count.
     pub than_std: &'static str,
     /// CPU time per datagram, and what that is: `times std`, or `ns`. Empty: not known, or not asked for.
     pub cpu: String,
@@ -273,6 +273,9 @@ impl Standing {
 
     /// How an engine compares with std. Nothing where that was not measured.
     fn than_std(&self, place: &Place) -> &'static str {
+        if !is_clean(place) {
+            return "loses";
+        }
         if self.unit == Unit::Absolute {
             return "";
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::data::{EngineName, Group, Traits};
+use crate::data::{Group, Traits};
 
 /// How an engine moves datagrams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -50,23 +50,22 @@ pub(super) fn spins(label: &str) -> bool {
     label.split(['>', '/']).any(|part| part == "spin")
 }
 
-/// The options that measure the engines of a row's label, and beside them others where one engine serves both sides.
-pub(super) fn options(label: &str, others: &BTreeSet<&str>) -> String {
-    let one = match engines(label)[..] {
-        ["gso", "gro"] => "gso-gro",
-        [sender, receiver] => return format!("--sender {sender} --receiver {receiver}"),
-        [engine] => engine,
-        _ => return String::new(),
-    };
-    let std = EngineName::REFERENCE.as_str();
-    let others = others.iter().filter_map(|label| match engines(label)[..] {
-        // The reference is measured anyway.
-        [engine] if engine != std => Some(engine),
+/// The options that measure the engines of rows' labels: those that serve both sides, or where none does, a pair.
+pub(super) fn options(labels: &BTreeSet<&str>) -> String {
+    let all = labels.iter().filter_map(|label| match engines(label)[..] {
+        ["gso", "gro"] => Some("gso-gro"),
+        [engine] => Some(engine),
         _ => None,
     });
-    let all: BTreeSet<&str> = others.chain([one]).collect();
-    let all: Vec<&str> = all.into_iter().collect();
-    format!("--engine {}", all.join(","))
+    let all: BTreeSet<&str> = all.collect();
+    if !all.is_empty() {
+        let all: Vec<&str> = all.into_iter().collect();
+        return format!("--engine {}", all.join(","));
+    }
+    match labels.first().map(|label| engines(label)).as_deref() {
+        Some([sender, receiver]) => format!("--sender {sender} --receiver {receiver}"),
+        _ => String::new(),
+    }
 }
 
 /// `gso>mmsg/32`: the sender and the receiver; `mmsg/32`: one for both.
@@ -107,9 +106,9 @@ mod tests {
             ("new", Technique::Unknown, "--engine new"),
         ] {
             assert_eq!(Technique::of_label(label), technique, "{label}");
-            assert_eq!(options(label, &BTreeSet::new()), typed);
+            assert_eq!(options(&BTreeSet::from([label])), typed);
         }
-        let best = BTreeSet::from(["std", "mmsg/32", "gso>gro"]);
-        assert_eq!(options("gso>gro", &best), "--engine gso-gro,mmsg");
+        let told = BTreeSet::from(["std", "mmsg/32", "gso>gro", "gso>mmsg/32"]);
+        assert_eq!(options(&told), "--engine gso-gro,mmsg,std");
     }
 }

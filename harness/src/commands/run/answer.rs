@@ -6,7 +6,7 @@ use super::outputs::Outputs;
 use super::progress::Progress;
 use crate::fold;
 use crate::plan::Until;
-use crate::quality::{Grade, Quality};
+use crate::quality::Quality;
 use crate::rank::table::counted;
 use crate::row::{EndedBy, Row, Status};
 use crate::shell;
@@ -27,9 +27,8 @@ pub(super) fn of(until: Option<Until>, progress: &Progress, room: usize) -> Stri
     let found = [until.and_then(|until| gave_up(until, rows)), verified(rows)];
     lines.extend(found.into_iter().flatten());
     lines.push(format!("saved    {}", outputs.shown));
-    let again = (quality.grade == Grade::Poor)
-        .then(|| "udpbench check, mend what it finds, and run this again".to_owned());
-    let next = again.into_iter().chain(next(outputs)).enumerate();
+    let fix = quality.fix.map(str::to_owned);
+    let next = fix.into_iter().chain(next(outputs)).enumerate();
     lines.extend(next.map(|(n, what)| {
         let label = if n == 0 { "next" } else { "" };
         format!("{label:<9}{what}")
