@@ -145,15 +145,14 @@ fn reasons(cases: &[&Row], half_width_pct: Option<f64>) -> Vec<String> {
     let lossy = format!("{LOSSY_PCT} % or more of the datagrams lost");
     counts.insert(1, (count(&is_lossy), lossy));
     let wide = format!("intervals wider than ± {GOOD_PCT} %");
-    counts.insert(2, (count(&is_wide), wide));
+    let is_too_wide = half_width_pct.is_some_and(|pct| pct > FAIR_PCT);
+    counts.insert(2, (if is_too_wide { 0 } else { count(&is_wide) }, wide));
     let counts = counts.into_iter().filter(|(count, _)| *count > 0);
     let counts = counts.map(|(count, what)| match cases.len() {
         1 => what,
         all => format!("{what} ({count} of {all} cases)"),
     });
-    let too_wide = half_width_pct
-        .filter(|&pct| pct > FAIR_PCT)
-        .map(|_| format!("half of the intervals wider than ± {FAIR_PCT} %"));
+    let too_wide = is_too_wide.then(|| format!("half of the intervals wider than ± {FAIR_PCT} %"));
     too_wide.into_iter().chain(counts).collect()
 }
 

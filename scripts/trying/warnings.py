@@ -12,8 +12,7 @@ NOISE = (
 CALLS = "calls? failed"
 REFUSED = f"{CALLS}|refused at the sender"
 # Copies that hide what got lost.
-SURPLUS = "surplus_packets|[1-9]\\d* came twice|copies or fragments"
-UNREAD = "measured again.* left unread"
+SURPLUS = "surplus_packets|[1-9]\\d* came twice|copies or fragments|closed ports counted"
 
 
 def complaints(attempt, run, truths):
@@ -51,12 +50,10 @@ def of_warnings(attempt, run, truths):
     if any(it.foreign or it.counted_before > it.left - it.crossed or it.copied or it.is_cut for it in truths):
         allowed.append("more was dropped at")
     if attempt.link.rules:
-        allowed.append("datagrams verified")
+        # The test wire is a process that may have to wait for a CPU, and then holds what it has for long.
+        allowed += ["datagrams verified", "left unread"]
     if any(truth.copied for truth in truths):
         allowed.append(SURPLUS)
-    if attempt.link.rules and not any(truth.copied for truth in truths):
-        # The test wire is a process that may have to wait for a CPU, and then holds what it has for long.
-        allowed.append(UNREAD)
     paths = [path for sample in run.samples for path in sample["paths"]]
     allowed.append(r"in a window: of \d+ datagrams")
     if all(any(it["received"] for it in paths if it["direction"] == truth.way) for truth in truths):

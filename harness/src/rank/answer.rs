@@ -163,27 +163,24 @@ fn only_on_a_wire(board: &BoardRanking, measure: Measure, told: &BTreeSet<&str>)
     let threads = blocks.iter().filter(|block| !block.threads.is_alone());
     let threads: BTreeSet<_> = threads.map(|block| block.threads).collect();
     let list = |flag: &str, values: Vec<String>| {
-        if values.is_empty() {
-            String::new()
-        } else {
-            format!(" {flag} {}", values.join(","))
-        }
+        (!values.is_empty()).then(|| format!("{flag} {}", values.join(",")))
     };
+    let options = [
+        Some(technique::options(told)).filter(|options| !options.is_empty()),
+        list(
+            "--threads",
+            threads.iter().map(ToString::to_string).collect(),
+        ),
+        list(
+            "--payload",
+            payloads.iter().map(ToString::to_string).collect(),
+        ),
+    ];
+    let options: Vec<String> = options.into_iter().flatten().collect();
     vec![
         format!(
             "Between two hosts the order may be another one{why}. Measure there before you decide:"
         ),
-        format!(
-            "udpbench wire HOST {}{}{}",
-            technique::options(told),
-            list(
-                "--threads",
-                threads.iter().map(ToString::to_string).collect()
-            ),
-            list(
-                "--payload",
-                payloads.iter().map(ToString::to_string).collect()
-            ),
-        ),
+        format!("udpbench wire HOST {}", options.join(" ")),
     ]
 }

@@ -74,7 +74,7 @@ impl Gain {
     pub(super) fn draw(gains: &[Self], room: usize) -> String {
         let (headings, rows) = Self::table(gains);
         let place = |heading: &str| headings.iter().position(|it| *it == heading);
-        let leaves: Vec<usize> = [VS_STD, REACH, CPU_TIME]
+        let leaves: Vec<usize> = [REACH, VS_STD, CPU_TIME]
             .into_iter()
             .filter_map(place)
             .collect();

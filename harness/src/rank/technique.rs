@@ -50,7 +50,11 @@ pub(super) fn spins(label: &str) -> bool {
     label.split(['>', '/']).any(|part| part == "spin")
 }
 
-/// The options that measure the engines of rows' labels: those that serve both sides, or where none does, a pair.
+/// Of more engines, those that people choose between are measured.
+const MOST: usize = 5;
+
+/// The options that measure the engines of rows' labels: those that serve both sides, or where none does, a pair. Nothing:
+/// there are many.
 pub(super) fn options(labels: &BTreeSet<&str>) -> String {
     let all = labels.iter().filter_map(|label| match engines(label)[..] {
         ["gso", "gro"] => Some("gso-gro"),
@@ -58,6 +62,9 @@ pub(super) fn options(labels: &BTreeSet<&str>) -> String {
         _ => None,
     });
     let all: BTreeSet<&str> = all.collect();
+    if all.len() > MOST {
+        return String::new();
+    }
     if !all.is_empty() {
         let all: Vec<&str> = all.into_iter().collect();
         return format!("--engine {}", all.join(","));

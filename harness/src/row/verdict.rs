@@ -19,7 +19,7 @@ pub(super) fn status(input: &RowInput) -> (Status, String) {
         Outcome::Complete(_) | Outcome::Interrupted(_) => {}
     }
     // Of the whole run: one that fell asleep in the warm-up left nothing of the window to be read.
-    if input.samples.iter().any(|sample| sample.books.unread > 0) {
+    if unread(input) > 0 && !comes_late(input) {
         let why = input.engines.receiver.starves.as_deref();
         let why = why.unwrap_or("the receiver slept on a queue that was not empty");
         let reason = format!("starved and left datagrams unread: {why}");
@@ -52,6 +52,17 @@ pub(super) fn status(input: &RowInput) -> (Status, String) {
         Outcome::Interrupted(by) if is_unsure => (Status::Interrupted, by.reason()),
         _ => (Status::Ok, String::new()),
     }
+}
+
+/// Datagrams that were found in the queues when the receivers had ended.
+fn unread(input: &RowInput) -> u64 {
+    input.samples.iter().map(|sample| sample.books.unread).sum()
+}
+
+/// Whether that need not be the receivers' fault: what a path holds for long comes when nobody waits for it any more.
+fn comes_late(input: &RowInput) -> bool {
+    let is_across = input.samples.iter().any(|sample| !sample.paths.is_empty());
+    is_across && input.engines.receiver.starves.is_none()
 }
 
 /// Why a case is dead, if it is: its books close, but no window moved a datagram. One that arrives too late for
@@ -148,6 +159,12 @@ pub(super) fn warnings(
     remarks.sort_unstable();
     remarks.dedup();
     warnings.extend(remarks);
+    if unread(input) > 0 && comes_late(input) {
+        warnings.push(format!(
+            "{} datagrams were left unread (unread_packets): they came late, or their receivers had no CPU",
+            unread(input)
+        ));
+    }
     warnings.extend(refusals::in_words(samples));
     let failed = numbers::failed_calls(samples);
     if failed > 0 {

@@ -83,6 +83,27 @@ fn a_surplus_in_one_window_makes_up_for_no_loss_in_another() {
 }
 
 #[test]
+fn what_a_path_held_for_long_is_no_fault_of_the_receivers() {
+    let mut samples = six();
+    let left = |samples: &mut Vec<Sample>, paths: Vec<Path>| {
+        (samples[1].paths, samples[1].books.unread) = (paths, 7);
+        make_row(samples, &[], Outcome::Complete(EndedBy::Rounds))
+    };
+    let late = Path {
+        unread: 7,
+        ..path(29_993)
+    };
+    let row = left(&mut samples, vec![late]);
+    assert_eq!((row.status, row.unread_packets), (Status::Ok, Some(7)));
+    let said = "7 datagrams were left unread";
+    assert!(
+        row.warnings.iter().any(|it| it.starts_with(said)),
+        "{row:?}"
+    );
+    assert_eq!(left(&mut samples, Vec::new()).status, Status::Failed);
+}
+
+#[test]
 fn counters_that_other_traffic_moved_further_are_named() {
     let with = |nic_in_drops, udp_no_ports| {
         row_over(&Path {
