@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::BoardRanking;
-use super::choices::{Choices, Text, is_unknown, names, needs_spare_cpus};
+use super::choices::{Choices, is_unknown, names, needs_spare_cpus};
 use super::gains::{Gain, Gains};
 use super::measure::{By, Measure};
 use super::{table, technique};
@@ -34,8 +34,8 @@ impl Answer {
             return nothing("No recommendation: nothing could be ranked".to_owned());
         };
         if board.is_at_given_rates {
-            let what = "No recommendation: requests went at given rates, and round trips are not ranked. How sure each of them \
-                        is, and what it costs, is in the CSV: rtt_p50_us_low to rtt_p99_us_high, loss_pct, \
+            let what = "No recommendation: rates were given, so that none is faster, and round trips are not ranked. How \
+                        sure those are, and what they cost, is in the CSV: rtt_p50_us_low to rtt_p99_us_high, loss_pct, \
                         cpu_ns_per_packet";
             return nothing(what.to_owned());
         }
@@ -44,26 +44,10 @@ impl Answer {
             return nothing(format!("No recommendation: only {only} was measured"));
         }
         let labels = board.labels();
-        let limit = if board.machine.there.is_some() {
-            ": the wire may be the limit"
-        } else {
-            ""
-        };
-        let mut said: Vec<String> = hint(board).into_iter().collect();
         let choices = asked
             .iter()
-            .map(|&measure| Choices::of(board, measure, &labels));
-        let choices: Vec<Choices> = choices.collect();
-        let texts: Vec<Text> = choices.iter().map(|it| it.text(limit)).collect();
-        for (n, (measure, text)) in asked.iter().zip(&texts).enumerate() {
-            // Of the second one only what is another choice.
-            if n == 0 || choices[n].engines() != choices[0].engines() {
-                said.extend(text.best(board, *measure, engines.len()));
-            }
-            if n == 0 {
-                said.extend(text.others.iter().cloned());
-            }
-        }
+            .map(|&measure| (measure, Choices::of(board, measure, &labels)));
+        let choices: Vec<(Measure, Choices)> = choices.collect();
         let gains = Gains {
             board,
             by,
@@ -74,10 +58,10 @@ impl Answer {
         let mut besides: Vec<String> = never_sleep(board, first).into_iter().collect();
         besides.extend(left_out(board));
         let told = gains.iter().map(|gain| gain.engine.as_str());
-        let told = told.chain(choices[0].engines());
+        let told = told.chain(choices[0].1.engines());
         besides.extend(only_on_a_wire(board, first, &told.collect()));
         Self {
-            said,
+            said: said(board, &choices, engines.len()),
             gains,
             besides,
         }
@@ -102,6 +86,26 @@ impl Answer {
         }
         text + &table::labelled("", &self.besides, room)
     }
+}
+
+/// What to use, of so many engines: by the first measure, and by the second one where that is another choice.
+fn said(board: &BoardRanking, choices: &[(Measure, Choices)], engines: usize) -> Vec<String> {
+    let limit = if board.machine.there.is_some() {
+        ": the wire may be the limit"
+    } else {
+        ""
+    };
+    let mut said: Vec<String> = hint(board).into_iter().collect();
+    for (n, (measure, choice)) in choices.iter().enumerate() {
+        let text = choice.text(limit);
+        if n == 0 || choice.engines() != choices[0].1.engines() {
+            said.extend(text.best(board, *measure, engines));
+        }
+        if n == 0 {
+            said.extend(text.others);
+        }
+    }
+    said
 }
 
 /// The engines that were measured, in the order of their names.
