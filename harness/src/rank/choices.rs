@@ -158,13 +158,10 @@ fn choice<'a>(
     let mut best: Vec<&Place> = leaders().filter_map(|it| name(it).copied()).collect();
     // Round by round it is ahead, but not beyond the interval that people see.
     let is_doubtful = |place: &Place| standing.surely_other_than_std(place).is_none();
-    if let Some(std) = standing.std().and_then(|it| name(it).copied())
-        && !best.is_empty()
-        && !leaders().any(Place::is_std)
-        && leaders().all(is_doubtful)
-    {
-        best.push(std);
-    }
+    let is_std_doubtful =
+        !best.is_empty() && !leaders().any(Place::is_std) && leaders().all(is_doubtful);
+    let std = standing.std().filter(|_| is_std_doubtful);
+    best.extend(std.and_then(|it| name(it).copied()));
     let engines = best.iter().map(|place| place.engine.as_str()).collect();
     Some(match noise_pct(&best) {
         _ if best.is_empty() => Choice::Unsure,

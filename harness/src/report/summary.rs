@@ -43,6 +43,7 @@ fn gains(gains: &[Gain]) -> Markup {
         @if !gains.is_empty() {
             .scroll tabindex="0" role="region" aria-label="The best of each technique" {
                 table .named {
+                    caption { "The best engine of each technique" }
                     thead { tr { @for heading in headings { th scope="col" { (heading) } } } }
                     tbody {
                         @for row in rows {
