@@ -1,8 +1,11 @@
 //! How far the numbers of a run can be believed: a grade, and the reasons for it.
 
+mod doubts;
+
 use std::cmp::Reverse;
 use std::fmt;
 
+use self::doubts::{DOUBTS, Doubt, GRAVE};
 use crate::data::Workload;
 use crate::row::{Row, Status};
 use crate::stats;
@@ -121,9 +124,9 @@ fn fix(cases: &[&Row]) -> &'static str {
     match worst {
         Some(doubt) => doubt.fix,
         None if 2 * lossy > cases.len() => {
-            "udpbench find lossless (the rate at which each loses nothing), or this again with a larger --rcvbuf"
+            "udpbench find lossless (the rate at which each loses nothing), or run this again with a larger --rcvbuf"
         }
-        None => "this again with --until 5%, which measures until it is as sure as that",
+        None => "run this again with --until 5%: until intervals are that narrow",
     }
 }
 
@@ -155,108 +158,6 @@ fn reasons(cases: &[&Row], half_width_pct: Option<f64>) -> Vec<String> {
     let too_wide = is_too_wide.then(|| format!("half of the intervals wider than ± {FAIR_PCT} %"));
     too_wide.into_iter().chain(counts).collect()
 }
-
-/// Why the number of a case may not be what another run would show.
-struct Doubt {
-    what: &'static str,
-    fix: &'static str,
-    evidence: Evidence,
-}
-
-enum Evidence {
-    Status(Status),
-    /// How the warnings begin that say so.
-    Warnings(&'static [&'static str]),
-}
-
-impl Doubt {
-    fn is_of(&self, row: &Row) -> bool {
-        match &self.evidence {
-            Evidence::Status(status) => row.status == *status,
-            Evidence::Warnings(begin) => {
-                let mut all = row.warnings.iter();
-                all.any(|warning| begin.iter().any(|begin| warning.starts_with(begin)))
-            }
-        }
-    }
-}
-
-const CHECK: &str = "udpbench check, mend what it finds, and this again";
-
-/// So many of [`DOUBTS`] are grave: one such case is too many for a good run.
-const GRAVE: usize = 7;
-
-/// Warnings of what a case is (threads that share CPUs) are no doubts of its number, nor is the load before the
-/// start: if it lasts, windows show it. The first holds for all cases alike, and so says less of each.
-const DOUBTS: [Doubt; 8] = [
-    Doubt {
-        what: "the machine is not set up to measure (udpbench check)",
-        fix: CHECK,
-        evidence: Evidence::Warnings(&[
-            "the cpufreq governor is ",
-            "this control group grants ",
-            "net.core.rmem_max grants ",
-            "RPS hands packets of lo ",
-            "conntrack tracks datagrams",
-            "the firmware reports ",
-            "the kernel throttles a CPU",
-            "the temperature is ",
-        ]),
-    },
-    Doubt {
-        what: "failed",
-        fix: "--warnings, which says why cases failed",
-        evidence: Evidence::Status(Status::Failed),
-    },
-    Doubt {
-        what: "interrupted",
-        fix: "udpbench --resume, with the log below",
-        evidence: Evidence::Status(Status::Interrupted),
-    },
-    Doubt {
-        what: "not the speed of a board: emulated, or a debug build",
-        fix: "a release build on the board itself: cargo build --release",
-        evidence: Evidence::Warnings(&[
-            "this board is emulated",
-            "a binary for ",
-            "this is a debug build",
-        ]),
-    },
-    Doubt {
-        what: "CPUs slowed by heat or power",
-        fix: CHECK,
-        evidence: Evidence::Warnings(&[
-            "the board was throttled",
-            "the temperature reached",
-            "still not below ",
-            "a CPU ran more than",
-        ]),
-    },
-    Doubt {
-        what: "CPU time lost to other programs",
-        fix: CHECK,
-        evidence: Evidence::Warnings(&[
-            "benchmark threads lost CPU time",
-            "without disturbed windows",
-        ]),
-    },
-    Doubt {
-        what: "traffic not settled",
-        fix: "this again with a longer --duration and --warmup",
-        evidence: Evidence::Warnings(&[
-            "queues were filling or emptying",
-            "traffic takes ",
-            "round trips became",
-            "nothing was received in a window",
-            "the granted buffer sizes changed",
-        ]),
-    },
-    Doubt {
-        what: "fewer than six rounds, or threads not pinned",
-        fix: "this again with six rounds or more, and pinned threads (--rounds, --pin)",
-        evidence: Evidence::Warnings(&["intervals of ", "a thread could not be pinned"]),
-    },
-];
 
 #[cfg(test)]
 mod tests {
@@ -386,27 +287,5 @@ mod tests {
         };
         assert_eq!(shown(&[skipped]), "poor: no case was measured");
         assert_eq!(shown(&[]), "poor: no case was measured");
-    }
-
-    /// Whoever rewords a warning is told here.
-    #[test]
-    fn the_warnings_are_those_that_rows_have() {
-        let mut waiting = vec![std::path::PathBuf::from("src")];
-        let mut sources = String::new();
-        while let Some(path) = waiting.pop() {
-            if path.is_dir() {
-                let entries = std::fs::read_dir(&path).expect("a directory");
-                waiting.extend(entries.map(|entry| entry.expect("an entry").path()));
-            } else if !path.ends_with("quality.rs") {
-                sources += &std::fs::read_to_string(&path).unwrap_or_default();
-            }
-        }
-        for doubt in &DOUBTS {
-            if let Evidence::Warnings(beginnings) = doubt.evidence {
-                for begin in beginnings {
-                    assert!(sources.contains(&format!("\"{begin}")), "{begin}");
-                }
-            }
-        }
     }
 }

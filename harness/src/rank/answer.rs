@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 
 use super::BoardRanking;
 use super::choices::{Choices, is_unknown, names, needs_spare_cpus};
-use super::gains::{Gain, Gains};
+use super::gain::Gain;
+use super::gains::Gains;
 use super::measure::{By, Measure};
 use super::{table, technique};
 use crate::quality::Grade;

@@ -1,130 +1,17 @@
 //! What each technique gains and loses against std, for each payload: the numbers behind the answer.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 use super::choices::{NEEDED_PCT, is_clean, needs_spare_cpus};
+use super::gain::Gain;
 use super::measure::{By, Measure, Unit};
 use super::technique::Technique;
 use super::{Averaged, BoardRanking, Conditions, Place, Standing};
-use crate::columns::{Columns, trimmed};
 use crate::data::EngineName;
 use crate::digits::reach_pct;
 
 /// More conditions are told by the lowest and the highest value in any.
 const MOST_CONDITIONS: usize = 3;
-
-const REACH: &str = "+-%";
-const VS_STD: &str = "vs std";
-const CPU_TIME: &str = "CPU time";
-
-/// The best engine of a technique beside std, and what it gains and loses under some conditions.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Gain {
-    /// How it moves datagrams.
-    pub technique: &'static str,
-    /// Its label.
-    pub engine: String,
-    /// Under which conditions: `1460 B`.
-    pub at: String,
-    /// What the value is: `times std`, or `kpps` where std was not measured; CPU time where only that was asked for.
-    pub unit: &'static str,
-    /// The value, or the lowest and the highest.
-    pub value: String,
-    /// How far its 95 % interval reaches, in percent: half of it, or both sides. Empty: not known.
-    pub reach_pct: String,
-    /// Whether that is surely faster or slower than std; or that it loses too much for that to count.
-    pub than_std: &'static str,
-    /// CPU time per datagram, and what that is: `times std`, or `ns`. Empty: not known, or not asked for.
-    pub cpu: String,
-    /// Datagrams lost, in percent of the sent ones. Empty: not known.
-    pub lost_pct: String,
-}
-
-impl Gain {
-    /// What the columns are called, and the cells of each row: for people, who are told a technique once. Columns of which
-    /// nothing is known are left out.
-    pub fn table(gains: &[Self]) -> (Vec<&'static str>, Vec<Vec<&str>>) {
-        type Cell = fn(&Gain) -> &str;
-        let all: [(&str, Cell); 8] = [
-            ("technique", |it| it.technique),
-            ("engine", |it| &it.engine),
-            ("at", |it| &it.at),
-            (gains.first().map_or("", |it| it.unit), |it| &it.value),
-            (REACH, |it| &it.reach_pct),
-            (VS_STD, |it| it.than_std),
-            (CPU_TIME, |it| &it.cpu),
-            ("lost %", |it| &it.lost_pct),
-        ];
-        let is_known = |(_, cell): &(&str, Cell)| gains.iter().any(|it| !cell(it).is_empty());
-        let (headings, cells): (Vec<&str>, Vec<Cell>) = all.into_iter().filter(is_known).unzip();
-        let mut last = "";
-        let rows = gains.iter().map(|gain| {
-            let mut row: Vec<&str> = cells.iter().map(|cell| cell(gain)).collect();
-            if std::mem::replace(&mut last, gain.technique) == gain.technique {
-                row[0] = "";
-            }
-            row
-        });
-        let rows = rows.collect();
-        (headings, rows)
-    }
-
-    /// The table in so many columns of the terminal, a line each.
-    pub(super) fn draw(gains: &[Self], room: usize) -> String {
-        let (headings, rows) = Self::table(gains);
-        let place = |heading: &str| headings.iter().position(|it| *it == heading);
-        let leaves: Vec<usize> = [REACH, VS_STD, CPU_TIME]
-            .into_iter()
-            .filter_map(place)
-            .collect();
-        let columns = Columns {
-            headings: &headings,
-            words: 3,
-            leaves: &leaves,
-            longest: 42,
-        };
-        if rows.is_empty() {
-            return String::new();
-        }
-        let rows: Vec<Vec<String>> = rows
-            .iter()
-            .map(|row| row.iter().map(ToString::to_string).collect())
-            .collect();
-        let drawn = columns.draw(&rows, room);
-        let rows: String = drawn.rows.iter().map(|row| trimmed(row)).collect();
-        trimmed(&drawn.header) + &rows + &drawn.not_shown
-    }
-
-    /// The same in words, for places without columns.
-    pub fn sentence(&self) -> String {
-        let Self {
-            technique,
-            engine,
-            at,
-            unit,
-            value,
-            reach_pct,
-            than_std,
-            cpu,
-            lost_pct,
-        } = self;
-        let mut text = format!("{technique}: {engine} at {at}, {value} {unit}");
-        let reach = (!reach_pct.is_empty()).then(|| format!("+-{reach_pct} %"));
-        let said = [reach.as_deref().unwrap_or_default(), than_std];
-        let said: Vec<&str> = said.into_iter().filter(|it| !it.is_empty()).collect();
-        if !said.is_empty() {
-            let _ = write!(text, " ({})", said.join(", "));
-        }
-        if !cpu.is_empty() {
-            let _ = write!(text, ", CPU time {cpu}");
-        }
-        if !lost_pct.is_empty() {
-            let _ = write!(text, ", {lost_pct} % lost");
-        }
-        text
-    }
-}
 
 /// The gains of one machine.
 pub(super) struct Gains<'a> {
@@ -145,7 +32,7 @@ struct Found<'a> {
 
 impl<'a> Gains<'a> {
     pub(super) fn all(&self) -> Vec<Gain> {
-        let of = |technique| {
+        let of = |technique| -> Vec<Gain> {
             let found: Vec<Found> = self.found(technique).collect();
             if found.len() > MOST_CONDITIONS {
                 self.over_all(technique, &found).into_iter().collect()
@@ -153,10 +40,7 @@ impl<'a> Gains<'a> {
                 found.iter().map(|it| self.gain(technique, it)).collect()
             }
         };
-        Technique::ALL
-            .into_iter()
-            .flat_map(|it: Technique| -> Vec<Gain> { of(it) })
-            .collect()
+        Technique::ALL.into_iter().flat_map(of).collect()
     }
 
     /// The best engine of a technique but std, for each of the conditions: one that loses little and lets CPUs sleep, if
@@ -224,14 +108,11 @@ impl<'a> Gains<'a> {
             .filter(|it| it.place.engine == *engine)
             .collect();
         let mut gain = self.gain(technique, all.first()?);
-        let figure =
-            |place: &Place, standing: &Standing, value| standing.figure(value, &place.reading);
-        let speeds = all.iter().map(|it| (it.place, &it.averaged.standing));
-        gain.value = over(speeds, figure)?;
+        gain.value = over(all.iter().map(|it| (&it.averaged.standing, it.place)))?;
         let cpu = all
             .iter()
             .filter_map(|it| self.cpu(it.averaged.conditions, engine));
-        gain.cpu = over(cpu.map(|(standing, place)| (place, standing)), figure).unwrap_or_default();
+        gain.cpu = over(cpu).unwrap_or_default();
         let losses = all.iter().filter_map(|it| it.place.loss_pct);
         let losses = losses.reduce(|(a, b), (c, d)| (a.min(c), b.max(d)));
         gain.lost_pct = losses.map_or_else(String::new, lost);
@@ -295,35 +176,31 @@ impl Standing {
 
 /// `0.93`, or `0.93 to 1.00`.
 fn between((low, high): (f64, f64), figure: impl Fn(f64) -> String) -> String {
-    let (low, high) = (figure(low), figure(high));
+    from_to(&figure(low), &figure(high))
+}
+
+fn from_to(low: &str, high: &str) -> String {
     if low == high {
-        low
+        low.to_owned()
     } else {
         format!("{low} to {high}")
     }
 }
 
 /// From the lowest value to the highest of some places.
-fn over<'a>(
-    places: impl Iterator<Item = (&'a Place, &'a Standing)>,
-    figure: impl Fn(&Place, &Standing, f64) -> String,
-) -> Option<String> {
-    let places: Vec<(&Place, &Standing)> = places.collect();
+fn over<'a>(places: impl Iterator<Item = (&'a Standing, &'a Place)> + Clone) -> Option<String> {
+    let lowest = |(_, place): &(&Standing, &Place)| place.range.0;
+    let highest = |(_, place): &(&Standing, &Place)| place.range.1;
     let low = places
-        .iter()
-        .min_by(|(a, _), (b, _)| a.range.0.total_cmp(&b.range.0))?;
-    let high = places
-        .iter()
-        .max_by(|(a, _), (b, _)| a.range.1.total_cmp(&b.range.1))?;
-    let (low, high) = (
-        figure(low.0, low.1, low.0.range.0),
-        figure(high.0, high.1, high.0.range.1),
-    );
-    Some(if low == high {
-        low
-    } else {
-        format!("{low} to {high}")
-    })
+        .clone()
+        .min_by(|a, b| lowest(a).total_cmp(&lowest(b)))?;
+    let high = places.max_by(|a, b| highest(a).total_cmp(&highest(b)))?;
+    let figure =
+        |(standing, place): (&Standing, &Place), value| standing.figure(value, &place.reading);
+    Some(from_to(
+        &figure(low, low.1.range.0),
+        &figure(high, high.1.range.1),
+    ))
 }
 
 impl Place {

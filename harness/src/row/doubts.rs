@@ -40,7 +40,7 @@ fn lost_on_the_way(samples: &[Sample]) -> f64 {
     let books = numbers::total_books(samples);
     let came = books.received + books.unread + books.dropped_socket;
     let lost = books.sent.saturating_sub(came);
-    // Books count both datagrams of a request, and lanes, in the windows, either.
+    // The books count requests and answers together; the lanes say how many of them were requests.
     let lanes = samples.iter().flat_map(|sample| &sample.lanes);
     let all: u64 = lanes.map(|lane| lane.sent_packets).sum();
     let requests: u64 = samples.iter().map(numbers::sent).sum();
