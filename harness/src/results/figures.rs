@@ -168,7 +168,9 @@ fn more_than_there_are(row: &Row) -> Option<(String, String)> {
     Some((column.to_owned(), problem))
 }
 
-/// Megabits are those of the datagrams: by the same windows, so that roundings alone may differ.
+/// Megabits are those of the datagrams. A lane counts on while its two counters are read, and whoever reads them may be held
+/// up in between: in short windows the two come apart. A number that a spreadsheet took wrongly is ten times as large, or
+/// a thousand times.
 fn other_rate(row: &Row) -> Option<(String, String)> {
     let (said, packets) = (row.received_mbps?, row.received_pps?);
     let mbps = 8e-6 * packets * f64::from(u32::from(row.payload_bytes));
@@ -178,7 +180,8 @@ fn other_rate(row: &Row) -> Option<(String, String)> {
             row.payload_bytes
         )
     };
-    ((said - mbps).abs() > 0.01 * mbps + 0.001).then(|| ("received_mbps".to_owned(), problem()))
+    let is_alike = said <= 2.0 * mbps + 0.001 && mbps <= 2.0 * said + 0.001;
+    (!is_alike).then(|| ("received_mbps".to_owned(), problem()))
 }
 
 #[cfg(test)]
@@ -254,6 +257,12 @@ mod tests {
 
     #[test]
     fn megabits_are_those_of_the_datagrams() {
+        // As `null` had it on a busy machine: 963.33 where the datagrams are 982.246.
+        let apart = refusal(|row| {
+            row.received_mbps = row.received_mbps.map(|it| 0.98 * it);
+            row.received_mbps_low = row.received_mbps;
+        });
+        assert_eq!(apart, "");
         let problem = refusal(|row| {
             row.received_mbps = row.received_mbps.map(|it| 1000.0 * it);
             row.received_mbps_low = row.received_mbps;
