@@ -198,12 +198,10 @@ fn an_agent_that_is_killed_ends_the_sweep() {
     };
     for _ in 0..times() {
         let sweep = Sweep::in_the_middle(&lab);
-        let agents = sweep.with(End::Far, "agent --stdio").into_iter();
+        let agents = sweep.with(End::Far, " agent ").into_iter();
         // The one that ssh has started has others run the trials.
         let first: Vec<i32> = agents
-            .filter(|pid| {
-                !parent(*pid).is_some_and(|it| command_line(it).contains("agent --stdio"))
-            })
+            .filter(|pid| !parent(*pid).is_some_and(|it| command_line(it).contains(" agent ")))
             .collect();
         kill_all(&first);
         let (place, said) = sweep.end();
@@ -290,7 +288,7 @@ fn ctrl_c_before_the_first_window_is_no_failure() {
         return;
     };
     let mut sweep = Sweep::start(&lab);
-    while sweep.with(End::Far, "agent --stdio").is_empty() {
+    while sweep.with(End::Far, " agent ").is_empty() {
         thread::sleep(Duration::from_millis(10));
     }
     a_while();

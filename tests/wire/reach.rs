@@ -1,10 +1,9 @@
-//! How the other host is reached: by ssh, with udpbench copied there first, and without ssh.
+//! How the other host is reached: by ssh, and with udpbench copied there first.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -227,94 +226,6 @@ fn what_is_no_agent_is_told_with_the_fix() {
         assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
         assert!(stderr(&output).contains(expected), "{}", stderr(&output));
         assert!(!place.path("out.csv").exists());
-    }
-}
-
-/// An agent that listens at the far end.
-struct Listening {
-    agent: Child,
-    address: String,
-    key: String,
-}
-
-impl Listening {
-    fn start(lab: &Lab, place: &Place, caps: &[&str]) -> Self {
-        let key = place.path("bench.key").display().to_string();
-        let mut new_key = Command::new(udpbench());
-        let made = new_key.args(["agent", "--new-key", &key]).output();
-        assert!(made.expect("it can be started").status.success());
-        let address = format!("{}:7007", lab.ipv4(End::Far));
-        let mut agent = lab.far(&udpbench());
-        agent.args(["agent", "--listen", &address, "--key", &key]);
-        let agent = agent.args(caps).stderr(Stdio::piped()).spawn();
-        let mut agent = agent.expect("it starts");
-        let mut said = BufReader::new(agent.stderr.as_mut().expect("a pipe"));
-        let mut first = String::new();
-        said.read_line(&mut first).expect("UTF-8");
-        assert!(first.contains("listening at 10.77.0.2:7007"), "{first}");
-        Self {
-            agent,
-            address,
-            key,
-        }
-    }
-
-    fn words(&self) -> [&str; 4] {
-        ["--agent-at", &self.address, "--key", &self.key]
-    }
-
-    fn end(&mut self) {
-        assert!(self.agent.wait().expect("it is ours").success());
-    }
-}
-
-#[test]
-fn without_ssh_an_agent_listens_for_one_session() {
-    let Some(lab) = Lab::builder().start() else {
-        return;
-    };
-    let place = Place::new();
-    let mut listening = Listening::start(&lab, &place, &[]);
-    let output = wire(&lab, &place, &listening.words());
-    assert_measured(&place, &output);
-    listening.end();
-    // It was for one session.
-    let again = wire(&lab, &Place::new(), &listening.words());
-    assert_eq!(again.status.code(), Some(1), "{}", stderr(&again));
-    assert!(
-        stderr(&again).contains("udpbench agent --listen"),
-        "{}",
-        stderr(&again)
-    );
-}
-
-#[test]
-fn an_agent_holds_its_caps_in_the_shortest_windows() {
-    let Some(lab) = Lab::builder().start() else {
-        return;
-    };
-    for (cap, most, expected) in [
-        (
-            "--max-rate",
-            "1M",
-            "at most 1000000 bit/s (--max-rate there)",
-        ),
-        ("--max-bytes", "10k", "at most 10000 bytes in one session"),
-    ] {
-        let place = Place::new();
-        let mut listening = Listening::start(&lab, &place, &[cap, most]);
-        let output = wire(&lab, &place, &listening.words());
-        assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
-        let rows = rows(&place.path("out.csv"));
-        let of = |direction: &str| {
-            let mut rows = rows.iter();
-            rows.find(|row| row.case.ends_with(direction))
-                .expect("a row")
-        };
-        let reason = &of("down").reason;
-        assert!(reason.contains(expected), "{reason}");
-        assert_eq!(of("up").status, Status::Ok, "{rows:?}");
-        listening.end();
     }
 }
 

@@ -1,7 +1,6 @@
 //! The other host, and what is measured between it and this one.
 
 use std::fmt::Write as _;
-use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
@@ -18,12 +17,8 @@ const AGENT: &str = "udpbench";
 #[command(after_help = WIRE_AFTER_HELP, subcommand_help_heading = "Instead of a sweep", subcommand_value_name = "WHAT")]
 pub struct WireArgs {
     /// The other host, as ssh knows it
-    #[arg(
-        value_name = "[USER@]HOST",
-        required_unless_present = "agent_at",
-        conflicts_with = "agent_at"
-    )]
-    pub to: Option<String>,
+    #[arg(value_name = "[USER@]HOST")]
+    pub to: String,
 
     /// How it is reached.
     #[command(flatten)]
@@ -67,24 +62,13 @@ pub struct LinkArgs {
     /// Asks both kernels why they drop packets, too (skb:kfree_skb; root), which takes its time for each
     #[arg(long)]
     pub drop_reasons: bool,
-
-    /// Without ssh: where udpbench agent --listen waits there, an address and a port
-    #[arg(long, value_name = "ADDRESS:PORT", requires = "key", conflicts_with_all = ["ssh", "agent", "deploy"])]
-    pub agent_at: Option<SocketAddr>,
-
-    /// The file with the key that the agent has, too; see udpbench agent --new-key
-    #[arg(long, value_name = "FILE", requires = "agent_at")]
-    pub key: Option<PathBuf>,
 }
 
 impl WireArgs {
     /// The words with which the other host is reached in the same way again, for a shell.
     pub fn words(&self) -> String {
         let link = &self.link;
-        let mut words = String::from("wire");
-        if let Some(to) = &self.to {
-            let _ = write!(words, " {}", shell::word(to));
-        }
+        let mut words = format!("wire {}", shell::word(&self.to));
         if link.ssh != SSH {
             let _ = write!(words, " --ssh {}", shell::word(&link.ssh));
         }
@@ -96,12 +80,6 @@ impl WireArgs {
         }
         if let Some(binary) = &link.binary {
             let _ = write!(words, " --binary {}", shell::path(binary));
-        }
-        if let Some(address) = link.agent_at {
-            let _ = write!(words, " --agent-at {address}");
-        }
-        if let Some(key) = &link.key {
-            let _ = write!(words, " --key {}", shell::path(key));
         }
         words
     }
@@ -125,7 +103,6 @@ Examples:
   udpbench wire pi@board --deploy                  copies udpbench there first
   udpbench wire pi@board latency                   round trips
   udpbench wire pi@board find lossless             the highest rate without loss
-  udpbench wire --agent-at 192.168.7.2:7007 --key bench.key    where there is no ssh
 
 The same version of udpbench has to be on both hosts (--deploy); nothing is left running there. Datagrams go between ports
 that the kernels choose: a firewall in between has to let UDP pass.";

@@ -1,6 +1,5 @@
-//! An agent on another host, by whatever carries its messages.
+//! An agent on another host, reached through a program such as ssh.
 
-use std::io::{Read, Write};
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -22,7 +21,7 @@ const GLANCE: Duration = Duration::from_millis(1);
 pub struct Far {
     /// `None` while it ends.
     remote: Option<Remote>,
-    /// What carries the messages, if it is a program of its own.
+    /// The program that carries the messages. `None` once it has ended.
     carrier: Option<Child>,
     facts: Facts,
 }
@@ -38,31 +37,9 @@ impl Far {
         let program = || carrier.get_program().to_string_lossy().into_owned();
         let mut child = started.with_context(|| format!("{name}: cannot start {}", program()))?;
         let pipes = child.stdout.take().zip(child.stdin.take());
-        let carrier = Carrier(Some(child));
+        let mut carrier = Carrier(Some(child));
         let (output, input) = pipes.with_context(|| format!("{name}: it has no pipes"))?;
-        Self::meet(name, (output, input), carrier, asked)
-    }
-
-    /// Speaks to an agent over a stream that is there already.
-    ///
-    /// # Errors
-    /// When no agent of this version answers.
-    pub fn over(
-        name: &str,
-        input: impl Read + Send + 'static,
-        output: impl Write + Send + 'static,
-        asked: &Asked,
-    ) -> anyhow::Result<Self> {
-        Self::meet(name, (input, output), Carrier(None), asked)
-    }
-
-    fn meet(
-        name: &str,
-        (input, output): (impl Read + Send + 'static, impl Write + Send + 'static),
-        mut carrier: Carrier,
-        asked: &Asked,
-    ) -> anyhow::Result<Self> {
-        let remote = Remote::connect_across(name, input, output, asked);
+        let remote = Remote::connect_across(name, output, input, asked);
         let mut remote = remote.inspect_err(|error| {
             // Otherwise it says itself what is wrong, and ends.
             if error.is::<Interrupted>() {

@@ -6,7 +6,6 @@
 
 pub mod agent;
 mod bind;
-pub mod caps;
 mod connections;
 mod ends;
 pub mod facts;

@@ -7,9 +7,7 @@ use std::process::Command;
 use anyhow::Context;
 
 use super::say;
-use crate::channel::{self, Key};
 use crate::cli::{LinkArgs, ParameterArgs, WireArgs};
-use crate::data::HostAddress;
 use crate::measure::far::Far;
 use crate::measure::path_mtu;
 use crate::options::wire::Peer;
@@ -24,7 +22,7 @@ pub(super) struct OtherHost {
 }
 
 impl OtherHost {
-    /// Has ssh start an agent there, or connects to one that listens, and tries what gets there whole.
+    /// Has ssh start an agent there, and tries what gets there whole.
     ///
     /// # Errors
     /// When that cannot be had, and what to do.
@@ -35,23 +33,11 @@ impl OtherHost {
         interrupt: &Interrupt,
     ) -> anyhow::Result<Self> {
         let link = &args.link;
-        let (to, far) = match (&args.to, link.agent_at, &link.key) {
-            (_, Some(address), Some(key)) => {
-                let to = address.to_string();
-                let (reader, writer) = channel::connect(address, &Key::read(key)?)?;
-                let far = Far::over(&to, reader, writer, &interrupt.asked());
-                (to, far)
-            }
-            (to, ..) => {
-                let to = to.clone().unwrap_or_default();
-                let far = agent_by_ssh(link, &to, interrupt)
-                    .and_then(|agent| Far::start(&to, agent, &interrupt.asked()));
-                (to, far)
-            }
-        };
+        let to = &args.to;
+        let far = agent_by_ssh(link, to, interrupt)
+            .and_then(|agent| Far::start(to, agent, &interrupt.asked()));
         let mut far = far.with_context(|| format!("cannot measure with {to}"))?;
-        let reached = link.agent_at.map(HostAddress::of_socket);
-        let mut peer = Peer::new(&to, far.facts().clone(), reached, given)?;
+        let mut peer = Peer::new(to, far.facts().clone(), given)?;
         peer.words = args.words();
         for link in &mut peer.wire.links {
             try_path(link, &mut far, interrupt)?;
@@ -59,7 +45,7 @@ impl OtherHost {
         let machine = peer.detected.machine(&peer.wire.host);
         let because = &peer.detected.because;
         if link.drop_reasons {
-            say_who_does_not_tell(&to, &peer);
+            say_who_does_not_tell(to, &peer);
         }
         if is_quiet {
             return Ok(Self { far, peer });
@@ -124,7 +110,7 @@ fn agent_by_ssh(link: &LinkArgs, to: &str, interrupt: &Interrupt) -> anyhow::Res
     } else {
         link.agent.clone()
     };
-    Ok(ssh(link, to, &[&agent, "agent", "--stdio"]))
+    Ok(ssh(link, to, &[&agent, "agent"]))
 }
 
 /// ssh is started by a shell, which takes its options apart as they were typed; the words after it stay what they are,
