@@ -116,7 +116,7 @@ fn wire(lab: &Lab, place: &Place) -> std::process::Command {
     let program = udpbench.get_program().to_str().expect("UTF-8");
     let mut command = lab.near(program);
     let ssh = format!("ssh -F {}", lab.ssh_config().display());
-    command.args(["wire", "board", "--ssh", &ssh, "--agent", program]);
+    command.args(["wire", "board", "--rsh", &ssh, "--agent", program]);
     command.current_dir(place.path("."));
     command
 }

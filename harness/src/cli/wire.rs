@@ -9,15 +9,15 @@ use super::find::FindArgs;
 use super::run::{LatencyArgs, RunArgs};
 use crate::shell;
 
-const SSH: &str = "ssh";
+const RSH: &str = "ssh";
 const AGENT: &str = "udpbench";
 
 /// The options of `wire`.
 #[derive(Args, Debug)]
 #[command(after_help = WIRE_AFTER_HELP, subcommand_help_heading = "Instead of a sweep", subcommand_value_name = "WHAT")]
 pub struct WireArgs {
-    /// The other host, as ssh knows it
-    #[arg(value_name = "[USER@]HOST")]
+    /// The other host, as ssh knows it, or what --rsh names
+    #[arg(value_name = "[USER@]HOST", value_parser = host)]
     pub to: String,
 
     /// How it is reached.
@@ -37,9 +37,10 @@ pub struct WireArgs {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "The other host")]
 pub struct LinkArgs {
-    /// What runs a command there, with its options, as a shell takes it: 'ssh -p 2222 -J gate'
-    #[arg(long, value_name = "COMMAND", default_value = SSH)]
-    pub ssh: String,
+    /// What runs a command there, with its options, as a shell takes it: 'ssh -p 2222', 'docker exec -i'. HOST follows it, or
+    /// stands where {} is: 'kubectl exec -i {} --'
+    #[arg(long, value_name = "COMMAND", default_value = RSH, env = "UDPBENCH_RSH", hide_env_values = true, value_parser = command)]
+    pub rsh: String,
 
     /// udpbench there [default: the one on its PATH]
     #[arg(
@@ -69,8 +70,8 @@ impl WireArgs {
     pub fn words(&self) -> String {
         let link = &self.link;
         let mut words = format!("wire {}", shell::word(&self.to));
-        if link.ssh != SSH {
-            let _ = write!(words, " --ssh {}", shell::word(&link.ssh));
+        if link.rsh != RSH {
+            let _ = write!(words, " --rsh {}", shell::word(&link.rsh));
         }
         if link.agent != AGENT {
             let _ = write!(words, " --agent {}", shell::word(&link.agent));
@@ -83,6 +84,23 @@ impl WireArgs {
         }
         words
     }
+}
+
+/// Refuses what ssh and others would take for an option of theirs.
+fn host(text: &str) -> Result<String, &'static str> {
+    if text.is_empty() || text.starts_with('-') {
+        return Err(
+            "name a host: it begins with a letter or a digit, as options go into --rsh 'ssh -p 2222'",
+        );
+    }
+    Ok(text.to_owned())
+}
+
+fn command(text: &str) -> Result<String, &'static str> {
+    if text.trim().is_empty() {
+        return Err("name what runs a command on the other host, such as ssh, or leave it out");
+    }
+    Ok(text.to_owned())
 }
 
 /// What is done with the other host instead of a sweep.
@@ -99,7 +117,8 @@ Examples:
   udpbench wire pi@board                           the sweep, from here to there and from there to here
   udpbench wire pi@board --threads 4 --payload 1460 --direction up
   udpbench wire pi@board --address 192.168.7.2     over the interface that has this address there
-  udpbench wire pi@board --ssh 'ssh -p 2222'       ssh's own options
+  udpbench wire pi@board --rsh 'ssh -p 2222'       ssh's own options
+  udpbench wire box --rsh 'docker exec -i' --deploy --address 172.17.0.2    a container
   udpbench wire pi@board --deploy                  copies udpbench there first
   udpbench wire pi@board latency                   round trips
   udpbench wire pi@board find lossless             the highest rate without loss

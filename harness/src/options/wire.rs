@@ -164,9 +164,11 @@ fn links(to: &str, facts: &Facts, given: &ParameterArgs) -> Result<Vec<WireLink>
     Ok([first].into_iter().chain(other).collect())
 }
 
-/// The address there that ssh has reached, with the interface here if it is one of a link.
+/// The address there that ssh has reached, with the interface here if it is one of a link. `None`: ssh did not, or this
+/// process has told the agent of the ssh that it runs under itself, as `ip netns exec` does.
 fn reached_by_ssh(facts: &Facts) -> Option<HostAddress> {
     let (there, here) = facts.ssh?;
+    facts.addresses.iter().find(|it| it.address == there)?;
     let interface = addresses::interface_of(here).unwrap_or_default();
     Some(HostAddress::at(there.to_canonical(), &interface))
 }

@@ -1,11 +1,11 @@
 //! The other host of a sweep across a wire: how it is reached, and what it is.
 
 mod deploy;
-
-use std::process::Command;
+mod rsh;
 
 use anyhow::Context;
 
+use self::rsh::Rsh;
 use super::say;
 use crate::cli::{LinkArgs, ParameterArgs, WireArgs};
 use crate::measure::far::Far;
@@ -22,7 +22,7 @@ pub(super) struct OtherHost {
 }
 
 impl OtherHost {
-    /// Has ssh start an agent there, and tries what gets there whole.
+    /// Has an agent started there, and tries what gets there whole.
     ///
     /// # Errors
     /// When that cannot be had, and what to do.
@@ -34,9 +34,7 @@ impl OtherHost {
     ) -> anyhow::Result<Self> {
         let link = &args.link;
         let to = &args.to;
-        let far = agent_by_ssh(link, to, interrupt)
-            .and_then(|agent| Far::start(to, agent, &interrupt.asked()));
-        let mut far = far.with_context(|| format!("cannot measure with {to}"))?;
+        let mut far = start_agent(link, to, interrupt)?;
         let mut peer = Peer::new(to, far.facts().clone(), given)?;
         peer.words = args.words();
         for link in &mut peer.wire.links {
@@ -103,21 +101,16 @@ fn try_path(link: &mut WireLink, far: &mut Far, interrupt: &Interrupt) -> anyhow
     Ok(())
 }
 
-/// What starts an agent there, which is copied there first if that was asked for.
-fn agent_by_ssh(link: &LinkArgs, to: &str, interrupt: &Interrupt) -> anyhow::Result<Command> {
+/// Starts an agent there, which is copied there first if that was asked for.
+fn start_agent(link: &LinkArgs, to: &str, interrupt: &Interrupt) -> anyhow::Result<Far> {
+    let rsh = Rsh::new(&link.rsh, to);
     let agent = if link.deploy {
-        deploy::deploy(link, to, interrupt)?
+        let copied = deploy::deploy(&rsh, link, to, interrupt);
+        copied.with_context(|| format!("cannot copy udpbench to {to}"))?
     } else {
         link.agent.clone()
     };
-    Ok(ssh(link, to, &[&agent, "agent"]))
-}
-
-/// ssh is started by a shell, which takes its options apart as they were typed; the words after it stay what they are,
-/// until the shell there takes them.
-fn ssh(link: &LinkArgs, to: &str, words: &[&str]) -> Command {
-    let mut command = Command::new("sh");
-    command.args(["-c", &format!("exec {} \"$@\"", link.ssh), "ssh", "--", to]);
-    command.args(words);
-    command
+    let words = [&agent, "agent"];
+    let far = Far::start(to, &rsh.shown(&words), rsh.run(&words), &interrupt.asked());
+    far.with_context(|| format!("cannot measure with {to}"))
 }
