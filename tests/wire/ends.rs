@@ -18,7 +18,7 @@ use crate::lab::{End, Lab};
 const SWEEP: &str = "--pin 0:1 --no-reference --engine std,mmsg --threads 2 --payload 300 --soak 0s --warmup 5ms \
                      --rounds 6 --duration 1200ms -q -o out.csv";
 /// What all has to be over by: 3 s without a word from the other end, and the time that a busy machine takes.
-const GONE: Duration = Duration::from_secs(3 + 3);
+pub(crate) const GONE: Duration = Duration::from_secs(3 + 3);
 /// How often each end is met. The more, the longer it takes: UDPBENCH_TEST_KILLS=50.
 const TIMES: u64 = 2;
 
@@ -122,7 +122,7 @@ fn wire(lab: &Lab, place: &Place) -> std::process::Command {
 }
 
 /// All that run at either end.
-fn processes(lab: &Lab) -> Vec<i32> {
+pub(crate) fn processes(lab: &Lab) -> Vec<i32> {
     let ends = [End::Near, End::Far].map(|end| netns(&lab.netns(end)));
     let all = fs::read_dir("/proc").expect("Linux").flatten();
     let pids = all.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
@@ -137,7 +137,7 @@ fn netns(path: &Path) -> Option<PathBuf> {
     fs::read_link(path).ok()
 }
 
-fn command_line(pid: i32) -> String {
+pub(crate) fn command_line(pid: i32) -> String {
     let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     String::from_utf8_lossy(&words).replace('\0', " ")
 }

@@ -165,12 +165,8 @@ fn the_program_itself_is_copied_to_a_machine_like_this_one() {
         let home = place.path("home");
         let expected = format!("copying {} to board:{}", program.display(), home.display());
         assert!(stderr(&output).contains(&expected), "{}", stderr(&output));
-        let there = concat!(
-            "home/.cache/udpbench/",
-            env!("CARGO_PKG_VERSION"),
-            "/udpbench"
-        );
-        let copied = fs::read(place.path(there)).expect("it is there");
+        let there = concat!("home/.cache/udpbench/", env!("CARGO_PKG_VERSION"));
+        let copied = fs::read(place.path(there).join("udpbench")).expect("it is there");
         assert!(
             copied == fs::read(udpbench()).expect("it is there"),
             "another one"

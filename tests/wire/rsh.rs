@@ -5,11 +5,13 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
+use std::time::Instant;
 
 use udpbench::VERSION;
 use udpbench::measure::message::{self, Hello, PROTOCOL};
 
-use crate::common::{Place, stderr};
+use crate::common::{Place, stderr, wait_until};
+use crate::ends::{GONE, command_line, processes};
 use crate::lab::{End, Lab};
 use crate::reach::{SHORT, alone, assert_measured, udpbench, wire};
 
@@ -152,18 +154,24 @@ fn what_the_other_host_prints_first_is_skipped() {
 }
 
 /// Measures with what runs a command in the namespaces of a process there, as `ip netns exec` does, and knows no shell.
-fn wire_by_nsenter(lab: &Lab, place: &Place, words: &[&str]) -> Output {
+fn by_nsenter(lab: &Lab, place: &Place, words: &[&str]) -> Command {
     let netns = lab.netns(End::Far).display().to_string();
     let pid = netns.split('/').nth(2).expect("a pid");
     fs::create_dir_all(place.path("a home")).expect("a directory");
     let mut command = lab.near(alone(place).to_str().expect("UTF-8"));
     command.args(["wire", pid, "--rsh", "nsenter --net --mount --target"]);
-    command.args(words).args(SHORT.split_whitespace());
+    command.args(words);
     // What whoever came here by ssh has: nothing of the way from here to there.
     command.env("SSH_CONNECTION", "203.0.113.7 51234 203.0.113.9 22");
     command.env("HOME", place.path("a home"));
     command.current_dir(place.path("."));
-    command.output().expect("it can be started")
+    command
+}
+
+fn wire_by_nsenter(lab: &Lab, place: &Place, words: &[&str]) -> Output {
+    let mut command = by_nsenter(lab, place, words);
+    let output = command.args(SHORT.split_whitespace()).output();
+    output.expect("it can be started")
 }
 
 #[test]
@@ -183,6 +191,33 @@ fn a_network_namespace_is_reached_without_ssh() {
     assert_measured(&place, &output);
     let there = concat!("a home/.cache/udpbench/", env!("CARGO_PKG_VERSION"));
     assert!(place.path(there).join("udpbench").is_file());
+}
+
+#[test]
+fn without_ssh_a_controller_that_is_killed_leaves_nothing() {
+    let Some(lab) = Lab::builder().start() else {
+        return;
+    };
+    let place = Place::new();
+    let (address, agent) = (lab.ipv4(End::Far).to_string(), udpbench());
+    let words = ["--address", &address, "--agent", &agent, "--full"];
+    let mut command = by_nsenter(&lab, &place, &words);
+    let mut controller = command
+        .args(["-q", "-o", "out.csv"])
+        .spawn()
+        .expect("it can be started");
+    let agents = || {
+        let pids = processes(&lab).into_iter();
+        pids.filter(|pid| command_line(*pid).contains(" agent "))
+            .count()
+    };
+    // The one that was started, and the one that runs trials.
+    wait_until("a trial", || agents() >= 2);
+    controller.kill().expect("it runs");
+    controller.wait().expect("it is reaped");
+    let since = Instant::now();
+    wait_until("the end of all", || agents() == 0);
+    assert!(since.elapsed() < GONE, "{:?}", since.elapsed());
 }
 
 /// A container with nothing of its own but a network, which ends with this.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, anyhow};
 
 use super::facts::Facts;
-use super::message::NoGreeting;
+use super::noise::NoGreeting;
 use super::remote::Remote;
 use super::site::{Site, Sites};
 use crate::data::Case;

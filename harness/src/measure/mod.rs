@@ -16,6 +16,7 @@ pub mod keeper;
 mod lane;
 mod local;
 pub mod message;
+mod noise;
 pub mod path_mtu;
 mod path_watch;
 pub mod process;

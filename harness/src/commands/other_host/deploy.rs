@@ -78,19 +78,12 @@ pub(super) fn deploy(
     to: &str,
     interrupt: &Interrupt,
 ) -> anyhow::Result<String> {
-    let quoted: fn(&str) -> String = if rsh.has_shell(interrupt)? {
-        |word| shell::word(word).into_owned()
-    } else {
-        str::to_owned
+    let shell = Shell {
+        rsh,
+        quotes: rsh.has_shell(interrupt)?,
+        interrupt,
     };
-    let run = |script: &str, words: &[&str], input| {
-        let script = format!("{AT_HOME}{script}");
-        let words = [&["sh", "-c", &script, "sh", THERE], words].concat();
-        let words: Vec<String> = words.into_iter().map(quoted).collect();
-        let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        rsh.answer(&words, input, interrupt)
-    };
-    let seen = run(LOOK, &[], Stdio::null())?;
+    let seen = shell.run(LOOK, &[], Stdio::null())?;
     let mut lines = seen.lines().rev();
     let (there, machine, home) = (lines.next(), lines.next(), lines.next());
     let machine = machine.context("uname -m says nothing there")?;
@@ -105,15 +98,43 @@ pub(super) fn deploy(
     let bytes = file.metadata().map_err(unreadable)?.len().to_string();
     let sum = checksum(&mut file)?;
     if sum.is_some() && there.and_then(first_word) == sum.as_deref() {
-        return Ok(quoted(&path));
+        return Ok(shell.word(&path));
     }
     say(&format!(
         "copying {} to {to}:{path} ({machine})",
         shown(&binary)
     ));
-    run(TAKE, &[&bytes, &sum.unwrap_or_default()], file.into())
+    shell
+        .run(TAKE, &[&bytes, &sum.unwrap_or_default()], file.into())
         .context("it could not be put there, and nothing of it is left there")?;
-    Ok(quoted(&path))
+    Ok(shell.word(&path))
+}
+
+/// What runs scripts there.
+struct Shell<'a> {
+    rsh: &'a Rsh,
+    /// Whether words have to be quoted, as the shell of ssh takes them apart.
+    quotes: bool,
+    interrupt: &'a Interrupt,
+}
+
+impl Shell<'_> {
+    fn word(&self, word: &str) -> String {
+        if self.quotes {
+            shell::word(word).into_owned()
+        } else {
+            word.to_owned()
+        }
+    }
+
+    /// Runs a script in the directory of [`AT_HOME`], with [`THERE`] and these words. Returns what it prints.
+    fn run(&self, script: &str, words: &[&str], input: Stdio) -> anyhow::Result<String> {
+        let script = format!("{AT_HOME}{script}");
+        let words = [&["sh", "-c", &script, "sh", THERE], words].concat();
+        let words: Vec<String> = words.into_iter().map(|it| self.word(it)).collect();
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        self.rsh.answer(&words, input, self.interrupt)
+    }
 }
 
 fn first_word(line: &str) -> Option<&str> {
