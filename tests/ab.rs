@@ -168,7 +168,7 @@ fn what_cannot_be_is_refused_before_there_is_a_log() {
     for (arguments, expected) in [
         (
             "./chatty ./chatty",
-            "does not speak udpbench's protocol but begins with \"Welcome",
+            "does not speak udpbench's protocol but says \"Welcome",
         ),
         (
             "./nothing ./chatty",

@@ -95,7 +95,7 @@ fn the_longest_time_has_the_cool_downs_and_all_of_max_time() {
 
 #[test]
 fn a_sweep_between_two_hosts_takes_its_time_for_each_direction() {
-    let words = "wire --agent-at 192.0.2.7:7007 --key k --quick --board generic --engine std --address 192.0.2.7";
+    let words = "wire board --quick --board generic --engine std --address 192.0.2.7";
     assert_eq!(
         files(&format!("{words} -o a.csv")),
         json!({"sweep": true, "output": "a.csv", "samples": null, "resume": null})

@@ -157,10 +157,10 @@ fn a_signal_to_the_program_alone_ends_waits_for_others() {
     for words in [
         // An agent that says nothing, here and on another host.
         &*format!("ab ./silent ./silent {short}"),
-        "wire board --ssh ./silent",
+        "wire board --rsh ./silent",
         // Commands that hang.
         &format!("ab --before-a ./silent --before-b true {short}"),
-        "wire board --ssh ./silent --deploy",
+        "wire board --rsh ./silent --deploy",
     ] {
         let mut child = start(&mut place.udpbench(words));
         wait_until("it waits", || {

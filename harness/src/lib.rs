@@ -21,7 +21,6 @@
 //! | [`export`] | CSV and other formats, the table, files that survive what happens to them |
 //! | [`replay`] | which rows follow from a log, and when a row is final |
 //! | [`measure`] | one window: sockets, threads, start, warm-up, window, drain, books |
-//! | [`channel`] | the way to an agent without ssh: a key, a handshake, encrypted streams |
 //! | [`log`] | what happened, event by event: the file that everything follows from |
 //! | [`plan`] | every case: run, or skip with a reason; how often, and how long |
 //! | [`engines`] | the registry: a file for each engine |
@@ -57,7 +56,6 @@
 #![forbid(unsafe_code)]
 
 pub mod ab;
-pub mod channel;
 pub mod cli;
 pub mod columns;
 pub mod commands;

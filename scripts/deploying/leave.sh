@@ -1,13 +1,11 @@
 #!/bin/sh
-# Deletes the folder of a run on a board, and the files beside it, but no file in it. A key is deleted first. Exit code 1 if the folder
-# is still there, because it holds a file or the sweep runs.
+# Deletes the folder of a run on a board, and the files beside it, but no file in it. Exit code 1 if the folder is still
+# there, because it holds a file or the sweep runs.
 #
 #   sh -s FOLDER <leave.sh
 #
 # scripts/deploy and scripts/fleet send it to the board.
 
-# Read at the start; nobody needs it any more.
-rm -f "$1.key"
 # After a reboot, the pid may be that of any program; only the sweep works in the folder.
 if [ ! -e "$1.code" ] && [ "/proc/$(cat "$1.pid" 2>/dev/null)/cwd" -ef "$1" ]; then exit 1; fi
 rm -f "$1.pid" "$1.program" "$1.code" "$1.code.part"

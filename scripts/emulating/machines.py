@@ -159,7 +159,7 @@ done
 poweroff -f
 """
 
-APPLETS = "sh mount insmod ip stty echo cat gzip base64 poweroff ls uname sleep grep".split()
+APPLETS = "sh mount insmod ip stty echo cat gzip base64 poweroff ls uname sleep grep nc".split()
 
 
 @dataclass(frozen=True)

@@ -5,13 +5,9 @@ mod books;
 #[path = "../common/mod.rs"]
 mod common;
 mod dead_link;
-mod encrypted;
 mod ends;
-mod keys;
-mod listening;
 mod messages;
 mod stalls;
-mod strangers;
 
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -28,7 +24,7 @@ use udpbench::sys::interrupt::Interrupt;
 
 fn agent_command() -> Command {
     let mut command = common::program();
-    command.args(["agent", "--stdio"]);
+    command.arg("agent");
     command.stdin(Stdio::piped()).stdout(Stdio::piped());
     command
 }

@@ -1,5 +1,6 @@
 //! What comes from elsewhere is no message, or one that is cut off: each is refused with its reason.
 
+use std::fs::File;
 use std::io::{self, Cursor, Write};
 use std::process::{Output, Stdio};
 
@@ -10,7 +11,7 @@ use udpbench::measure::site::Site;
 use udpbench::sys::interrupt::Asked;
 
 use crate::agent_command;
-use crate::common::{Place, stderr};
+use crate::common::stderr;
 
 /// What becomes of an agent whose input is this.
 fn fed(input: &[u8]) -> Output {
@@ -49,7 +50,7 @@ fn bad_streams() -> Vec<(Vec<u8>, String)> {
     vec![
         (
             b"Last login: Thu Jan  1\n".to_vec(),
-            r#"begins with "Last login: Thu Jan  1\n": if a start-up file of the shell, such as .bashrc"#.into(),
+            r#"it does not speak udpbench's protocol but says "Last login: Thu Jan  1""#.into(),
         ),
         (
             greeting_of_another_protocol(),
@@ -110,7 +111,10 @@ fn what_is_no_agent_is_refused_and_it_is_said_why() {
     }
     let nothing = Remote::connect(Some("rpi"), io::empty(), io::sink(), &Asked::default());
     let error = format!("{:#}", nothing.err().expect("it says nothing"));
-    assert!(error.contains("is udpbench installed there"), "{error}");
+    assert!(
+        error.contains("it ended before it said anything"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -132,9 +136,17 @@ fn after_an_answer_that_is_none_nothing_more_is_asked() {
     assert_eq!(error, "rpi: the connection is closed");
 }
 
+/// As after `docker exec -it`, or typed by a person.
 #[test]
-fn an_agent_without_stdio_says_what_it_is_for() {
-    let output = Place::new().run("agent");
-    assert_eq!(output.status.code(), Some(2));
-    assert!(stderr(&output).contains("--stdio"), "{}", stderr(&output));
+fn an_agent_refuses_a_terminal() {
+    let terminal = File::open("/dev/ptmx").expect("a terminal");
+    let mut agent = agent_command();
+    let agent = agent.stdin(terminal).stderr(Stdio::piped());
+    let output = agent.output().expect("the program starts");
+    let said = stderr(&output);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(
+        said.contains("udpbench agent: messages come on standard input, which is a terminal"),
+        "{said}"
+    );
 }

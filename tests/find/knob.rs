@@ -303,7 +303,7 @@ fn on_a_wire(lab: &Lab, place: &Place, words: &str) -> std::process::Command {
     let program = udpbench.get_program().to_str().expect("UTF-8");
     let mut command = lab.near(program);
     let ssh = format!("ssh -F {}", lab.ssh_config().display());
-    command.args(["wire", "board", "--ssh", &ssh, "--agent", program]);
+    command.args(["wire", "board", "--rsh", &ssh, "--agent", program]);
     let common = "--engine std --direction up --pin 0:1 -q --format json";
     command.args(format!("find knob {words} {common}").split_whitespace());
     command.current_dir(place.path("."));

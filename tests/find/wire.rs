@@ -33,7 +33,7 @@ fn search(lab: &Lab, words: &str) -> Vec<Value> {
     let program = udpbench.get_program().to_str().expect("UTF-8");
     let mut command = lab.near(program);
     let ssh = format!("ssh -F {}", lab.ssh_config().display());
-    command.args(["wire", "board", "--ssh", &ssh, "--agent", program]);
+    command.args(["wire", "board", "--rsh", &ssh, "--agent", program]);
     let common = "--engine std --direction up --pin 0:1 -q -o log.jsonl --format json";
     let all = format!("find {words} {common}");
     command.args(all.split_whitespace());

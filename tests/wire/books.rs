@@ -64,7 +64,7 @@ pub(crate) fn wire(lab: &Lab, place: &Place, words: &str) -> Command {
     let program = udpbench.get_program().to_str().expect("UTF-8");
     let mut command = lab.near(program);
     let ssh = format!("ssh -F {}", lab.ssh_config().display());
-    command.args(["wire", "board", "--ssh", &ssh, "--agent", program]);
+    command.args(["wire", "board", "--rsh", &ssh, "--agent", program]);
     command.args(words.split_whitespace());
     command.current_dir(place.path("."));
     command

@@ -18,7 +18,7 @@ use crate::lab::{End, Lab};
 const SWEEP: &str = "--pin 0:1 --no-reference --engine std,mmsg --threads 2 --payload 300 --soak 0s --warmup 5ms \
                      --rounds 6 --duration 1200ms -q -o out.csv";
 /// What all has to be over by: 3 s without a word from the other end, and the time that a busy machine takes.
-const GONE: Duration = Duration::from_secs(3 + 3);
+pub(crate) const GONE: Duration = Duration::from_secs(3 + 3);
 /// How often each end is met. The more, the longer it takes: UDPBENCH_TEST_KILLS=50.
 const TIMES: u64 = 2;
 
@@ -116,13 +116,13 @@ fn wire(lab: &Lab, place: &Place) -> std::process::Command {
     let program = udpbench.get_program().to_str().expect("UTF-8");
     let mut command = lab.near(program);
     let ssh = format!("ssh -F {}", lab.ssh_config().display());
-    command.args(["wire", "board", "--ssh", &ssh, "--agent", program]);
+    command.args(["wire", "board", "--rsh", &ssh, "--agent", program]);
     command.current_dir(place.path("."));
     command
 }
 
 /// All that run at either end.
-fn processes(lab: &Lab) -> Vec<i32> {
+pub(crate) fn processes(lab: &Lab) -> Vec<i32> {
     let ends = [End::Near, End::Far].map(|end| netns(&lab.netns(end)));
     let all = fs::read_dir("/proc").expect("Linux").flatten();
     let pids = all.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
@@ -137,7 +137,7 @@ fn netns(path: &Path) -> Option<PathBuf> {
     fs::read_link(path).ok()
 }
 
-fn command_line(pid: i32) -> String {
+pub(crate) fn command_line(pid: i32) -> String {
     let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     String::from_utf8_lossy(&words).replace('\0', " ")
 }
@@ -198,12 +198,10 @@ fn an_agent_that_is_killed_ends_the_sweep() {
     };
     for _ in 0..times() {
         let sweep = Sweep::in_the_middle(&lab);
-        let agents = sweep.with(End::Far, "agent --stdio").into_iter();
+        let agents = sweep.with(End::Far, " agent ").into_iter();
         // The one that ssh has started has others run the trials.
         let first: Vec<i32> = agents
-            .filter(|pid| {
-                !parent(*pid).is_some_and(|it| command_line(it).contains("agent --stdio"))
-            })
+            .filter(|pid| !parent(*pid).is_some_and(|it| command_line(it).contains(" agent ")))
             .collect();
         kill_all(&first);
         let (place, said) = sweep.end();
@@ -290,7 +288,7 @@ fn ctrl_c_before_the_first_window_is_no_failure() {
         return;
     };
     let mut sweep = Sweep::start(&lab);
-    while sweep.with(End::Far, "agent --stdio").is_empty() {
+    while sweep.with(End::Far, " agent ").is_empty() {
         thread::sleep(Duration::from_millis(10));
     }
     a_while();

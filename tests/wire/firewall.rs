@@ -36,7 +36,7 @@ fn wire(lab: &Lab, place: &Place, words: &str) -> Output {
     let program = program.get_program().to_str().expect("UTF-8");
     let ssh = format!("ssh -F {}", lab.ssh_config().display());
     let mut command = lab.near(program);
-    command.args(["wire", "board", "--ssh", &ssh, "--agent", program]);
+    command.args(["wire", "board", "--rsh", &ssh, "--agent", program]);
     command
         .args(SHORT.split_whitespace())
         .args(words.split_whitespace());

@@ -17,6 +17,7 @@ mod judge;
 mod lab;
 mod places;
 mod reach;
+mod rsh;
 mod strangers;
 mod traces;
 mod truth;

@@ -1,10 +1,9 @@
-//! How the other host is reached: by ssh, with udpbench copied there first, and without ssh.
+//! How the other host is reached: by ssh, and with udpbench copied there first.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -13,15 +12,15 @@ use udpbench::row::Status;
 use crate::common::{Place, program, rows, stderr};
 use crate::lab::{End, Lab};
 
-const SHORT: &str = "--pin 0:1 --no-reference --engine std --threads 2 --payload 300 --soak 0s --warmup 5ms --rounds 5 \
+pub(crate) const SHORT: &str = "--pin 0:1 --no-reference --engine std --threads 2 --payload 300 --soak 0s --warmup 5ms --rounds 5 \
                      --duration 100ms -o out.csv";
 
-fn udpbench() -> String {
+pub(crate) fn udpbench() -> String {
     let udpbench = program();
     udpbench.get_program().to_str().expect("UTF-8").to_owned()
 }
 
-fn wire(lab: &Lab, place: &Place, words: &[&str]) -> Output {
+pub(crate) fn wire(lab: &Lab, place: &Place, words: &[&str]) -> Output {
     let mut command = lab.near(&udpbench());
     command.arg("wire").args(words);
     command.args(SHORT.split_whitespace());
@@ -30,7 +29,7 @@ fn wire(lab: &Lab, place: &Place, words: &[&str]) -> Output {
 }
 
 /// The rows are those of both directions.
-fn assert_measured(place: &Place, output: &Output) {
+pub(crate) fn assert_measured(place: &Place, output: &Output) {
     assert!(output.status.success(), "{}", stderr(output));
     let rows = rows(&place.path("out.csv"));
     assert_eq!(rows.len(), 2, "{rows:?}");
@@ -43,7 +42,7 @@ fn ssh_at_home(lab: &Lab, place: &Place) -> PathBuf {
     fs::create_dir(&home).expect("a new directory");
     let script = place.path("ssh");
     let lines = format!(
-        "#!/bin/sh\nshift\nhost=$1\nshift\nexec ssh -F {} \"$host\" \"cd {} && $*\"\n",
+        "#!/bin/sh\nhost=$1\nshift\nexec ssh -F {} \"$host\" \"export HOME={} && $*\"\n",
         lab.ssh_config().display(),
         home.display()
     );
@@ -59,7 +58,7 @@ fn udpbench_is_copied_there_once() {
     };
     let place = Place::new();
     let ssh = ssh_at_home(&lab, &place).display().to_string();
-    let words = ["board", "--ssh", &ssh, "--deploy", "--binary", &udpbench()];
+    let words = ["board", "--rsh", &ssh, "--deploy", "--binary", &udpbench()];
     let output = wire(&lab, &place, &words);
     assert_measured(&place, &output);
     assert!(stderr(&output).contains("copying "), "{}", stderr(&output));
@@ -82,7 +81,7 @@ fn udpbench_is_copied_there_once() {
     assert_measured(&place, &output);
     assert!(!stderr(&output).contains("copying "), "{}", stderr(&output));
 
-    let nothing = ["board", "--ssh", &ssh, "--deploy", "--binary", "nothing"];
+    let nothing = ["board", "--rsh", &ssh, "--deploy", "--binary", "nothing"];
     let output = wire(&lab, &Place::new(), &nothing);
     assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
     assert!(
@@ -106,7 +105,7 @@ impl Home {
         fs::create_dir(&home).expect("a new directory");
         let script = place.path("ssh");
         let lines = format!(
-            "#!/bin/sh\nshift 2\nexec unshare -m sh -c 'cd \"$0\" && {first} && cd \"$0\" && sh -c \"$1\"; code=$?; find . >{}; \
+            "#!/bin/sh\nshift\nexec unshare -m sh -c 'cd \"$0\" && {first} && export HOME=\"$0\" && cd \"$0\" && sh -c \"$1\"; code=$?; find . >{}; \
              exit $code' {} \"$*\"\n",
             place.path("left").display(),
             home.display()
@@ -119,7 +118,7 @@ impl Home {
 
     /// Deploys this program, which is to fail, and returns what it says and what there is in the home directory then.
     fn deploy(&self) -> (String, String) {
-        let words = ["wire", "board", "--ssh", &self.ssh, "--deploy"];
+        let words = ["wire", "board", "--rsh", &self.ssh, "--deploy"];
         let output = Command::new(alone(&self.place)).args(words).output();
         let output = output.expect("it can be started");
         assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
@@ -129,7 +128,7 @@ impl Home {
 }
 
 /// A copy of udpbench beside which there are no builds for other machines.
-fn alone(place: &Place) -> PathBuf {
+pub(crate) fn alone(place: &Place) -> PathBuf {
     let copy = place.path("udpbench");
     fs::copy(udpbench(), &copy).expect("there is room");
     copy
@@ -152,30 +151,22 @@ fn the_program_itself_is_copied_to_a_machine_like_this_one() {
                 symlink(found, tools.join(tool)).expect("a new link");
             }
             let script = fs::read_to_string(&ssh).expect("a script");
-            let path = format!(
-                "cd {} && PATH={}",
-                place.path("home").display(),
-                tools.display()
-            );
-            let old = format!("cd {}", place.path("home").display());
-            fs::write(&ssh, script.replace(&old, &path)).expect("it is ours");
+            let path = format!("export PATH={} HOME=", tools.display());
+            fs::write(&ssh, script.replace("export HOME=", &path)).expect("it is ours");
         }
         let program = alone(&place);
         let mut command = lab.near(program.to_str().expect("UTF-8"));
-        command.args(["wire", "board", "--ssh", &ssh, "--deploy"]);
+        command.args(["wire", "board", "--rsh", &ssh, "--deploy"]);
         command
             .args(SHORT.split_whitespace())
             .current_dir(place.path("."));
         let output = command.output().expect("it can be started");
         assert_measured(&place, &output);
-        let expected = format!("copying {} to board:.cache", program.display());
+        let home = place.path("home");
+        let expected = format!("copying {} to board:{}", program.display(), home.display());
         assert!(stderr(&output).contains(&expected), "{}", stderr(&output));
-        let there = concat!(
-            "home/.cache/udpbench/",
-            env!("CARGO_PKG_VERSION"),
-            "/udpbench"
-        );
-        let copied = fs::read(place.path(there)).expect("it is there");
+        let there = concat!("home/.cache/udpbench/", env!("CARGO_PKG_VERSION"));
+        let copied = fs::read(place.path(there).join("udpbench")).expect("it is there");
         assert!(
             copied == fs::read(udpbench()).expect("it is there"),
             "another one"
@@ -210,115 +201,6 @@ fn a_copy_that_fails_leaves_nothing() {
 }
 
 #[test]
-fn what_is_no_agent_is_told_with_the_fix() {
-    let Some(lab) = Lab::builder().start() else {
-        return;
-    };
-    let ssh = format!("ssh -F {}", lab.ssh_config().display());
-    for (agent, expected) in [
-        (
-            "/nowhere/udpbench",
-            "before it said anything: is udpbench installed there",
-        ),
-        ("echo", "it does not speak udpbench's protocol"),
-    ] {
-        let place = Place::new();
-        let output = wire(&lab, &place, &["board", "--ssh", &ssh, "--agent", agent]);
-        assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
-        assert!(stderr(&output).contains(expected), "{}", stderr(&output));
-        assert!(!place.path("out.csv").exists());
-    }
-}
-
-/// An agent that listens at the far end.
-struct Listening {
-    agent: Child,
-    address: String,
-    key: String,
-}
-
-impl Listening {
-    fn start(lab: &Lab, place: &Place, caps: &[&str]) -> Self {
-        let key = place.path("bench.key").display().to_string();
-        let mut new_key = Command::new(udpbench());
-        let made = new_key.args(["agent", "--new-key", &key]).output();
-        assert!(made.expect("it can be started").status.success());
-        let address = format!("{}:7007", lab.ipv4(End::Far));
-        let mut agent = lab.far(&udpbench());
-        agent.args(["agent", "--listen", &address, "--key", &key]);
-        let agent = agent.args(caps).stderr(Stdio::piped()).spawn();
-        let mut agent = agent.expect("it starts");
-        let mut said = BufReader::new(agent.stderr.as_mut().expect("a pipe"));
-        let mut first = String::new();
-        said.read_line(&mut first).expect("UTF-8");
-        assert!(first.contains("listening at 10.77.0.2:7007"), "{first}");
-        Self {
-            agent,
-            address,
-            key,
-        }
-    }
-
-    fn words(&self) -> [&str; 4] {
-        ["--agent-at", &self.address, "--key", &self.key]
-    }
-
-    fn end(&mut self) {
-        assert!(self.agent.wait().expect("it is ours").success());
-    }
-}
-
-#[test]
-fn without_ssh_an_agent_listens_for_one_session() {
-    let Some(lab) = Lab::builder().start() else {
-        return;
-    };
-    let place = Place::new();
-    let mut listening = Listening::start(&lab, &place, &[]);
-    let output = wire(&lab, &place, &listening.words());
-    assert_measured(&place, &output);
-    listening.end();
-    // It was for one session.
-    let again = wire(&lab, &Place::new(), &listening.words());
-    assert_eq!(again.status.code(), Some(1), "{}", stderr(&again));
-    assert!(
-        stderr(&again).contains("udpbench agent --listen"),
-        "{}",
-        stderr(&again)
-    );
-}
-
-#[test]
-fn an_agent_holds_its_caps_in_the_shortest_windows() {
-    let Some(lab) = Lab::builder().start() else {
-        return;
-    };
-    for (cap, most, expected) in [
-        (
-            "--max-rate",
-            "1M",
-            "at most 1000000 bit/s (--max-rate there)",
-        ),
-        ("--max-bytes", "10k", "at most 10000 bytes in one session"),
-    ] {
-        let place = Place::new();
-        let mut listening = Listening::start(&lab, &place, &[cap, most]);
-        let output = wire(&lab, &place, &listening.words());
-        assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
-        let rows = rows(&place.path("out.csv"));
-        let of = |direction: &str| {
-            let mut rows = rows.iter();
-            rows.find(|row| row.case.ends_with(direction))
-                .expect("a row")
-        };
-        let reason = &of("down").reason;
-        assert!(reason.contains(expected), "{reason}");
-        assert_eq!(of("up").status, Status::Ok, "{rows:?}");
-        listening.end();
-    }
-}
-
-#[test]
 fn a_link_with_the_other_ip_only_is_told_with_the_fix() {
     let Some(lab) = Lab::builder().start() else {
         return;
@@ -330,7 +212,7 @@ fn a_link_with_the_other_ip_only_is_told_with_the_fix() {
     let ssh = format!("ssh -F {}", lab.ssh_config().display());
     let words = [
         "board6",
-        "--ssh",
+        "--rsh",
         &ssh,
         "--agent",
         &udpbench(),
@@ -378,7 +260,7 @@ fn a_cable_with_nothing_but_addresses_of_the_link_is_measured_over() {
     };
     let ssh = format!("ssh -F {}", lab.ssh_config().display());
     let agent = udpbench();
-    let reached = ["board", "--ssh", &ssh, "--agent", &agent, "--ip", "v6"];
+    let reached = ["board", "--rsh", &ssh, "--agent", &agent, "--ip", "v6"];
     let words = |address: &str, more: &str| -> Vec<String> {
         let more = format!("--address {address} {more}");
         let words = reached.into_iter().chain(more.split_whitespace());

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
@@ -30,15 +30,6 @@ impl HostAddress {
     pub fn at(ip: IpAddr, interface: &str) -> Self {
         let link = interface.parse().ok().filter(|_| is_of_one_link(ip));
         Self { ip, link }
-    }
-
-    /// That of a socket's address on this host.
-    pub fn of_socket(address: SocketAddr) -> Self {
-        let name = match address {
-            SocketAddr::V4(_) => None,
-            SocketAddr::V6(address) => addresses::name_of(address.scope_id()),
-        };
-        Self::at(address.ip(), &name.unwrap_or_default())
     }
 
     /// Whether the interface is missing that it means nothing without.

@@ -126,11 +126,8 @@ pub enum Command {
     Report(ReportArgs),
     /// Runs senders or receivers for a udpbench in another process
     ///
-    /// With --stdio, that one starts it, and drives it by messages on standard input and output. It ends, with all
-    /// that it runs, when standard input does. `udpbench ab` does so for each side and round.
-    ///
-    /// With --listen, it waits for the messages at an address of this host, where there is no ssh: encrypted, from
-    /// whoever has the same key, for one session.
+    /// That one starts it, and drives it by messages on standard input and output. It ends, with all that it runs,
+    /// when standard input does. `udpbench ab` starts one for each side and round, `udpbench wire` one on the other host.
     Agent(AgentArgs),
     /// A completion script for a shell, to standard output
     Completions(CompletionsArgs),

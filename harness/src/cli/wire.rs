@@ -1,7 +1,6 @@
 //! The other host, and what is measured between it and this one.
 
 use std::fmt::Write as _;
-use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
@@ -10,20 +9,16 @@ use super::find::FindArgs;
 use super::run::{LatencyArgs, RunArgs};
 use crate::shell;
 
-const SSH: &str = "ssh";
+const RSH: &str = "ssh";
 const AGENT: &str = "udpbench";
 
 /// The options of `wire`.
 #[derive(Args, Debug)]
 #[command(after_help = WIRE_AFTER_HELP, subcommand_help_heading = "Instead of a sweep", subcommand_value_name = "WHAT")]
 pub struct WireArgs {
-    /// The other host, as ssh knows it
-    #[arg(
-        value_name = "[USER@]HOST",
-        required_unless_present = "agent_at",
-        conflicts_with = "agent_at"
-    )]
-    pub to: Option<String>,
+    /// The other host, as ssh knows it, or what --rsh names
+    #[arg(value_name = "[USER@]HOST", value_parser = host)]
+    pub to: String,
 
     /// How it is reached.
     #[command(flatten)]
@@ -42,9 +37,10 @@ pub struct WireArgs {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "The other host")]
 pub struct LinkArgs {
-    /// What runs a command there, with its options, as a shell takes it: 'ssh -p 2222 -J gate'
-    #[arg(long, value_name = "COMMAND", default_value = SSH)]
-    pub ssh: String,
+    /// What runs a command there, with its options, as a shell takes it: 'ssh -p 2222', 'docker exec -i'. HOST follows it, or
+    /// stands where {} is: 'kubectl exec -i {} --'
+    #[arg(long, value_name = "COMMAND", default_value = RSH, env = "UDPBENCH_RSH", hide_env_values = true, value_parser = command)]
+    pub rsh: String,
 
     /// udpbench there [default: the one on its PATH]
     #[arg(
@@ -67,26 +63,15 @@ pub struct LinkArgs {
     /// Asks both kernels why they drop packets, too (skb:kfree_skb; root), which takes its time for each
     #[arg(long)]
     pub drop_reasons: bool,
-
-    /// Without ssh: where udpbench agent --listen waits there, an address and a port
-    #[arg(long, value_name = "ADDRESS:PORT", requires = "key", conflicts_with_all = ["ssh", "agent", "deploy"])]
-    pub agent_at: Option<SocketAddr>,
-
-    /// The file with the key that the agent has, too; see udpbench agent --new-key
-    #[arg(long, value_name = "FILE", requires = "agent_at")]
-    pub key: Option<PathBuf>,
 }
 
 impl WireArgs {
     /// The words with which the other host is reached in the same way again, for a shell.
     pub fn words(&self) -> String {
         let link = &self.link;
-        let mut words = String::from("wire");
-        if let Some(to) = &self.to {
-            let _ = write!(words, " {}", shell::word(to));
-        }
-        if link.ssh != SSH {
-            let _ = write!(words, " --ssh {}", shell::word(&link.ssh));
+        let mut words = format!("wire {}", shell::word(&self.to));
+        if link.rsh != RSH {
+            let _ = write!(words, " --rsh {}", shell::word(&link.rsh));
         }
         if link.agent != AGENT {
             let _ = write!(words, " --agent {}", shell::word(&link.agent));
@@ -97,14 +82,25 @@ impl WireArgs {
         if let Some(binary) = &link.binary {
             let _ = write!(words, " --binary {}", shell::path(binary));
         }
-        if let Some(address) = link.agent_at {
-            let _ = write!(words, " --agent-at {address}");
-        }
-        if let Some(key) = &link.key {
-            let _ = write!(words, " --key {}", shell::path(key));
-        }
         words
     }
+}
+
+/// Refuses what ssh and others would take for an option of theirs.
+fn host(text: &str) -> Result<String, &'static str> {
+    if text.is_empty() || text.starts_with('-') {
+        return Err(
+            "name a host: it begins with a letter or a digit, as options go into --rsh 'ssh -p 2222'",
+        );
+    }
+    Ok(text.to_owned())
+}
+
+fn command(text: &str) -> Result<String, &'static str> {
+    if text.trim().is_empty() {
+        return Err("name what runs a command on the other host, such as ssh, or leave it out");
+    }
+    Ok(text.to_owned())
 }
 
 /// What is done with the other host instead of a sweep.
@@ -121,11 +117,11 @@ Examples:
   udpbench wire pi@board                           the sweep, from here to there and from there to here
   udpbench wire pi@board --threads 4 --payload 1460 --direction up
   udpbench wire pi@board --address 192.168.7.2     over the interface that has this address there
-  udpbench wire pi@board --ssh 'ssh -p 2222'       ssh's own options
+  udpbench wire pi@board --rsh 'ssh -p 2222'       ssh's own options
+  udpbench wire box --rsh 'docker exec -i' --deploy --address 172.17.0.2    a container
   udpbench wire pi@board --deploy                  copies udpbench there first
   udpbench wire pi@board latency                   round trips
   udpbench wire pi@board find lossless             the highest rate without loss
-  udpbench wire --agent-at 192.168.7.2:7007 --key bench.key    where there is no ssh
 
 The same version of udpbench has to be on both hosts (--deploy); nothing is left running there. Datagrams go between ports
 that the kernels choose: a firewall in between has to let UDP pass.";

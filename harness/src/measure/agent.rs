@@ -7,7 +7,6 @@ use std::thread;
 use anyhow::Context;
 use serde::Serialize;
 
-use super::caps::Caps;
 use super::facts::Facts;
 use super::local::Local;
 use super::message::{self, Answer, Hello, Request};
@@ -17,8 +16,8 @@ use super::timetable::Timetable;
 use crate::data::Case;
 use crate::sys::files::Root;
 
-/// Does what the messages on `input` say until that ends, within `caps` if they come from another host. Then all threads
-/// have ended, too, whatever they were doing: no verb waits for longer than a moment.
+/// Does what the messages on `input` say until that ends. Then all threads have ended, too, whatever they were doing: no
+/// verb waits for longer than a moment.
 ///
 /// # Errors
 /// When the other side is no udpbench of this version, or sends what is no message.
@@ -26,7 +25,6 @@ pub fn serve(
     input: impl Read + Send + 'static,
     mut output: impl Write + Send + 'static,
     root: &Root,
-    caps: Caps,
 ) -> anyhow::Result<()> {
     let mut input = BufReader::new(input);
     let hello = message::greeting(&mut input)?;
@@ -34,7 +32,7 @@ pub fn serve(
     message::greet(&mut output, &Hello::here())?;
     hello.check()?;
     if hello.is_across {
-        return relay::serve(input, output, root, caps);
+        return relay::serve(input, output, root);
     }
     let (send, requests) = mpsc::channel();
     thread::Builder::new()

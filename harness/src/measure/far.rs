@@ -1,13 +1,13 @@
-//! An agent on another host, by whatever carries its messages.
+//! An agent on another host, reached through a program such as ssh.
 
-use std::io::{Read, Write};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 
 use super::facts::Facts;
+use super::noise::NoGreeting;
 use super::remote::Remote;
 use super::site::{Site, Sites};
 use crate::data::Case;
@@ -22,52 +22,39 @@ const GLANCE: Duration = Duration::from_millis(1);
 pub struct Far {
     /// `None` while it ends.
     remote: Option<Remote>,
-    /// What carries the messages, if it is a program of its own.
+    /// The program that carries the messages. `None` once it has ended.
     carrier: Option<Child>,
     facts: Facts,
 }
 
 impl Far {
-    /// Starts `carrier`, such as ssh, which is to start an agent; `name` stands for that in messages.
+    /// Starts `carrier`, such as ssh, which is to start an agent. In messages, `name` stands for the host, `shown` for the
+    /// command.
     ///
     /// # Errors
     /// When it cannot be started, or no agent of this version answers.
-    pub fn start(name: &str, mut carrier: Command, asked: &Asked) -> anyhow::Result<Self> {
+    pub fn start(
+        name: &str,
+        shown: &str,
+        mut carrier: Command,
+        asked: &Asked,
+    ) -> anyhow::Result<Self> {
         carrier.stdin(Stdio::piped()).stdout(Stdio::piped());
         let started = carrier.spawn();
-        let program = || carrier.get_program().to_string_lossy().into_owned();
-        let mut child = started.with_context(|| format!("{name}: cannot start {}", program()))?;
+        let mut child = started.with_context(|| format!("cannot start `{shown}`"))?;
         let pipes = child.stdout.take().zip(child.stdin.take());
-        let carrier = Carrier(Some(child));
+        let mut carrier = Carrier(Some(child));
         let (output, input) = pipes.with_context(|| format!("{name}: it has no pipes"))?;
-        Self::meet(name, (output, input), carrier, asked)
-    }
-
-    /// Speaks to an agent over a stream that is there already.
-    ///
-    /// # Errors
-    /// When no agent of this version answers.
-    pub fn over(
-        name: &str,
-        input: impl Read + Send + 'static,
-        output: impl Write + Send + 'static,
-        asked: &Asked,
-    ) -> anyhow::Result<Self> {
-        Self::meet(name, (input, output), Carrier(None), asked)
-    }
-
-    fn meet(
-        name: &str,
-        (input, output): (impl Read + Send + 'static, impl Write + Send + 'static),
-        mut carrier: Carrier,
-        asked: &Asked,
-    ) -> anyhow::Result<Self> {
-        let remote = Remote::connect_across(name, input, output, asked);
-        let mut remote = remote.inspect_err(|error| {
+        let remote = Remote::connect_across(name, output, input, asked);
+        let mut remote = remote.map_err(|error| {
             // Otherwise it says itself what is wrong, and ends.
             if error.is::<Interrupted>() {
                 carrier.kill();
             }
+            if error.is::<NoGreeting>() {
+                return no_agent(&error, shown, carrier.end());
+            }
+            error
         })?;
         let facts = remote.facts()?;
         Ok(Self {
@@ -141,19 +128,37 @@ impl Carrier {
             let _ = child.kill();
         }
     }
-}
 
-impl Drop for Carrier {
-    fn drop(&mut self) {
-        let Some(mut child) = self.0.take() else {
-            return;
-        };
+    /// Waits until it has ended, or ends it.
+    fn end(&mut self) -> Option<ExitStatus> {
+        let mut child = self.0.take()?;
         let end = Instant::now() + ENDING;
         while matches!(child.try_wait(), Ok(None)) && Instant::now() < end {
             thread::sleep(GLANCE);
         }
         // One that has ended already is not there to be killed.
         let _ = child.kill();
-        let _ = child.wait();
+        child.wait().ok()
     }
+}
+
+impl Drop for Carrier {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// Says which command has not started an agent, and what to type instead.
+fn no_agent(error: &anyhow::Error, shown: &str, status: Option<ExitStatus>) -> anyhow::Error {
+    /// That of ssh when it has not reached the host, of which it says why.
+    const OF_SSH: i32 = 255;
+    let ended = match status {
+        Some(status) => format!("`{shown}` ended with {status}"),
+        None => format!("`{shown}` did not end"),
+    };
+    let fix = match status.and_then(|status| status.code()) {
+        Some(OF_SSH) => "what it said is above",
+        _ => "where udpbench is missing there, let --deploy copy it, or name it by --agent PATH",
+    };
+    anyhow!("{error:#}; {ended}: {fix}")
 }

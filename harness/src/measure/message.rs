@@ -13,6 +13,7 @@ use anyhow::{Context, bail, ensure};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use super::noise::expect_magic;
 use super::site::{Edge, Edges, Flow, SiteBrief};
 use crate::VERSION;
 use crate::sys::host_id::HostId;
@@ -104,7 +105,7 @@ impl Hello {
         ensure!(
             *protocol == PROTOCOL,
             "it is udpbench {version} (protocol {protocol}), this is udpbench {VERSION} (protocol \
-             {PROTOCOL}): install the same version on both sides"
+             {PROTOCOL}): install the same version on both sides (between hosts, --deploy does so)"
         );
         Ok(())
     }
@@ -126,34 +127,6 @@ pub fn greet(output: &mut impl Write, hello: &Hello) -> anyhow::Result<()> {
 pub fn greeting(input: &mut impl BufRead) -> anyhow::Result<Hello> {
     expect_magic(input)?;
     read(input)?.context("it ended before it said its version")
-}
-
-/// Waits for [`MAGIC`].
-pub(super) fn expect_magic(input: &mut impl BufRead) -> anyhow::Result<()> {
-    const SHOWN: usize = 60;
-    let mut came = Vec::with_capacity(MAGIC.len());
-    input
-        .by_ref()
-        .take(MAGIC.len() as u64)
-        .read_to_end(&mut came)
-        .context("cannot read a message")?;
-    if came == MAGIC {
-        return Ok(());
-    }
-    ensure!(
-        !came.is_empty(),
-        "it ended before it said anything: is udpbench installed there, and can it run?"
-    );
-    // As much as is there already: more may never come.
-    if came.len() == MAGIC.len() {
-        came.extend_from_slice(input.fill_buf().unwrap_or_default());
-    }
-    came.truncate(SHOWN);
-    bail!(
-        "it does not speak udpbench's protocol but begins with {:?}: if a start-up file of the shell, such as \
-         .bashrc, prints that, have it do so in interactive shells only",
-        String::from_utf8_lossy(&came)
-    );
 }
 
 /// Sends one message.
@@ -322,18 +295,5 @@ mod tests {
         let who = format!("it is udpbench 9.9.9 (protocol {}), this is", PROTOCOL + 1);
         assert!(said.starts_with(&who), "{said}");
         assert!(said.contains(VERSION) && said.contains("install the same version"));
-    }
-
-    #[test]
-    fn what_a_shell_prints_is_quoted() {
-        let said = error(greeting(&mut &b"Welcome to the machine!\n"[..]));
-        assert!(
-            said.contains(r#"begins with "Welcome to the machine!\n""#),
-            "{said}"
-        );
-        assert!(said.contains(".bashrc"), "{said}");
-        assert!(error(greeting(&mut &b"hi"[..])).contains(r#""hi""#));
-        assert!(error(greeting(&mut &b""[..])).contains("before it said anything"));
-        assert!(error(greeting(&mut &MAGIC[..])).contains("before it said its version"));
     }
 }

@@ -6,7 +6,6 @@
 
 pub mod agent;
 mod bind;
-pub mod caps;
 mod connections;
 mod ends;
 pub mod facts;
@@ -17,6 +16,7 @@ pub mod keeper;
 mod lane;
 mod local;
 pub mod message;
+mod noise;
 pub mod path_mtu;
 mod path_watch;
 pub mod process;

@@ -3,22 +3,20 @@
 use std::io::{BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
-use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::mpsc;
 use std::thread;
 
-use anyhow::{Context, bail, ensure};
+use anyhow::Context;
 
-use super::caps::{CapWatch, Caps, When};
 use super::facts::Facts;
 use super::message::{self, Answer, Hello, Request};
 use super::pulse::{Heard, Output, Pulse};
 use super::site::Edges;
 use super::spawned::{self, THIS_PROGRAM};
-use crate::data::{Case, Counts};
 use crate::sys::files::Root;
 
-/// Does what the messages on `input` say until that ends, and within `caps`, or until nothing was heard for 3 s: then
-/// the process ends, as it could be in the middle of a message.
+/// Does what the messages on `input` say until that ends, or until nothing was heard for 3 s: then the process ends, as
+/// it could be in the middle of a message.
 ///
 /// # Errors
 /// When the other side sends what is no message.
@@ -26,7 +24,6 @@ pub(super) fn serve(
     input: BufReader<impl Read + Send + 'static>,
     output: impl Write + Send + 'static,
     root: &Root,
-    caps: Caps,
 ) -> anyhow::Result<()> {
     let (output, heard) = (Output::new(output), Heard::now());
     let (send, requests) = mpsc::channel();
@@ -41,43 +38,23 @@ pub(super) fn serve(
     let _pulse = Pulse::start(output.clone(), heard.clone(), end_process)?;
     let mut relay = Relay {
         root,
-        caps: CapWatch::new(caps),
         worker: None,
-        excess: None,
-        case: None,
         heard,
         silence: None,
     };
-    loop {
-        let left = relay.caps.time_left();
-        ensure!(
-            !left.is_zero(),
-            "the session has lasted for {} (--max-time)",
-            humantime::format_duration(caps.time)
-        );
-        let next_look = relay.caps.next_look().unwrap_or(left);
-        let request = requests.recv_timeout(left.min(next_look));
-        relay.look();
-        match request {
-            Ok(request) => match request? {
-                Some(body) => relay.obey(&body, &output)?,
-                None => return Ok(()),
-            },
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => return Ok(()),
+    for request in requests {
+        match request? {
+            Some(body) => relay.obey(&body, &output)?,
+            None => break,
         }
     }
+    Ok(())
 }
 
 struct Relay<'a> {
     root: &'a Root,
-    caps: CapWatch,
     /// Started when it is needed.
     worker: Option<Worker>,
-    /// Why the trial was ended here, if it was.
-    excess: Option<String>,
-    /// What the trial is of.
-    case: Option<Case>,
     heard: Heard,
     /// How long nothing will be said once it starts.
     silence: Option<Edges>,
@@ -88,77 +65,33 @@ impl Relay<'_> {
         match message::decode::<Request>(body)? {
             Request::Facts => return output.write(&Answer::Done(Facts::read(self.root))),
             Request::Renew => {
-                self.settle();
-                self.end();
+                self.worker = None;
                 return output.write(&Answer::Done(()));
             }
-            Request::Open(brief) => {
-                self.settle();
-                // One that only receives goes on.
-                let sends = brief.part.sends() || brief.case.receives_at_both_ends();
-                self.excess = self.caps.spent().filter(|_| sends);
-                (self.case, self.silence) = (Some(brief.case), None);
-            }
+            Request::Open(_) => self.silence = None,
             Request::KeepTime(edges) => self.silence = Some(edges),
             Request::Start => {
-                if let Some(case) = &self.case {
-                    self.caps.started(case);
-                }
                 if let Some(edges) = self.silence.take() {
                     self.heard.expect_silence(edges);
                 }
             }
-            Request::Finish | Request::Abandon => self.settle(),
             _ => {}
         }
         match self.answer(body) {
             Ok(body) => output.write_body(&body),
             Err(error) => {
-                self.end();
+                self.worker = None;
                 output.write(&Answer::<()>::Failed(format!("{error:#}")))
             }
         }
     }
 
     fn answer(&mut self, request: &[u8]) -> anyhow::Result<Vec<u8>> {
-        if let Some(excess) = &self.excess {
-            bail!("{excess}");
-        }
         let worker = match &mut self.worker {
             Some(worker) => worker,
             None => self.worker.insert(Worker::start(self.root)?),
         };
         worker.ask(request)
-    }
-
-    /// Ends a trial that sends more than it may.
-    fn look(&mut self) {
-        let next_look = self.caps.next_look();
-        if next_look.is_some_and(|left| left.is_zero()) {
-            self.count(When::Meanwhile);
-        }
-    }
-
-    /// A trial ends: what it has sent counts, however short it was.
-    fn settle(&mut self) {
-        if self.caps.next_look().is_some() {
-            self.count(When::AtTheEnd);
-        }
-        self.caps.ended();
-    }
-
-    fn count(&mut self, when: When) {
-        // A worker that is gone sends nothing.
-        let counts = self.worker.as_mut().and_then(|it| it.counts().ok());
-        if let Some(excess) = counts.and_then(|counts| self.caps.counted(counts, when)) {
-            self.excess = Some(excess);
-            self.end();
-        }
-    }
-
-    fn end(&mut self) {
-        self.worker = None;
-        self.caps.ended();
     }
 }
 
@@ -196,15 +129,6 @@ impl Worker {
         message::write_body(&mut self.requests, request)?;
         let answer = message::read_body(&mut self.answers, || ())?;
         answer.context("the process that ran the trial has ended")
-    }
-
-    fn counts(&mut self) -> anyhow::Result<Counts> {
-        message::write(&mut self.requests, &Request::Counts)?;
-        match message::read::<Answer<Counts>>(&mut self.answers)? {
-            Some(Answer::Done(counts)) => Ok(counts),
-            Some(Answer::Failed(reason)) => bail!("{reason}"),
-            None => bail!("it has ended"),
-        }
     }
 }
 

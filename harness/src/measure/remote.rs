@@ -15,6 +15,7 @@ use serde::de::DeserializeOwned;
 
 use super::facts::Facts;
 use super::message::{self, Answer, Hello, Request};
+use super::noise;
 use super::pulse::{Heard, Output, Pulse};
 use super::readings::{Finished, Idle, Reading};
 use super::site::{Edge, Edges, Flow, Site, SiteBrief};
@@ -246,7 +247,7 @@ fn forward(
     heard: &Heard,
     send: &Sender<anyhow::Result<Vec<u8>>>,
 ) -> anyhow::Error {
-    if let Err(error) = message::expect_magic(&mut input) {
+    if let Err(error) = noise::expect_magic(&mut input) {
         return error;
     }
     loop {

@@ -20,12 +20,11 @@ const GLANCE: Duration = Duration::from_millis(1);
 /// This program, also once its file was replaced.
 pub const THIS_PROGRAM: &str = "/proc/self/exe";
 
-/// `program agent --stdio`, which reads sensors below `root`.
+/// `program agent`, which reads sensors below `root`.
 pub(super) fn agent(program: &Path, root: &Root) -> Command {
     let mut command = Command::new(program);
     // As it is to be seen among processes.
-    command.arg0("udpbench").args(["agent", "--stdio"]);
-    // One that was built before there was this flag need not know it.
+    command.arg0("udpbench").arg("agent");
     if !root.is_real() {
         command.arg("--root").arg(root.path(""));
     }
@@ -68,7 +67,7 @@ pub struct Spawned {
 }
 
 impl Spawned {
-    /// Starts `program agent --stdio`, which reads sensors below `root`; `name` stands for it in messages.
+    /// Starts `program agent`, which reads sensors below `root`; `name` stands for it in messages.
     /// `None`: it is the only one. Once this program is `asked` to end, it is not waited for.
     ///
     /// # Errors

@@ -33,16 +33,11 @@ pub struct Peer {
 }
 
 impl Peer {
-    /// The host that was reached as `to`; `reached` is its address, where ssh has not told that.
+    /// The host that was reached as `to`.
     ///
     /// # Errors
     /// No address by which it is reached, and how to name one.
-    pub fn new(
-        to: &str,
-        facts: Facts,
-        reached: Option<HostAddress>,
-        given: &ParameterArgs,
-    ) -> Result<Self, UsageError> {
+    pub fn new(to: &str, facts: Facts, given: &ParameterArgs) -> Result<Self, UsageError> {
         let detected = board::choose("auto", &facts.host)?;
         let known = |name: &str| {
             engines::ALL
@@ -53,7 +48,7 @@ impl Peer {
         let refusals = refusals.filter_map(|(name, reason)| Some((known(name)?, reason.clone())));
         let wire = Wire {
             to: to.to_owned(),
-            links: links(to, &facts, reached, given)?,
+            links: links(to, &facts, given)?,
             board: detected.board.name.clone(),
             host: facts.host.clone(),
         };
@@ -132,12 +127,7 @@ pub fn complete(given: &mut ParameterArgs) {
 }
 
 /// The ways to the host: one for each address that was named, or those of the interface that was reached.
-fn links(
-    to: &str,
-    facts: &Facts,
-    reached: Option<HostAddress>,
-    given: &ParameterArgs,
-) -> Result<Vec<WireLink>, UsageError> {
+fn links(to: &str, facts: &Facts, given: &ParameterArgs) -> Result<Vec<WireLink>, UsageError> {
     if let Some(named) = &given.address {
         let link = |address: &Address| {
             let refused = |problem| UsageError::flag("--address", address, problem);
@@ -149,7 +139,7 @@ fn links(
         return named.iter().map(link).collect();
     }
     let refused = |problem| UsageError::flag("wire", to, problem);
-    let Some(reached) = reached.or_else(|| reached_by_ssh(facts)) else {
+    let Some(reached) = reached_by_ssh(facts) else {
         let problem = format!(
             "which of its addresses this host reaches is not known: name one by --address; it has {}",
             addresses_there(facts)
@@ -174,9 +164,11 @@ fn links(
     Ok([first].into_iter().chain(other).collect())
 }
 
-/// The address there that ssh has reached, with the interface here if it is one of a link.
+/// The address there that ssh has reached, with the interface here if it is one of a link. `None`: ssh did not, or this
+/// process has told the agent of the ssh that it runs under itself, as `ip netns exec` does.
 fn reached_by_ssh(facts: &Facts) -> Option<HostAddress> {
     let (there, here) = facts.ssh?;
+    facts.addresses.iter().find(|it| it.address == there)?;
     let interface = addresses::interface_of(here).unwrap_or_default();
     Some(HostAddress::at(there.to_canonical(), &interface))
 }

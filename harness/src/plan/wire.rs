@@ -1,7 +1,5 @@
 //! The other host of a sweep across a wire.
 
-use std::net::SocketAddr;
-
 use serde::{Deserialize, Serialize};
 
 use crate::data::{Address, Case, HostAddress, Ip};
@@ -68,11 +66,7 @@ impl Wire {
 
     /// The words with which it is reached again.
     pub fn words(&self) -> String {
-        let to = &self.to;
-        match to.parse::<SocketAddr>() {
-            Ok(_) => format!("wire --agent-at {to} --key FILE"),
-            Err(_) => format!("wire {}", shell::word(to)),
-        }
+        format!("wire {}", shell::word(&self.to))
     }
 
     /// The way that a case takes.

@@ -1,27 +1,31 @@
 //! `--deploy`: puts a udpbench for the other host's CPUs there, unless it is there already.
 
 use std::fs::File;
-use std::io::{Read, Seek};
+use std::io::Seek;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::thread;
 
-use anyhow::{Context, ensure};
+use anyhow::Context;
 use nix::sys::utsname::uname;
 
-use super::ssh;
+use super::rsh::Rsh;
 use crate::cli::LinkArgs;
 use crate::commands::say;
 use crate::error::UsageError;
-use crate::measure::spawned::{THIS_PROGRAM, ended};
+use crate::measure::spawned::THIS_PROGRAM;
 use crate::shell;
 use crate::sys::interrupt::Interrupt;
 
-/// Where it goes, below the home directory there. One that still runs is not written over.
+/// Where it goes, below the directory of [`AT_HOME`]. One that still runs is not written over.
 const THERE: &str = concat!(".cache/udpbench/", env!("CARGO_PKG_VERSION"), "/udpbench");
 
-/// Prints what the CPUs are called, and the checksum of what is there, if sha256sum is.
-const LOOK: &str = r#"uname -m; { sha256sum <"$1"; } 2>/dev/null || true"#;
+/// Goes to the home directory; on Android, where nobody has one to write to, to the directory for such things.
+const AT_HOME: &str = r#"cd "${HOME:-.}" 2>/dev/null; [ -w . ] || cd /data/local/tmp 2>/dev/null
+"#;
+
+/// Prints where that is, what the CPUs are called, and the checksum of what is there, if sha256sum is. These are the last
+/// lines, behind what start-up files print.
+const LOOK: &str = r#"pwd; uname -m; echo "$({ sha256sum <"$1"; } 2>/dev/null)""#;
 
 /// Takes the file from standard input: of $2 bytes, with the checksum $3, if that is known at both ends. It is put in
 /// place when it is whole and has run once; otherwise nothing is left of it. Works in every POSIX shell, as in busybox.
@@ -64,15 +68,26 @@ const TARGETS: [(&str, &[&str]); 5] = [
     ("x86_64", &["x86_64-unknown-linux-musl"]),
 ];
 
-/// Returns where it is there.
+/// Returns where it is there, as a word for `rsh`.
 ///
 /// # Errors
 /// When there is none for such CPUs, or it does not get there whole, or does not run there. Then nothing is left there.
-pub(super) fn deploy(link: &LinkArgs, to: &str, interrupt: &Interrupt) -> anyhow::Result<String> {
-    let look = ssh(link, to, &["sh", "-c", &shell::word(LOOK), "sh", THERE]);
-    let seen = answer(look, Stdio::null(), interrupt)?;
-    let mut lines = seen.lines();
-    let machine = lines.next().context("uname -m says nothing there")?;
+pub(super) fn deploy(
+    rsh: &Rsh,
+    link: &LinkArgs,
+    to: &str,
+    interrupt: &Interrupt,
+) -> anyhow::Result<String> {
+    let shell = Shell {
+        rsh,
+        quotes: rsh.has_shell(interrupt)?,
+        interrupt,
+    };
+    let seen = shell.run(LOOK, &[], Stdio::null())?;
+    let mut lines = seen.lines().rev();
+    let (there, machine, home) = (lines.next(), lines.next(), lines.next());
+    let machine = machine.context("uname -m says nothing there")?;
+    let path = format!("{}/{THERE}", home.context("pwd says nothing there")?);
     let binary = match &link.binary {
         Some(binary) => binary.clone(),
         None => binary_for(machine)?,
@@ -82,42 +97,48 @@ pub(super) fn deploy(link: &LinkArgs, to: &str, interrupt: &Interrupt) -> anyhow
     let mut file = File::open(&binary).map_err(unreadable)?;
     let bytes = file.metadata().map_err(unreadable)?.len().to_string();
     let sum = checksum(&mut file)?;
-    if sum.is_some() && lines.next().and_then(first_word) == sum.as_deref() {
-        return Ok(THERE.to_owned());
+    if sum.is_some() && there.and_then(first_word) == sum.as_deref() {
+        return Ok(shell.word(&path));
     }
     say(&format!(
-        "copying {} to {to}:{THERE} ({machine})",
+        "copying {} to {to}:{path} ({machine})",
         shown(&binary)
     ));
-    let sum = sum.unwrap_or_default();
-    let sum = shell::word(&sum);
-    let take = ["sh", "-c", &shell::word(TAKE), "sh", THERE, &bytes, &sum];
-    answer(ssh(link, to, &take), file.into(), interrupt)
+    shell
+        .run(TAKE, &[&bytes, &sum.unwrap_or_default()], file.into())
         .context("it could not be put there, and nothing of it is left there")?;
-    Ok(THERE.to_owned())
+    Ok(shell.word(&path))
+}
+
+/// What runs scripts there.
+struct Shell<'a> {
+    rsh: &'a Rsh,
+    /// Whether words have to be quoted, as the shell of ssh takes them apart.
+    quotes: bool,
+    interrupt: &'a Interrupt,
+}
+
+impl Shell<'_> {
+    fn word(&self, word: &str) -> String {
+        if self.quotes {
+            shell::word(word).into_owned()
+        } else {
+            word.to_owned()
+        }
+    }
+
+    /// Runs a script in the directory of [`AT_HOME`], with [`THERE`] and these words. Returns what it prints.
+    fn run(&self, script: &str, words: &[&str], input: Stdio) -> anyhow::Result<String> {
+        let script = format!("{AT_HOME}{script}");
+        let words = [&["sh", "-c", &script, "sh", THERE], words].concat();
+        let words: Vec<String> = words.into_iter().map(|it| self.word(it)).collect();
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        self.rsh.answer(&words, input, self.interrupt)
+    }
 }
 
 fn first_word(line: &str) -> Option<&str> {
     line.split_whitespace().next()
-}
-
-/// Runs a command and returns what it prints.
-fn answer(mut command: Command, input: Stdio, interrupt: &Interrupt) -> anyhow::Result<String> {
-    let command = command.stdin(input).stdout(Stdio::piped());
-    let mut child = command.spawn().context("cannot start ssh")?;
-    let mut output = child.stdout.take().context("ssh has no output")?;
-    // Nobody waits for it after a signal: something that ssh has started may hold the pipe.
-    let reader = thread::spawn(move || {
-        let mut said = Vec::new();
-        output.read_to_end(&mut said).map(|_| said)
-    });
-    let status = ended(child, interrupt)?;
-    ensure!(status.success(), "ssh ended with {status}");
-    let said = reader
-        .join()
-        .ok()
-        .context("the reader of ssh's output broke")??;
-    Ok(String::from_utf8_lossy(&said).into_owned())
 }
 
 /// Returns the SHA-256 of a file, if there is a sha256sum here. It is handed the open file: a name such as

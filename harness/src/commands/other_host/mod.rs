@@ -1,15 +1,13 @@
 //! The other host of a sweep across a wire: how it is reached, and what it is.
 
 mod deploy;
-
-use std::process::Command;
+mod rsh;
 
 use anyhow::Context;
 
+use self::rsh::Rsh;
 use super::say;
-use crate::channel::{self, Key};
 use crate::cli::{LinkArgs, ParameterArgs, WireArgs};
-use crate::data::HostAddress;
 use crate::measure::far::Far;
 use crate::measure::path_mtu;
 use crate::options::wire::Peer;
@@ -24,7 +22,7 @@ pub(super) struct OtherHost {
 }
 
 impl OtherHost {
-    /// Has ssh start an agent there, or connects to one that listens, and tries what gets there whole.
+    /// Has an agent started there, and tries what gets there whole.
     ///
     /// # Errors
     /// When that cannot be had, and what to do.
@@ -35,23 +33,9 @@ impl OtherHost {
         interrupt: &Interrupt,
     ) -> anyhow::Result<Self> {
         let link = &args.link;
-        let (to, far) = match (&args.to, link.agent_at, &link.key) {
-            (_, Some(address), Some(key)) => {
-                let to = address.to_string();
-                let (reader, writer) = channel::connect(address, &Key::read(key)?)?;
-                let far = Far::over(&to, reader, writer, &interrupt.asked());
-                (to, far)
-            }
-            (to, ..) => {
-                let to = to.clone().unwrap_or_default();
-                let far = agent_by_ssh(link, &to, interrupt)
-                    .and_then(|agent| Far::start(&to, agent, &interrupt.asked()));
-                (to, far)
-            }
-        };
-        let mut far = far.with_context(|| format!("cannot measure with {to}"))?;
-        let reached = link.agent_at.map(HostAddress::of_socket);
-        let mut peer = Peer::new(&to, far.facts().clone(), reached, given)?;
+        let to = &args.to;
+        let mut far = start_agent(link, to, interrupt)?;
+        let mut peer = Peer::new(to, far.facts().clone(), given)?;
         peer.words = args.words();
         for link in &mut peer.wire.links {
             try_path(link, &mut far, interrupt)?;
@@ -59,7 +43,7 @@ impl OtherHost {
         let machine = peer.detected.machine(&peer.wire.host);
         let because = &peer.detected.because;
         if link.drop_reasons {
-            say_who_does_not_tell(&to, &peer);
+            say_who_does_not_tell(to, &peer);
         }
         if is_quiet {
             return Ok(Self { far, peer });
@@ -117,21 +101,16 @@ fn try_path(link: &mut WireLink, far: &mut Far, interrupt: &Interrupt) -> anyhow
     Ok(())
 }
 
-/// What starts an agent there, which is copied there first if that was asked for.
-fn agent_by_ssh(link: &LinkArgs, to: &str, interrupt: &Interrupt) -> anyhow::Result<Command> {
+/// Starts an agent there, which is copied there first if that was asked for.
+fn start_agent(link: &LinkArgs, to: &str, interrupt: &Interrupt) -> anyhow::Result<Far> {
+    let rsh = Rsh::new(&link.rsh, to);
     let agent = if link.deploy {
-        deploy::deploy(link, to, interrupt)?
+        let copied = deploy::deploy(&rsh, link, to, interrupt);
+        copied.with_context(|| format!("cannot copy udpbench to {to}"))?
     } else {
         link.agent.clone()
     };
-    Ok(ssh(link, to, &[&agent, "agent", "--stdio"]))
-}
-
-/// ssh is started by a shell, which takes its options apart as they were typed; the words after it stay what they are,
-/// until the shell there takes them.
-fn ssh(link: &LinkArgs, to: &str, words: &[&str]) -> Command {
-    let mut command = Command::new("sh");
-    command.args(["-c", &format!("exec {} \"$@\"", link.ssh), "ssh", "--", to]);
-    command.args(words);
-    command
+    let words = [&agent, "agent"];
+    let far = Far::start(to, &rsh.shown(&words), rsh.run(&words), &interrupt.asked());
+    far.with_context(|| format!("cannot measure with {to}"))
 }
