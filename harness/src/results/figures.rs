@@ -105,8 +105,7 @@ fn open_books(row: &Row) -> Option<(String, String)> {
     let unread = row.unread_packets?;
     let dropped = i128::from(row.dropped_socket_packets?) + i128::from(dropped_on_the_way(row)?);
     let unaccounted = row.unaccounted_packets?;
-    // Rows of before do not say how many were refused, and these were not sent in their words.
-    let refused = i128::from(row.refused_packets.unwrap_or(0));
+    let refused = i128::from(row.refused_packets?);
     let arrived = i128::from(received) + i128::from(unread);
     let explained = arrived + refused + dropped + i128::from(unaccounted);
     let surplus = row.surplus_packets.unwrap_or(0);
