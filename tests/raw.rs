@@ -347,9 +347,9 @@ fn what_cannot_have_happened_is_refused_with_its_line() {
         (with(2, lines[0]), 2, "a second header"),
         (with(1, window), 1, "no header"),
         (
-            with(1, &lines[0].replace(r#""format":7"#, r#""format":1"#)),
+            with(1, &lines[0].replace(r#""format":1"#, r#""format":2"#)),
             1,
-            "format 1",
+            "raw samples of udpbench, format 2, but udpbench",
         ),
         (
             with(

@@ -21,19 +21,15 @@ pub struct Books {
     pub unread: u64,
     /// How much the kernel's own discard counters grew during the run. Other programs move them too.
     pub kernel_discards: u64,
-    /// How much of that until the window opened. 0 in logs that do not say: the warm-up's discards are then
-    /// among the window's.
-    #[serde(default)]
+    /// How much of that until the window opened.
     pub kernel_discards_at_opening: u64,
-    /// How much of that until the window closed. 0 in logs that do not say.
-    #[serde(default)]
+    /// How much of that until the window closed.
     pub kernel_discards_at_closing: u64,
     /// Whether several datagrams may have been in one piece when it was dropped at a socket, which the kernel
     /// counts as one (UDP_GRO).
     pub dropped_in_pieces: bool,
     /// Whether several datagrams may have been in one piece when the kernel discarded it on the way, which it
     /// counts as one (UDP_SEGMENT).
-    #[serde(default)]
     pub discarded_in_pieces: bool,
 }
 
@@ -46,8 +42,7 @@ pub const MOST_IN_A_PIECE: u64 = 128;
 pub struct Counts {
     /// Datagrams that the program handed to the kernel, whether or not it refused them.
     pub sent: u64,
-    /// Those of them that it refused: lost at the sender, as the call was told. 0 in logs that do not say.
-    #[serde(default)]
+    /// Those of them that it refused: lost at the sender, as the call was told.
     pub refused: u64,
     /// Taken from the kernel.
     pub received: u64,

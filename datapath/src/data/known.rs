@@ -1,4 +1,4 @@
-//! What files do not say of their engines: logs of format 2, and tables of rows.
+//! What tables of rows do not say of their engines.
 
 use super::{EngineName, Group, Traits};
 
@@ -6,8 +6,8 @@ const MIO_ONCE_STARVES: &str = "mio is edge-triggered: one receive per event lea
                                 the queue is full no new edge comes: use mio-exhaustive or mio-level";
 
 impl Traits {
-    /// What is known of an engine by its name alone: of those that could be in a log of format 2, and of all that
-    /// are not to be ranked. A test holds it against the registry.
+    /// Returns what is known of an engine by its name alone, whether or not this build has it: for pictures and
+    /// rankings of rows. An engine that is not here is ranked. A test holds this against the registry.
     pub fn known(name: EngineName) -> Option<Self> {
         let group = match name.as_str() {
             "std" | "socket2" | "nix" | "spin" => Group::Blocking,

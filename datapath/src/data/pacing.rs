@@ -11,10 +11,8 @@ pub struct Pacing {
     pub late: u64,
     /// Times from one datagram of the first flow of a sender to the next one, in nanoseconds, as the kernel stamped them
     /// when they left. Of some bursts. Empty where it stamps none.
-    #[serde(default)]
     pub left: Histogram,
     /// The same from the end of one call that sent to the end of the next one. Of all of them.
-    #[serde(default)]
     pub returned: Histogram,
 }
 

@@ -42,16 +42,17 @@ pub struct Path {
     /// By how much those of the receiver's host grew.
     pub at_receiver: PathCounters,
     /// Counters of lost packets at the sender's interface that moved, by name: the kernel's, and its driver's own
-    /// (`ethtool -S`). Other traffic moves them, too.
+    /// (`ethtool -S`). Other traffic moves them, too. Absent: none moved.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub nic_at_sender: BTreeMap<String, u64>,
-    /// The same at the receiver's interface.
+    /// The same at the receiver's interface. Absent: none moved.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub nic_at_receiver: BTreeMap<String, u64>,
     /// What the sender's machine dropped meanwhile, by the kernel's reasons, where it was asked. Other traffic is among it.
+    /// Absent: it was not asked, or dropped nothing.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub reasons_at_sender: BTreeMap<String, u64>,
-    /// The same of the receiver's machine.
+    /// The same of the receiver's machine. Absent: it was not asked, or dropped nothing.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub reasons_at_receiver: BTreeMap<String, u64>,
 }

@@ -15,9 +15,7 @@ pub struct RoundTrips {
     pub unanswered: u64,
     /// What came in the whole run that nobody waited for any more: answers after that time, and what is no answer.
     pub late: u64,
-    /// Of some of the answers, from when the kernel had them until the client did. Empty where it does not say, as in
-    /// logs that do not.
-    #[serde(default)]
+    /// Of some of the answers, from when the kernel had them until the client did. Empty where it does not say.
     pub wakeups: Histogram,
 }
 

@@ -28,16 +28,14 @@ pub struct Sample {
     pub lanes: Vec<LaneSample>,
     /// CPU time of this process's threads that are neither lanes nor the coordinator while it was open, in
     /// nanoseconds: a library's helpers, the kernel's workers for io_uring. `None` where a clock cannot be
-    /// read, and in logs that do not say.
-    #[serde(default)]
+    /// read.
     pub other_cpu_ns: Option<u64>,
     /// CPU time of the coordinators, which open and close the window, between the two, in nanoseconds. `None`
     /// as above.
-    #[serde(default)]
     pub coordinator_cpu_ns: Option<u64>,
     /// Where every datagram of the run ended.
     pub books: Books,
-    /// The same between two hosts, for each direction. Empty on one host, as in logs that do not say.
+    /// The same between two hosts, for each direction. Absent on one host.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<Path>,
     /// What the kernel granted as SO_RCVBUF, in bytes (twice what was asked for, socket(7)).
@@ -47,19 +45,14 @@ pub struct Sample {
     /// What the sensors said meanwhile.
     pub climate: SensorReadings,
     /// What the CPUs of its lanes did meanwhile while they had nothing to do. Empty where nothing counts it, or no lane
-    /// is pinned, and in logs that do not say.
-    #[serde(default)]
+    /// is pinned.
     pub idle_times: IdleTimes,
-    /// The round trips that ended while it was open. `None`: nobody asked, as in logs
-    /// that do not say.
-    #[serde(default)]
+    /// The round trips that ended while it was open. `None`: nobody asked.
     pub round_trips: Option<RoundTrips>,
-    /// How the senders kept to their rate while it was open. `None`: they send as fast as they can, or requests, as in
-    /// logs that do not say.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// How the senders kept to their rate while it was open. Absent: they send as fast as they can, or requests.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub pacing: Option<Pacing>,
-    /// What came over each flow while it was open: datagrams, or answers. Empty where each thread has one, as in logs
-    /// that do not say.
+    /// What came over each flow while it was open: datagrams, or answers. Absent where each thread has one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flow_packets: Vec<u64>,
     /// What was found in the datagrams, in the one window that looks at them: it comes before the first
@@ -138,12 +131,11 @@ pub struct LaneSample {
     pub cpu: Option<u32>,
     /// Datagrams that it handed to the kernel, whether or not they were refused.
     pub sent_packets: u64,
-    /// Those of them that the kernel refused. 0 in logs that do not say.
-    #[serde(default)]
+    /// Those of them that the kernel refused.
     pub refused_packets: u64,
-    /// Why the last of those was refused that were not for want of room in a queue: the name of its `errno`. `None`: there
+    /// Why the last of those was refused that were not for want of room in a queue: the name of its `errno`. Absent: there
     /// is none, or it is not known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub refusal: Option<String>,
     /// Datagrams taken from the kernel.
     pub received_packets: u64,
@@ -156,12 +148,10 @@ pub struct LaneSample {
     /// CPU time of its thread. `None` where the clock cannot be read, and where workers run the lane.
     pub cpu_ns: Option<u64>,
     /// Time that its thread was ready to run while something else ran on its CPU, in nanoseconds: other lanes,
-    /// too. `None` where the kernel does not count it, where workers run the lane, and in logs that do not say.
-    #[serde(default)]
+    /// too. `None` where the kernel does not count it, and where workers run the lane.
     pub waited_ns: Option<u64>,
     /// What interrupts and the hypervisor took of the CPU that it is pinned to. `None` as above, and where it is
     /// not pinned.
-    #[serde(default)]
     pub taken: Option<CpuTaken>,
     /// Times its thread waited.
     pub voluntary_switches: Option<u64>,

@@ -28,21 +28,17 @@ pub fn refusal(payload: Payload, sender: &Traits) -> Option<String> {
 pub struct Verified {
     /// Looked at.
     pub packets: u64,
-    /// Sent meanwhile and came never, duplicates and strangers left out. `None`: nobody took them together, as in logs
-    /// that do not say.
-    #[serde(default)]
+    /// Sent meanwhile and came never, duplicates and strangers left out. `None`: nobody took them together.
     pub missing: Option<u64>,
     /// Came before.
     pub duplicated: u64,
     /// Came after one that was sent later by the same lane.
     pub reordered: u64,
     /// Of those, how many others of its lane came at most since the first one that was sent later: the reordering extent
-    /// of RFC 4737. 0: none was reordered, as in logs that do not say.
-    #[serde(default)]
+    /// of RFC 4737. 0: none was reordered.
     pub reordering_extent: u64,
     /// The interarrival jitter of RFC 3550 at the end, in nanoseconds, of the lane with the most. `None`: too few came, or
-    /// they had no room for a time, as in logs that do not say.
-    #[serde(default)]
+    /// they had no room for a time.
     pub jitter_ns: Option<u64>,
     /// Shorter than it was sent, and right as far as it goes.
     pub truncated: u64,

@@ -9,11 +9,12 @@ use super::Side;
 use crate::data::Sample;
 use crate::duration::ns;
 use crate::error::UsageError;
+use crate::log::Kind;
 use crate::plan::{Plan, Settings};
 use crate::platform::host::Host;
 use crate::row::Environment;
 
-/// Counts up when a reader of the old format would misread the new one.
+/// The only format that is read. Counts up when a reader of the old format would misread the new one.
 pub const FORMAT: u32 = 1;
 
 /// One line.
@@ -138,17 +139,13 @@ pub type Log = crate::log::Log<Header, Event>;
 /// # Errors
 /// The line that is not what it should be, and how.
 pub fn parse(name: &str, bytes: &[u8]) -> Result<Log, UsageError> {
-    Log::read(name, bytes, header, |line| matches!(line, Event::Ab(_)))
-}
-
-fn header(line: &[u8]) -> Result<Header, String> {
-    match serde_json::from_slice(line) {
-        Ok(Event::Ab(header)) if header.format == FORMAT => Ok(*header),
-        Ok(Event::Ab(header)) => Err(format!(
-            "format {}, but udpbench {} reads format {FORMAT}",
-            header.format,
-            crate::VERSION
-        )),
-        _ => Err("no header: not a log of udpbench ab, or cut off".to_owned()),
-    }
+    let kind = Kind {
+        key: "ab",
+        what: "a log of udpbench ab",
+        format: FORMAT,
+    };
+    Log::read(name, bytes, kind, |line| match line {
+        Event::Ab(header) => Ok(*header),
+        other => Err(other),
+    })
 }

@@ -104,10 +104,7 @@ fn middle_of_ratios(row: &Row, by: By) -> Result<Middle, String> {
         By::Cpu => row.cpu_ratio_sd_pct,
     };
     let Some(pairs) = row.ratio_pairs else {
-        return Err(
-            "no scatter of the ratios (an older file: summarize it again from its raw samples)"
-                .to_owned(),
-        );
+        return Err("no scatter of the ratios (ratio_pairs)".to_owned());
     };
     if pairs < 2 {
         return Err("fewer than 2 pairs with the reference".to_owned());
@@ -173,11 +170,11 @@ mod tests {
         let base = row("mio-level", 0.9);
         let refused =
             |new: Row| Difference::between(&base, &new, By::Speed).expect_err("not comparable");
-        let older = Row {
+        let bare = Row {
             ratio_pairs: None,
             ..base.clone()
         };
-        assert!(refused(older).contains("summarize it again"));
+        assert!(refused(bare).contains("(ratio_pairs)"));
         let one = Row {
             ratio_pairs: Some(1),
             ..base.clone()

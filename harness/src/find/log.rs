@@ -10,12 +10,13 @@ use super::{burst, cliff, idle, knob, lossless};
 use crate::data::Sample;
 use crate::duration::ns;
 use crate::error::UsageError;
+use crate::log::Kind;
 use crate::plan::{Plan, Settings, Wire};
 use crate::platform::host::Host;
 use crate::platform::knob::Knobs;
 use crate::row::Environment;
 
-/// Counts up when a reader of the old format would misread the new one.
+/// The only format that is read. Counts up when a reader of the old format would misread the new one.
 pub const FORMAT: u32 = 1;
 
 /// One line.
@@ -28,8 +29,8 @@ pub enum Event {
     Trial {
         /// Of which case of the plan, from 0.
         case: usize,
-        /// Which setting had the value that is tried, from 0. `None`: all were as they are.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        /// Which setting had the value that is tried, from 0. Absent: all were as they are.
+        #[serde(skip_serializing_if = "Option::is_none")]
         knob: Option<usize>,
         /// What was counted.
         sample: Box<Sample>,
@@ -105,14 +106,14 @@ pub struct Header {
     /// The machine.
     pub host: Host,
     /// Of a search for trains, what a datagram takes up in the receive buffer of a socket on loopback, in bytes, by its
-    /// payload, also in bytes.
+    /// payload, also in bytes. Absent, or empty: no such search.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub truesizes: BTreeMap<u32, u32>,
-    /// The settings of this host that are tried.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The settings of this host that are tried. Absent: no search for settings.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub knobs: Option<Knobs>,
-    /// The other host. `None`: all threads are on this one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The other host. Absent: all threads are on this one.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub wire: Option<Wire>,
 }
 
@@ -124,17 +125,13 @@ pub type Log = crate::log::Log<Header, Event>;
 /// # Errors
 /// The line that is not what it should be, and how.
 pub fn parse(name: &str, bytes: &[u8]) -> Result<Log, UsageError> {
-    Log::read(name, bytes, header, |line| matches!(line, Event::Find(_)))
-}
-
-fn header(line: &[u8]) -> Result<Header, String> {
-    match serde_json::from_slice(line) {
-        Ok(Event::Find(header)) if header.format == FORMAT => Ok(*header),
-        Ok(Event::Find(header)) => Err(format!(
-            "format {}, but udpbench {} reads format {FORMAT}",
-            header.format,
-            crate::VERSION
-        )),
-        _ => Err("no header: not a log of udpbench find, or cut off".to_owned()),
-    }
+    let kind = Kind {
+        key: "find",
+        what: "a log of udpbench find",
+        format: FORMAT,
+    };
+    Log::read(name, bytes, kind, |line| match line {
+        Event::Find(header) => Ok(*header),
+        other => Err(other),
+    })
 }

@@ -13,6 +13,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use self::check::Expected;
+pub(crate) use self::read::Kind;
 pub use self::read::Log;
 use crate::data::Sample;
 use crate::duration::ns;
@@ -20,12 +21,8 @@ use crate::plan::{Plan, Schedule, Wire};
 use crate::platform::host::Host;
 use crate::row::{EndedBy, Environment};
 
-/// Counts up when a reader of the old format would misread the new one.
-pub const FORMAT: u32 = 7;
-/// The oldest format that is still read. What came with 3: windows that are measured again, CPU time of other
-/// threads, the kernel's discards at the edges of a window; with 4: how long traffic takes to settle; with 5: round trips;
-/// with 6: flows, both directions, server models, transports; with 7: addresses.
-pub const OLDEST_FORMAT: u32 = 2;
+/// The only format that is read. Counts up when a reader of the old format would misread the new one.
+pub const FORMAT: u32 = 1;
 
 /// One line: what happened.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -82,7 +79,7 @@ pub enum Event {
     /// The sweep ended before it was complete.
     Interrupted {
         /// Why the other host was given up. `None`: a signal ended the sweep.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         lost: Option<String>,
     },
     /// The sweep goes on.
@@ -97,7 +94,7 @@ pub enum Event {
 /// What all windows share.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Header {
-    /// Of this file: [`OLDEST_FORMAT`] to [`FORMAT`].
+    /// [`FORMAT`].
     pub format: u32,
     /// As it was typed.
     pub command_line: Vec<String>,
@@ -115,7 +112,7 @@ pub struct Header {
     pub environment: Environment,
     /// The machine.
     pub host: Host,
-    /// The other one, across a wire. `None`: all threads are on this one, as in logs that do not say.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The other one, across a wire. Absent: all threads are on this one.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub wire: Option<Wire>,
 }

@@ -1,13 +1,11 @@
 //! Reads a file of raw samples.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::{Event, FORMAT, Header, OLDEST_FORMAT};
-use crate::data::{EngineName, Traits};
+use super::{Event, FORMAT, Header};
 use crate::error::UsageError;
 use crate::text;
 
@@ -49,20 +47,40 @@ impl Log {
     /// # Errors
     /// As for [`Log::open`].
     pub fn parse(name: &str, bytes: &[u8]) -> Result<Self, UsageError> {
-        Self::read(name, bytes, header, |line| matches!(line, Event::Header(_)))
+        let kind = Kind {
+            key: "header",
+            what: "raw samples of udpbench",
+            format: FORMAT,
+        };
+        Self::read(name, bytes, kind, |line| match line {
+            Event::Header(header) => Ok(*header),
+            other => Err(other),
+        })
     }
 }
 
+/// A kind of log, by its first line.
+#[derive(Clone, Copy)]
+pub(crate) struct Kind {
+    /// The one key of that line: the header is its value.
+    pub(crate) key: &'static str,
+    /// What messages call such a log.
+    pub(crate) what: &'static str,
+    /// The only format that is read.
+    pub(crate) format: u32,
+}
+
 impl<H, E: DeserializeOwned> Log<H, E> {
-    /// Reads what a file of that name holds: the `header` in its first line, and in no other.
+    /// Reads what a file of that name holds. `header` takes the header out of an event: that is the first line, and no
+    /// other.
     ///
     /// # Errors
     /// As for [`Log::open`].
     pub(crate) fn read(
         name: &str,
         bytes: &[u8],
-        header: impl FnOnce(&[u8]) -> Result<H, String>,
-        is_header: impl Fn(&E) -> bool,
+        kind: Kind,
+        header: impl Fn(E) -> Result<H, E>,
     ) -> Result<Self, UsageError> {
         if text::MARKS.iter().any(|mark| bytes.starts_with(mark)) {
             return Err(UsageError::file(name, 1, MARKED));
@@ -72,19 +90,23 @@ impl<H, E: DeserializeOwned> Log<H, E> {
         let whole = end.map_or(&[][..], |end| &bytes[..=end]);
         let mut lines = whole.split_inclusive(|&byte| byte == b'\n');
         let first = lines.next().unwrap_or_default();
-        let header = header(first).map_err(|problem| UsageError::file(name, 1, &problem))?;
+        let first = kind.first_event(first).and_then(|event| {
+            let header = header(event);
+            header.map_err(|_| kind.no_header())
+        });
+        let first = first.map_err(|problem| UsageError::file(name, 1, &problem))?;
         let line = |(number, line): (usize, &[u8])| {
             let refused = |problem: &str| UsageError::file(name, number, problem);
-            match serde_json::from_slice(line) {
-                Ok(line) if is_header(&line) => Err(refused("a second header: one file, one run")),
-                Ok(line) => Ok(line),
+            match serde_json::from_slice(line).map(&header) {
+                Ok(Ok(_)) => Err(refused("a second header: one file, one run")),
+                Ok(Err(event)) => Ok(event),
                 Err(_) if line.trim_ascii().is_empty() => Err(refused("an empty line: delete it")),
                 Err(error) => Err(refused(&without_line(&error))),
             }
         };
         Ok(Self {
             name: name.to_owned(),
-            header,
+            header: first,
             lines: (2..).zip(lines).map(line).collect::<Result<_, _>>()?,
             whole_bytes: whole.len() as u64,
             bytes: bytes.len() as u64,
@@ -92,43 +114,35 @@ impl<H, E: DeserializeOwned> Log<H, E> {
     }
 }
 
-/// What follows is appended in UTF-8.
-const MARKED: &str = "an editor saved it again, with a byte-order mark: save it as UTF-8 without one, with all its lines";
-
-fn header(line: &[u8]) -> Result<Header, String> {
-    const NONE: &str = "no header: not raw samples of udpbench, or cut off";
-    let value: Value = serde_json::from_slice(line).map_err(|_| NONE)?;
-    // Format 1 had the header's fields in the line itself.
-    let format = value.pointer("/header/format").or(value.get("format"));
-    match format.and_then(Value::as_u64) {
-        Some(format) if (u64::from(OLDEST_FORMAT)..=u64::from(FORMAT)).contains(&format) => {}
-        Some(format) => {
+impl Kind {
+    /// Parses the first line.
+    ///
+    /// # Errors
+    /// It is no header, has another format, or is not what it should be.
+    fn first_event<E: DeserializeOwned>(self, line: &[u8]) -> Result<E, String> {
+        let value: Value = serde_json::from_slice(line).unwrap_or_default();
+        let format = value[self.key]["format"].as_u64();
+        let format = format.ok_or_else(|| self.no_header())?;
+        // Before the rest, which may have another shape in another format.
+        if format != u64::from(self.format) {
             return Err(format!(
-                "raw samples of format {format}, but udpbench {} reads formats {OLDEST_FORMAT} to \
-                 {FORMAT}: use the CSV beside them, or the udpbench that wrote them",
-                crate::VERSION
+                "{}, format {format}, but udpbench {} reads format {}: use the udpbench that wrote it; a CSV beside it \
+                 can still be read",
+                self.what,
+                crate::VERSION,
+                self.format
             ));
         }
-        None => return Err(NONE.to_owned()),
+        serde_json::from_slice(line).map_err(|error| without_line(&error))
     }
-    match serde_json::from_slice(line) {
-        Ok(Event::Header(header)) => Ok(with_engines(*header)),
-        Ok(_) => Err(NONE.to_owned()),
-        Err(error) => Err(without_line(&error)),
+
+    fn no_header(self) -> String {
+        format!("no header: not {}, or cut off", self.what)
     }
 }
 
-/// Format 2 did not say what is known of its engines.
-fn with_engines(mut header: Header) -> Header {
-    if header.format < 3 {
-        let cases = header.plan.cases().map(|planned| planned.case);
-        let names: BTreeSet<EngineName> = cases
-            .flat_map(|case| [case.sender, case.receiver])
-            .collect();
-        header.plan.engines = names.into_iter().filter_map(Traits::known).collect();
-    }
-    header
-}
+/// What follows is appended in UTF-8.
+const MARKED: &str = "an editor saved it again, with a byte-order mark: save it as UTF-8 without one, with all its lines";
 
 /// serde counts the lines of what it was given, which is one.
 fn without_line(error: &serde_json::Error) -> String {

@@ -55,8 +55,7 @@ pub struct There<'a> {
 /// Every case, in blocks.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Plan {
-    /// What is known of its engines, each once. Empty in logs of format 2 and before.
-    #[serde(default)]
+    /// What is known of its engines, each once.
     pub engines: Vec<Traits>,
     /// In the order of the axes; the sweep shuffles them.
     pub blocks: Vec<Block>,

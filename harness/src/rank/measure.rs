@@ -78,13 +78,6 @@ impl Measure {
         Some(known.own(own_pct, Some(row.counted_windows())))
     }
 
-    /// Whether the row's uncertainty has to be taken from its interval.
-    pub(super) fn lacks_scatter(self, row: &Row, unit: Unit) -> bool {
-        let figure = self.figure(row, unit);
-        let is_known = figure.deviation_pct.zip(figure.count).is_some() || row.own_sd_pct.is_some();
-        !is_known && figure.low.is_some()
-    }
-
     fn figure(self, row: &Row, unit: Unit) -> Figure {
         match (self, unit) {
             (Self::Speed, Unit::TimesStd) => Figure {

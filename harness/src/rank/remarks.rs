@@ -27,11 +27,7 @@ pub(super) fn of(field: &Field) -> Vec<String> {
 type Doubt = fn(&Row) -> bool;
 
 /// What may be doubted about a row.
-const DOUBTS: [(Doubt, &str); 5] = [
-    (
-        lacks_scatter,
-        "without a scatter of the ratios (older version): estimated from the intervals",
-    ),
+const DOUBTS: [(Doubt, &str); 4] = [
     (
         lacks_interval,
         "with a value that has no interval, and no place",
@@ -46,10 +42,6 @@ const DOUBTS: [(Doubt, &str); 5] = [
     ),
     (|row| !row.warnings.is_empty(), "with warnings (warnings)"),
 ];
-
-fn lacks_scatter(row: &Row) -> bool {
-    units(row).any(|(measure, unit)| measure.lacks_scatter(row, unit))
-}
 
 fn lacks_interval(row: &Row) -> bool {
     let mut readings = units(row).filter_map(|(measure, unit)| measure.of(row, unit));

@@ -12,7 +12,7 @@ use crate::row::{Machine, Row};
 use crate::text::line_at;
 use crate::{escape, export};
 
-/// Without these a file is no ground for an answer; all others may be missing, as in files of older versions.
+/// Without these a file is no ground for an answer; all others may be missing.
 const NEEDED: [&str; 12] = [
     "received_mbps",
     "received_pps",

@@ -12,7 +12,7 @@ use crate::stats::Estimate;
 /// nothing disturbs them (`cv_pct` of 1 to 7 on an x86-64 virtual machine). Less cannot be seen in its rate.
 const LOST: f64 = 0.05;
 /// Or, where the kernel does not say what was lost, if less than this was used of the CPU of a sender that never
-/// slept: the rule of the logs before waits were read.
+/// slept.
 const USED: f64 = 0.97;
 
 /// The windows of a case, the pairs that they make with those of the reference, and which of them are disturbed.

@@ -27,7 +27,6 @@ pub struct Environment {
     pub cpufreq_driver: String,
     pub freq_min_mhz: Option<f64>,
     pub freq_max_mhz: Option<f64>,
-    #[serde(default)]
     pub clocksource: String,
     pub cpuidle_driver: String,
     pub isolated_cpus: String,
@@ -44,7 +43,7 @@ pub struct Environment {
     pub throttles_from_c: Option<u16>,
     /// What would invalidate a run, as it was found before the start: every row carries it as a warning.
     pub unfit: Vec<String>,
-    /// The other host. All empty: there is none.
+    /// The other host. Absent, or all empty: there is none.
     #[serde(default, skip_serializing_if = "OtherHost::is_none")]
     pub there: OtherHost,
 }

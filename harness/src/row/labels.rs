@@ -37,8 +37,7 @@ impl Row {
 
     /// How many windows its estimates are made of.
     pub fn counted_windows(&self) -> usize {
-        let rounds = usize::try_from(self.rounds).unwrap_or(usize::MAX);
-        rounds.saturating_sub(self.left_out_windows.unwrap_or(0))
+        usize::try_from(self.rounds).unwrap_or(usize::MAX)
     }
 
     /// Whether the program was built for finding faults, which is slower.

@@ -40,7 +40,8 @@ use crate::data::{
     Transport, Wait, Workers, Workload,
 };
 
-/// One row. Units are in the names; what could not be measured is empty, never 0.
+/// One row. Units are in the names; what could not be measured is empty, never 0. In a CSV that is read, columns of
+/// an `Option` or with a default may be missing: they are then empty.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[expect(
     missing_docs,
@@ -183,7 +184,6 @@ pub struct Row {
     pub softirq_pct: Option<f64>,
     pub disturbed_windows: Option<usize>,
     pub contaminated_windows: Option<usize>,
-    pub left_out_windows: Option<usize>,
     pub repeated_windows: Option<usize>,
     #[serde(default)]
     pub ended_by: String,

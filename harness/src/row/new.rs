@@ -181,7 +181,6 @@ impl Row {
             softirq_pct: taken_pct(|taken| taken.softirq_ns),
             disturbed_windows: books.map(|_| windows.disturbed()),
             contaminated_windows: books.map(|_| windows.contaminated),
-            left_out_windows: books.map(|_| 0),
             repeated_windows: books.map(|_| input.repeated.len()),
             ended_by: verdict::ended_by(&input.outcome).to_owned(),
             until_pct: input.until_pct,

@@ -82,7 +82,7 @@ fn dead(case: &Case, samples: &[Sample]) -> Option<String> {
             "nothing was sent: no burst was due in a window; use a longer --duration or a higher --rate"
         }
         0 => "nothing was sent",
-        // What came was the warm-up's; so it is in logs of format 2, whose books do not tell the two apart.
+        // What came was the warm-up's.
         _ if samples.iter().any(|sample| numbers::received(sample) > 0) => {
             "nothing sent in the windows was received"
         }

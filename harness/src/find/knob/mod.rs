@@ -33,8 +33,8 @@ use crate::platform::knob::LARGER;
 pub struct Asked {
     /// How many settings are tried.
     pub knobs: usize,
-    /// Which of them is the receive buffer of the trials' own sockets.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Which of them is the receive buffer of the trials' own sockets. Absent: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub rcvbuf: Option<usize>,
     /// How long settings are waited for in a round, until their links are up.
     #[serde(rename = "waiting_ns", with = "ns")]

@@ -17,10 +17,8 @@ pub struct Cpu {
     /// sysfs-devices-system-cpu).
     pub capacity: u32,
     /// Arm's number for the kind of core, such as 0xd08; 0: another maker, or unknown.
-    #[serde(default)]
     pub part: u16,
     /// The highest clock of the hardware, in kHz; 0: unknown.
-    #[serde(default)]
     pub max_khz: u64,
     /// The lowest CPU number of its core: equal for SMT siblings.
     pub core: usize,

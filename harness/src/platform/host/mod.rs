@@ -34,7 +34,6 @@ pub struct Host {
     /// `model` of the device tree, or the DMI product name, or `Model` of `/proc/cpuinfo`.
     pub model: Option<String>,
     /// Whether there is a device tree that this process does not see, as in a container.
-    #[serde(default)]
     pub hides_device_tree: bool,
     /// The least specific entry of `compatible`, which names the chip or its family.
     pub soc: Option<String>,
@@ -43,12 +42,10 @@ pub struct Host {
     /// The CPUs in the affinity mask of this process, by number: placements that are not asked for use these.
     pub cpus: Vec<Cpu>,
     /// The CPUs that threads can be pinned to: those online that no cpuset forbids.
-    #[serde(default)]
     pub pinnable_cpus: Vec<usize>,
     /// How many CPUs are online, whether or not this process may use them.
     pub online_cpus: Option<usize>,
     /// The CPUs that are there and not online.
-    #[serde(default)]
     pub offline_cpus: Vec<usize>,
     /// CPUs that the scheduler leaves alone (`isolcpus=`), as the kernel lists them. Empty: none.
     pub isolated_cpus: Option<String>,
@@ -82,7 +79,6 @@ pub struct Host {
     /// How many files this process may have open.
     pub open_files: Option<u64>,
     /// Whether the drops of a socket stand in the list of all sockets only, which takes long to read.
-    #[serde(default)]
     pub lists_drops: bool,
     /// The most that SO_RCVBUF grants without privilege, in bytes.
     pub rmem_max: Option<u64>,

@@ -49,7 +49,6 @@ fn strange() -> impl Strategy<Value = Row> {
             // Of as many runs: those of one are taken for one.
             started_at: rounds.to_string(),
             ratio_pairs,
-            left_out_windows: ratio_pairs,
             ratio_to_std: numbers[0],
             ratio_to_std_low: numbers[1],
             ratio_to_std_high: numbers[2],

@@ -62,8 +62,8 @@ pub struct Interface {
     pub irq_cpus: Vec<usize>,
     /// Its root queueing discipline.
     pub qdisc: Option<String>,
-    /// What that takes at once, if it is a token bucket.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// What that takes at once, if it is a token bucket. Absent: it is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub token_bucket: Option<TokenBucket>,
     /// How often its carrier came or went.
     pub carrier_changes: Option<u32>,
