@@ -5,13 +5,16 @@ mod common;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use std::time::Duration;
 
 use clap::Parser;
-use common::{Place, rows, stderr};
+use common::{Place, cases, rows, stderr};
 use udpbench::cli::Cli;
+use udpbench::data::Case;
 use udpbench::log::Event;
+use udpbench::measure::agents::Agents;
 use udpbench::options::Request;
-use udpbench::plan::Block;
+use udpbench::plan::{Block, Settings};
 use udpbench::replay::Replay;
 use udpbench::row::{Environment, Row, Status};
 use udpbench::sweep::{self, Ending, Journal, Unable};
@@ -54,21 +57,22 @@ impl Journal for Recorder {
 }
 
 fn run(arguments: &str) -> Recorder {
-    run_with(arguments, None)
+    run_with(arguments, Path::new(common::program().get_program()))
 }
 
-fn run_with(arguments: &str, program: Option<&Path>) -> Recorder {
+fn run_with(arguments: &str, program: &Path) -> Recorder {
     let words = std::iter::once("udpbench").chain(arguments.split_whitespace());
     let args = Cli::parse_from(words).run;
     let request = Request::new(&args).expect("a valid request");
     let header = request.header(&args, "", Environment::default());
+    let root = header.schedule.settings.root.clone();
     let interrupt = Interrupt::never().expect("a pair of sockets");
     let mut recorder = Recorder::default();
     let fresh = Replay::new(header);
     let ending = sweep::run(
         fresh,
         &Unable::new(),
-        (program, None),
+        Agents::new(program, &root, None, &interrupt),
         &interrupt,
         &mut recorder,
     );
@@ -136,9 +140,12 @@ fn the_soak_comes_once_and_counts_nothing() {
 }
 
 #[test]
-fn cpu_time_that_is_no_lanes_is_counted_and_named() {
-    let warning = "other threads of the program used";
-    let is_named = |row: &Row| row.warnings.iter().any(|text| text.starts_with(warning));
+fn cpu_time_that_is_no_lanes_is_counted() {
+    let settings = Settings {
+        window: Duration::from_millis(6),
+        ..Settings::default()
+    };
+    let case = Case::of_key("null:null/2t/1B/connected/v4").expect("the key of a case");
     let over = AtomicBool::new(false);
     thread::scope(|scope| {
         scope.spawn(|| {
@@ -147,8 +154,8 @@ fn cpu_time_that_is_no_lanes_is_counted_and_named() {
             }
         });
         // On a busy machine it may have no turn in windows as short as these.
-        let mut sweeps = (0..100).map(|_| run(TINY).rows);
-        let found = sweeps.any(|rows| rows.iter().all(is_named));
+        let mut others = (0..100).map(|_| cases::window(&case, &settings).other_cpu_ns);
+        let found = others.any(|other_ns| other_ns > Some(1_000_000));
         over.store(true, Ordering::Relaxed);
         assert!(found);
     });
@@ -173,14 +180,12 @@ fn a_case_that_cannot_be_built_is_a_failed_row_and_the_others_go_on() {
 }
 
 #[test]
-fn where_no_process_can_be_started_the_program_measures_by_itself_and_says_so() {
-    let recorder = run_with(TINY, Some(Path::new("/nowhere/udpbench")));
-    assert_eq!((recorder.windows, recorder.rows.len()), (2 * 6, 2));
+fn where_no_process_can_be_started_cases_fail_and_say_so() {
+    let recorder = run_with(TINY, Path::new("/nowhere/udpbench"));
+    assert_eq!((recorder.windows, recorder.rows.len()), (0, 2));
     for row in recorder.rows {
-        let warned = row.warnings.iter().filter(|text| {
-            // Below qemu-user, that a program is not there shows only by its silence.
-            text.starts_with("some rounds were measured in one process, the program itself: ")
-        });
-        assert_eq!(warned.count(), 1, "{row:?}");
+        assert_eq!(row.status, Status::Failed);
+        // Below qemu-user, that a program is not there shows only by its silence.
+        assert!(row.reason.contains("/nowhere/udpbench"), "{}", row.reason);
     }
 }

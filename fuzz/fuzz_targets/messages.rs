@@ -4,8 +4,9 @@
 
 use libfuzzer_sys::fuzz_target;
 use serde::{Serialize, de::DeserializeOwned};
+use udpbench::data::Sample;
+use udpbench::measure::half::Half;
 use udpbench::measure::message::{self, Answer, Request};
-use udpbench::measure::readings::{Finished, Reading};
 
 fuzz_target!(|bytes: &[u8]| {
     let mut input = bytes;
@@ -14,8 +15,8 @@ fuzz_target!(|bytes: &[u8]| {
         let _ = hello.check();
     }
     all_of::<Request>(input);
-    all_of::<Answer<Reading>>(input);
-    all_of::<Answer<Finished>>(input);
+    all_of::<Answer<Sample>>(input);
+    all_of::<Answer<Half>>(input);
 });
 
 /// Reads messages up to the first that is none.

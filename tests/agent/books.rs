@@ -2,77 +2,53 @@
 
 use std::time::Duration;
 
-use udpbench::data::{Case, Sample, Side};
-use udpbench::measure::Local;
-use udpbench::measure::site::Sites;
-use udpbench::sys::files::Root;
+use udpbench::data::{Case, Direction, Sample, Side};
+use udpbench::measure::agents::Agents;
 use udpbench::sys::reuseport_bpf;
 
-use crate::{Run, agent, case, end, run};
+use crate::{case, end, far_agent, run, spec, with_agents};
 
 #[test]
-fn the_books_close_with_the_senders_in_an_agent() {
-    let (child, mut senders) = agent();
-    let root = Root::default();
-    check_both_ways(&mut Sites::Two {
-        receivers: &mut Local::new(&root),
-        senders: &mut senders,
+fn the_books_close_on_one_host() {
+    with_agents(None, |agents| check_all(None, agents));
+}
+
+#[test]
+fn the_books_close_with_the_senders_on_the_other_host() {
+    let (child, mut senders) = far_agent();
+    with_agents(Some(&mut senders), |agents| {
+        check_all(Some(Direction::Down), agents)
     });
     end(child, senders);
 }
 
 #[test]
-fn the_books_close_with_the_receivers_in_an_agent() {
-    let (child, mut receivers) = agent();
-    let root = Root::default();
-    check_both_ways(&mut Sites::Two {
-        receivers: &mut receivers,
-        senders: &mut Local::new(&root),
+fn the_books_close_with_the_receivers_on_the_other_host() {
+    let (child, mut receivers) = far_agent();
+    with_agents(Some(&mut receivers), |agents| {
+        check_all(Some(Direction::Up), agents)
     });
     end(child, receivers);
-}
-
-#[test]
-fn the_books_close_with_each_half_in_an_agent_of_its_own() {
-    let (first, mut receivers) = agent();
-    let (second, mut senders) = agent();
-    check_both_ways(&mut Sites::Two {
-        receivers: &mut receivers,
-        senders: &mut senders,
-    });
-    end(first, receivers);
-    end(second, senders);
-}
-
-#[test]
-fn the_books_close_with_both_halves_in_one_agent() {
-    let (child, mut site) = agent();
-    check_both_ways(&mut Sites::One(&mut site));
-    end(child, site);
 }
 
 #[test]
 fn the_books_close_however_receivers_share_and_when_their_sockets_overflow() {
-    let (child, mut receivers) = agent();
-    let root = Root::default();
-    let mut sites = Sites::Two {
-        receivers: &mut receivers,
-        senders: &mut Local::new(&root),
-    };
+    let (child, mut receivers) = far_agent();
     let mut ways = vec!["separate", "rcvbuf2048"];
     ways.extend(reuseport_bpf::probe().is_ok().then_some("bpf"));
-    for way in ways {
-        check_case(
-            &case(&format!("std:std/4t/300B/connected/v4/{way}")),
-            &mut sites,
-        );
-    }
+    with_agents(Some(&mut receivers), |agents| {
+        for way in ways {
+            let case = case(&format!("std:std/4t/300B/connected/v4/{way}"));
+            let direction = Some(Direction::Up);
+            check_case(&Case { direction, ..case }, agents);
+        }
+    });
     end(child, receivers);
 }
 
-/// Holds wherever the halves ran.
+/// Holds wherever its ends ran.
 fn check(case: &Case, sample: &Sample) {
-    let (key, books) = (case.key(), sample.books.of_window());
+    let (key, books) = (case.key(), sample.account());
     assert_eq!(sample.fault(), None, "{key}: {:?}", sample.books);
     assert_eq!(books.unaccounted, 0, "{key}: {:?}", sample.books);
     assert!(books.received <= books.sent, "{key}: {books:?}");
@@ -98,7 +74,7 @@ fn check(case: &Case, sample: &Sample) {
     assert!(sample.coordinator_cpu_ns.is_some(), "{key}");
 }
 
-fn check_both_ways(sites: &mut Sites) {
+fn check_all(direction: Option<Direction>, agents: &mut Agents) {
     for engine in ["std:std", "mmsg:mmsg"] {
         let batch = if engine == "mmsg:mmsg" {
             "/batch32"
@@ -108,22 +84,25 @@ fn check_both_ways(sites: &mut Sites) {
         for connection in ["connected", "unconnected"] {
             for threads in [2, 4] {
                 let key = format!("{engine}/{threads}t/300B/{connection}/v4");
-                check_case(&case(&format!("{key}{batch}")), sites);
-                check_case(&case(&format!("{key}/ask")), sites);
+                for kind in [batch, "/ask"] {
+                    let case = case(&format!("{key}{kind}"));
+                    check_case(&Case { direction, ..case }, agents);
+                }
             }
         }
     }
 }
 
-fn check_case(case: &Case, sites: &mut Sites) {
+fn check_case(case: &Case, agents: &mut Agents) {
     const WINDOW: Duration = Duration::from_millis(10);
     let key = &case.key();
-    let sample = run(case, Run::Window, WINDOW, sites).expect(key);
+    let trial = spec(case, WINDOW);
+    let sample = run(&trial, agents).expect(key);
     check(case, &sample);
     assert!(u128::from(sample.window_ns) >= WINDOW.as_nanos());
     assert_eq!(sample.verified, None);
 
-    let sample = run(case, Run::Verification, WINDOW, sites).expect(key);
+    let sample = trial.verify(|trial| run(trial, agents)).expect(key);
     check(case, &sample);
     let verified = sample.verified.expect("somebody looked");
     assert_eq!(verified.packets, sample.books.at_end.received);

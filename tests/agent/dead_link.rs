@@ -5,8 +5,8 @@ use std::os::unix::net::UnixStream;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use udpbench::measure::agent::Agent;
 use udpbench::measure::message::{self, Hello};
-use udpbench::measure::remote::Remote;
 use udpbench::sys::interrupt::Asked;
 
 use crate::agent_command;
@@ -45,10 +45,10 @@ fn who_asks_an_agent_that_says_nothing_any_more_is_told() {
     let (here, mut there) = UnixStream::pair().expect("two sockets");
     let output = here.try_clone().expect("another descriptor");
     greet_from_afar(&mut there);
-    let remote = Remote::connect_across("board", here, output, &Asked::default());
-    let mut remote = remote.expect("it is of this version");
+    let agent = Agent::connect_across("board", here, output, &Asked::default());
+    let mut agent = agent.expect("it is of this version");
     let since = Instant::now();
-    let error = format!("{:#}", remote.facts().expect_err("nobody answers"));
+    let error = format!("{:#}", agent.facts().expect_err("nobody answers"));
     assert!(since.elapsed() < SOON, "{:?}", since.elapsed());
     assert_eq!(error, "board: nothing was heard of it for 3 s");
     // It was open all the time.

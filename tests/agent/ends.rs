@@ -1,59 +1,54 @@
 //! What is refused, what fails, and what is left behind: nothing.
 
 use std::fs;
-use std::process::Stdio;
+use std::process::{Child, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use udpbench::measure::site::{Edge, Flow, Part, Site, SiteBrief, Sites};
-use udpbench::measure::{Local, message};
-use udpbench::sys::files::Root;
+use udpbench::measure::agent::Agent;
+use udpbench::measure::message::{self, Request};
 
 use crate::common::wait_until;
-use crate::{Run, agent, agent_command, case, end, run};
+use crate::{agent_command, case, end, far_agent, run, spec, with_agents};
 
 const LONGER_THAN_ANY_TEST: Duration = Duration::from_secs(86_400);
 
 #[test]
-fn what_cannot_run_at_two_sites_is_refused() {
-    let (child, mut receivers) = agent();
-    let root = Root::default();
-    let mut sites = Sites::Two {
-        receivers: &mut receivers,
-        senders: &mut Local::new(&root),
-    };
-    let mut refused = |key| {
-        let ran = run(&case(key), Run::Window, Duration::ZERO, &mut sites);
-        ran.expect_err("it is refused")
-    };
-    let said = refused("std:std/1t/300B/connected/v4");
-    assert!(
-        said.starts_with("one thread that sends and receives"),
-        "{said}"
-    );
-    let said = refused("null:null/2t/300B/connected/v4");
-    assert!(
-        said.starts_with("the engine null moves no datagrams"),
-        "{said}"
-    );
-    // The agent goes on.
-    let case = case("std:std/2t/300B/connected/v4");
-    run(&case, Run::Window, Duration::ZERO, &mut sites).expect("loopback works");
+fn what_cannot_run_on_two_hosts_is_refused() {
+    let (child, mut receivers) = far_agent();
+    with_agents(Some(&mut receivers), |agents| {
+        let mut refused = |key| {
+            let ran = run(&spec(&case(key), Duration::ZERO), agents);
+            ran.expect_err("it is refused")
+        };
+        let said = refused("std:std/1t/300B/connected/v4/up");
+        assert!(
+            said.starts_with("one thread that sends and receives"),
+            "{said}"
+        );
+        let said = refused("null:null/2t/300B/connected/v4/up");
+        assert!(
+            said.starts_with("the engine null moves no datagrams"),
+            "{said}"
+        );
+        // The agent goes on.
+        let case = case("std:std/2t/300B/connected/v4/up");
+        run(&spec(&case, Duration::ZERO), agents).expect("loopback works");
+    });
     end(child, receivers);
 }
 
 #[test]
 fn an_error_of_the_agent_keeps_its_text() {
-    let (child, mut remote) = agent();
-    let error = remote.bind().expect_err("nothing is open");
-    assert_eq!(
-        error.to_string(),
-        "agent: no trial is open whose sockets could be made"
-    );
-    let error = remote.snapshot(Edge::Opening).expect_err("nothing runs");
-    assert_eq!(error.to_string(), "agent: no trial has its threads");
-    remote.abandon();
-    end(child, remote);
+    let (child, mut agent) = far_agent();
+    let said = |agent: &mut Agent| {
+        let answer = agent.call::<()>(&Request::Go);
+        answer.expect_err("nothing is open").to_string()
+    };
+    assert_eq!(said(&mut agent), "agent: go is out of turn");
+    agent.renew().expect("it begins anew");
+    assert_eq!(said(&mut agent), "agent: go is out of turn");
+    end(child, agent);
 }
 
 /// How many threads a process has; 0 once it is gone.
@@ -62,63 +57,74 @@ fn threads_of(pid: u32) -> usize {
     tasks.map_or(0, Iterator::count)
 }
 
+/// Does something to an agent once it runs a trial.
+fn once_it_runs<T: Send + 'static>(
+    mut child: Child,
+    what: impl FnOnce(&mut Child) -> T + Send + 'static,
+) -> thread::JoinHandle<(Child, T)> {
+    let idle = threads_of(child.id());
+    thread::spawn(move || {
+        wait_until("the start", || threads_of(child.id()) > idle);
+        let done = what(&mut child);
+        (child, done)
+    })
+}
+
 #[test]
 fn an_agent_that_is_killed_ends_the_trial_with_an_error() {
-    for agent_sends in [true, false] {
-        let (mut child, mut remote) = agent();
-        let idle = threads_of(child.id());
-        let killer = thread::spawn(move || {
-            wait_until("the start", || threads_of(child.id()) > idle);
+    for way in ["", "/up", "/down"] {
+        let (child, mut agent) = far_agent();
+        let killer = once_it_runs(child, |child| {
             child.kill().expect("it is there");
             child.wait().expect("it is reaped")
         });
-        let root = Root::default();
-        let mut local = Local::new(&root);
-        let mut sites = if agent_sends {
-            Sites::Two {
-                receivers: &mut local,
-                senders: &mut remote,
-            }
-        } else {
-            Sites::Two {
-                receivers: &mut remote,
-                senders: &mut local,
-            }
-        };
-        let case = case("std:std/2t/300B/connected/v4");
+        let case = case(&format!("std:std/2t/300B/connected/v4{way}"));
+        let spec = spec(&case, LONGER_THAN_ANY_TEST);
         // That this test ends is the proof.
-        let ran = run(&case, Run::Window, LONGER_THAN_ANY_TEST, &mut sites);
+        let ran = if way.is_empty() {
+            agent.run(&spec).map_err(|error| format!("{error:#}"))
+        } else {
+            with_agents(Some(&mut agent), |agents| run(&spec, agents))
+        };
         let error = ran.expect_err("half of it is gone");
         assert!(error.starts_with("agent: "), "{error}");
-        let status = killer.join().expect("no panic");
+        let (_, status) = killer.join().expect("no panic");
         assert!(!status.success());
-        // Threads of this process that are left would keep the trial open.
-        assert!(local.counts().is_err());
     }
 }
 
 #[test]
 fn the_end_of_input_ends_an_agent_that_floods() {
-    let (child, mut remote) = agent();
+    let (child, mut agent) = far_agent();
     let case = case("std:std/2t/300B/unconnected/v4");
-    let brief = SiteBrief::of(case, Part::Both);
-    let mut flood = || -> anyhow::Result<()> {
-        remote.open(&brief)?;
-        let peer = remote.bind()?[0];
-        let source = remote.aim(peer)?;
-        let flow = Flow {
-            source,
-            peer,
-            receiver: 0,
-        };
-        remote.assemble(&[flow])?;
-        remote.start()
-    };
-    flood().expect("loopback works");
-    while remote.counts().expect("it runs").received == 0 {
-        thread::yield_now();
-    }
-    end(child, remote);
+    let spec = Box::new(spec(&case, LONGER_THAN_ANY_TEST));
+    let waits = once_it_runs(child, |_| ());
+    let asked = thread::spawn(move || {
+        // It is never answered.
+        let asked = agent.ask(&Request::Run(spec));
+        asked.map(|()| agent)
+    });
+    let agent = asked.join().expect("no panic").expect("it hears");
+    let (child, ()) = waits.join().expect("no panic");
+    end(child, agent);
+}
+
+/// What goes on there ends at once: the other end may be gone, or the case was called off.
+#[test]
+fn an_agent_that_floods_begins_anew_when_it_is_asked_to() {
+    let (child, mut agent) = far_agent();
+    let pid = child.id();
+    let idle = threads_of(pid);
+    let spec = spec(
+        &case("std:std/2t/300B/unconnected/v4"),
+        LONGER_THAN_ANY_TEST,
+    );
+    agent.ask(&Request::Run(Box::new(spec))).expect("it hears");
+    wait_until("the start", || threads_of(pid) > idle);
+    agent.renew().expect("it begins anew");
+    wait_until("the end", || threads_of(pid) <= idle);
+    agent.facts().expect("it answers");
+    end(child, agent);
 }
 
 /// As when Ctrl-C ends a sweep.

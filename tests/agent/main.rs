@@ -1,5 +1,5 @@
-//! A trial whose halves run in two processes: its packet counts add up as those of one process do, and no end
-//! of a connection leaves anything behind.
+//! A trial in agents, on one host and as if between two: its packet counts add up, and no end of a connection leaves
+//! anything behind.
 
 mod books;
 #[path = "../common/mod.rs"]
@@ -9,18 +9,20 @@ mod ends;
 mod messages;
 mod stalls;
 
+use std::net::{IpAddr, Ipv4Addr};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use udpbench::data::{Case, Sample};
-use udpbench::measure::remote::Remote;
-use udpbench::measure::site::Sites;
-use udpbench::measure::{NoSample, Trial};
-use udpbench::plan::Settings;
+use udpbench::data::{Case, HostAddress, Sample};
+use udpbench::measure::NoSample;
+use udpbench::measure::agent::Agent;
+use udpbench::measure::agents::Agents;
+use udpbench::measure::spec::TrialSpec;
+use udpbench::plan::{Between, Settings};
 use udpbench::platform::placement::Placement;
 use udpbench::sys::files::Root;
-use udpbench::sys::interrupt::Asked;
-use udpbench::sys::interrupt::Interrupt;
+use udpbench::sys::interrupt::{Asked, Interrupt};
 
 fn agent_command() -> Command {
     let mut command = common::program();
@@ -29,20 +31,28 @@ fn agent_command() -> Command {
     command
 }
 
-/// An agent, and the site that it is.
-fn agent() -> (Child, Remote) {
+/// An agent as if it were on another host, and its process.
+fn far_agent() -> (Child, Agent) {
     let mut child = agent_command().spawn().expect("the program starts");
     let output = child.stdout.take().expect("a pipe");
     let input = child.stdin.take().expect("a pipe");
-    let remote = Remote::connect(Some("agent"), output, input, &Asked::default())
-        .expect("it is of this version");
-    (child, remote)
+    let agent = Agent::connect_across("agent", output, input, &Asked::default());
+    (child, agent.expect("it is of this version"))
+}
+
+/// Does something with agents, of which the second is as if it were on another host.
+fn with_agents<T>(far: Option<&mut Agent>, what: impl FnOnce(&mut Agents) -> T) -> T {
+    let (root, never) = (Root::default(), Interrupt::never());
+    let never = never.expect("a pair of sockets");
+    let program = common::program();
+    let program = Path::new(program.get_program());
+    what(&mut Agents::new(program, &root, far, &never))
 }
 
 /// Ends an agent by the end of its input.
-fn end(mut child: Child, remote: Remote) {
+fn end(mut child: Child, agent: Agent) {
     let start = Instant::now();
-    drop(remote);
+    drop(agent);
     let status = child.wait().expect("it is reaped");
     assert!(status.success(), "{status}");
     assert!(start.elapsed() < Duration::from_secs(3));
@@ -52,36 +62,23 @@ fn case(key: &str) -> Case {
     Case::of_key(key).expect("the key of a case")
 }
 
-fn settings(window: Duration) -> Settings {
-    Settings {
-        drop_reasons: false,
+/// A trial on whichever CPUs; between two addresses of this host, if its case has a direction.
+fn spec(case: &Case, window: Duration) -> TrialSpec {
+    let settings = Settings {
         warmup: Duration::from_millis(5),
         window,
-        root: Root::default(),
-        #[cfg(feature = "calibration")]
-        delay: None,
-    }
+        ..Settings::default()
+    };
+    let address = HostAddress::at(IpAddr::V4(Ipv4Addr::LOCALHOST), "lo");
+    let between = case.direction.map(|_| Between {
+        receivers: address,
+        senders: address,
+    });
+    TrialSpec::new(case, &Placement::unpinned(case.threads), &settings).between(between)
 }
 
-#[derive(Clone, Copy)]
-enum Run {
-    Window,
-    Verification,
-}
-
-fn run(case: &Case, what: Run, window: Duration, sites: &mut Sites) -> Result<Sample, String> {
-    let trial = Trial {
-        case,
-        placement: &Placement::unpinned(case.threads),
-        settings: &settings(window),
-        between: None,
-    };
-    let interrupt = Interrupt::never().expect("a pair of sockets");
-    let ran = match what {
-        Run::Window => trial.window(sites, &interrupt),
-        Run::Verification => trial.verify(sites, &interrupt),
-    };
-    ran.map_err(|error| match error {
+fn run(spec: &TrialSpec, agents: &mut Agents) -> Result<Sample, String> {
+    agents.run(spec).map_err(|error| match error {
         NoSample::Failed(error) => format!("{error:#}"),
         NoSample::Interrupted => panic!("interrupted by nobody"),
     })

@@ -5,9 +5,8 @@ use std::io::{self, Cursor, Write};
 use std::process::{Output, Stdio};
 
 use udpbench::VERSION;
+use udpbench::measure::agent::Agent;
 use udpbench::measure::message::{self, Hello, MAGIC, MAX_BYTES, PROTOCOL};
-use udpbench::measure::remote::Remote;
-use udpbench::measure::site::Site;
 use udpbench::sys::interrupt::Asked;
 
 use crate::agent_command;
@@ -96,20 +95,20 @@ fn an_agent_refuses_what_is_no_message_and_says_why() {
 #[test]
 fn what_is_no_agent_is_refused_and_it_is_said_why() {
     for (stream, expected) in bad_streams() {
-        let connected = Remote::connect(
+        let connected = Agent::connect(
             Some("rpi"),
             Cursor::new(stream),
             io::sink(),
             &Asked::default(),
         );
-        let asked = connected.and_then(|mut remote| remote.bind());
+        let asked = connected.and_then(|mut agent| agent.facts());
         let error = format!("{:#}", asked.expect_err("it is no agent"));
         assert!(
             error.starts_with("rpi: ") && error.contains(&expected),
             "{error}"
         );
     }
-    let nothing = Remote::connect(Some("rpi"), io::empty(), io::sink(), &Asked::default());
+    let nothing = Agent::connect(Some("rpi"), io::empty(), io::sink(), &Asked::default());
     let error = format!("{:#}", nothing.err().expect("it says nothing"));
     assert!(
         error.contains("it ended before it said anything"),
@@ -120,19 +119,19 @@ fn what_is_no_agent_is_refused_and_it_is_said_why() {
 #[test]
 fn after_an_answer_that_is_none_nothing_more_is_asked() {
     let answers = [greeting(), b"\0\0\0\x02{}".to_vec()].concat();
-    let remote = Remote::connect(
+    let agent = Agent::connect(
         Some("rpi"),
         Cursor::new(answers),
         io::sink(),
         &Asked::default(),
     );
-    let mut remote = remote.expect("a greeting");
-    let error = format!("{:#}", remote.start().expect_err("it is none"));
+    let mut agent = agent.expect("a greeting");
+    let error = format!("{:#}", agent.facts().expect_err("it is none"));
     assert!(
         error.starts_with("rpi: a message is not what was expected"),
         "{error}"
     );
-    let error = format!("{:#}", remote.start().expect_err("it is closed"));
+    let error = format!("{:#}", agent.facts().expect_err("it is closed"));
     assert_eq!(error, "rpi: the connection is closed");
 }
 

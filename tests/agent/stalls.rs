@@ -6,18 +6,15 @@ use std::time::Duration;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use udpbench::data::RoundTrips;
-use udpbench::measure::Local;
-use udpbench::measure::site::Sites;
-use udpbench::sys::files::Root;
 
-use crate::{Run, agent, case, end, run};
+use crate::{case, end, far_agent, run, spec, with_agents};
 
 const STALL: Duration = Duration::from_millis(100);
 
 /// The stall is in all requests that were due while it lasted, from all of it down to nothing.
 #[test]
 fn in_an_open_loop_a_server_that_is_stopped_delays_all_requests_meanwhile() {
-    let found = stalled("std:std/2t/100B/connected/v4/ask/rate500");
+    let found = stalled("std:std/2t/100B/connected/v4/ask/up/rate500");
     let stall_ns = STALL.as_nanos() as f64;
     let times = &found.times;
     let quantile = |share| times.quantile(share).expect("some were answered");
@@ -40,7 +37,7 @@ fn in_an_open_loop_a_server_that_is_stopped_delays_all_requests_meanwhile() {
 /// The client waits: it sees the stall once, however many requests others would have sent meanwhile.
 #[test]
 fn in_a_closed_loop_a_server_that_is_stopped_costs_one_long_round_trip() {
-    let found = stalled("std:std/2t/100B/connected/v4/ask");
+    let found = stalled("std:std/2t/100B/connected/v4/ask/up");
     let longest_ns = found.times.quantile(1.0).expect("some were answered");
     let stall_ns = STALL.as_nanos() as f64;
     // On a busy machine the client, too, may have to wait before it asks.
@@ -55,7 +52,7 @@ fn in_a_closed_loop_a_server_that_is_stopped_costs_one_long_round_trip() {
 
 /// The round trips of a window of two seconds, in which the server is stopped for a while.
 fn stalled(key: &str) -> RoundTrips {
-    let (child, mut servers) = agent();
+    let (child, mut servers) = far_agent();
     let pid = Pid::from_raw(child.id().try_into().expect("a process id"));
     let stall = thread::spawn(move || {
         // Within the window, also where it takes a while to begin.
@@ -64,13 +61,9 @@ fn stalled(key: &str) -> RoundTrips {
         thread::sleep(STALL);
         kill(pid, Signal::SIGCONT).expect("it is ours");
     });
-    let root = Root::default();
-    let mut sites = Sites::Two {
-        receivers: &mut servers,
-        senders: &mut Local::new(&root),
-    };
-    let case = case(key);
-    let sample = run(&case, Run::Window, 20 * STALL, &mut sites).expect("it is measured");
+    let spec = spec(&case(key), 20 * STALL);
+    let sample = with_agents(Some(&mut servers), |agents| run(&spec, agents));
+    let sample = sample.expect("it is measured");
     stall.join().expect("no panic");
     end(child, servers);
     let found = sample.round_trips.clone().expect("somebody asked");

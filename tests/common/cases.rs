@@ -4,44 +4,27 @@ use std::net::UdpSocket;
 
 use udpbench::data::{Batch, Case, Connection, Ip, Payload, Sample, Wait, Workers};
 use udpbench::engines::{self, Entry};
-use udpbench::measure::site::Sites;
-use udpbench::measure::{Local, NoSample, Trial};
+use udpbench::measure::here::Here;
+use udpbench::measure::spec::TrialSpec;
 use udpbench::plan::Settings;
 use udpbench::platform::placement::Placement;
-use udpbench::sys::interrupt::Interrupt;
 
 /// What a window of a case gives that runs in this process, on whichever CPUs.
 pub fn window(case: &Case, settings: &Settings) -> Sample {
-    trial(case, settings, |trial, sites, never| {
-        trial.window(sites, never)
-    })
+    run(&spec(case, settings)).expect(&case.key())
 }
 
 /// The same of a window in which every datagram is looked at.
 pub fn verify(case: &Case, settings: &Settings) -> Sample {
-    trial(case, settings, |trial, sites, never| {
-        trial.verify(sites, never)
-    })
+    spec(case, settings).verify(run).expect(&case.key())
 }
 
-fn trial(
-    case: &Case,
-    settings: &Settings,
-    run: impl Fn(&Trial, &mut Sites, &Interrupt) -> Result<Sample, NoSample>,
-) -> Sample {
-    let (key, interrupt) = (case.key(), Interrupt::never().expect("a pair of sockets"));
-    let trial = Trial {
-        case,
-        placement: &Placement::unpinned(case.threads),
-        settings,
-        between: None,
-    };
-    let mut site = Local::new(&settings.root);
-    match run(&trial, &mut Sites::One(&mut site), &interrupt) {
-        Ok(sample) => sample,
-        Err(NoSample::Failed(error)) => panic!("{key}: {error:#}"),
-        Err(NoSample::Interrupted) => panic!("{key}: interrupted by nobody"),
-    }
+fn spec(case: &Case, settings: &Settings) -> TrialSpec {
+    TrialSpec::new(case, &Placement::unpinned(case.threads), settings)
+}
+
+fn run(spec: &TrialSpec) -> anyhow::Result<Sample> {
+    Here::new(&spec.settings.root).run(spec)
 }
 
 /// The engines that this kernel can run.

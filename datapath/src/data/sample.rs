@@ -164,6 +164,25 @@ pub struct LaneSample {
 }
 
 impl LaneSample {
+    /// What it did since `before`, where both are what it had done so far.
+    pub fn since(self, before: &Self) -> Self {
+        let grown = |now: Option<u64>, then: Option<u64>| Some(now?.saturating_sub(then?));
+        Self {
+            sent_packets: self.sent_packets.saturating_sub(before.sent_packets),
+            refused_packets: self.refused_packets.saturating_sub(before.refused_packets),
+            received_packets: (self.received_packets).saturating_sub(before.received_packets),
+            received_bytes: self.received_bytes.saturating_sub(before.received_bytes),
+            would_blocks: self.would_blocks.saturating_sub(before.would_blocks),
+            errors: self.errors.saturating_sub(before.errors),
+            cpu_ns: grown(self.cpu_ns, before.cpu_ns),
+            waited_ns: grown(self.waited_ns, before.waited_ns),
+            taken: (self.taken.zip(before.taken)).map(|(now, then)| now.since(then)),
+            voluntary_switches: grown(self.voluntary_switches, before.voluntary_switches),
+            involuntary_switches: grown(self.involuntary_switches, before.involuntary_switches),
+            ..self
+        }
+    }
+
     /// Datagrams and payload bytes that it received and that are the result: see [`Side::concludes`].
     pub fn result(&self) -> (u64, u64) {
         if self.side.concludes() {

@@ -33,6 +33,14 @@ impl Discarded {
     pub fn total(self) -> u64 {
         self.in_network + self.in_backlog
     }
+
+    /// What lies between two.
+    pub fn midpoint(a: Self, b: Self) -> Self {
+        Self {
+            in_network: u64::midpoint(a.in_network, b.in_network),
+            in_backlog: u64::midpoint(a.in_backlog, b.in_backlog),
+        }
+    }
 }
 
 impl Discards {

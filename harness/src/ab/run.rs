@@ -10,10 +10,10 @@ use super::pairs::runnable;
 use super::{Record, Side, order, state};
 use crate::data::Sample;
 use crate::log::Expected;
-use crate::measure::site::Sites;
+use crate::measure::NoSample;
+use crate::measure::agent::Agent;
 use crate::measure::sound::possible;
-use crate::measure::spawned::Spawned;
-use crate::measure::{self, NoSample};
+use crate::measure::spec::TrialSpec;
 use crate::row;
 use crate::sys::interrupt::{Interrupt, Interrupted};
 
@@ -98,7 +98,7 @@ impl From<anyhow::Error> for End {
 struct Run<'a> {
     record: &'a mut Record,
     /// A's and B's of this round.
-    agents: [Option<Spawned>; 2],
+    agents: [Option<Agent>; 2],
     interrupt: &'a Interrupt,
     journal: &'a mut dyn Journal,
 }
@@ -224,19 +224,14 @@ impl Run<'_> {
             Some(agent) => agent,
             none => none.insert(state::start(side, setup, self.interrupt)?),
         };
-        let trial = measure::Trial {
-            case,
-            placement,
-            settings: &setup.settings,
-            between: None,
-        };
+        let spec = TrialSpec::new(case, placement, &setup.settings);
         let expected = Expected {
             case,
             engines,
             placement,
             window: setup.settings.window,
         };
-        let measured = trial.window(&mut Sites::One(agent.site()?), self.interrupt);
+        let measured = agent.run(&spec).map_err(NoSample::from);
         Ok(possible(measured, expected).and_then(sound))
     }
 

@@ -7,7 +7,8 @@ use anyhow::{Context, ensure};
 
 use super::Side;
 use super::log::Setup;
-use crate::measure::spawned::{Spawned, THIS_PROGRAM, ended};
+use crate::measure::agent::Agent;
+use crate::measure::spawned::{THIS_PROGRAM, ended};
 use crate::sys::interrupt::Interrupt;
 
 /// Has the machine be that of this side, by its command.
@@ -33,11 +34,11 @@ pub(super) fn prepare(side: Side, command: &str, interrupt: &Interrupt) -> anyho
 ///
 /// # Errors
 /// When it cannot be started, or is not of the version that it was of.
-pub fn start(side: Side, setup: &Setup, interrupt: &Interrupt) -> anyhow::Result<Spawned> {
+pub fn start(side: Side, setup: &Setup, interrupt: &Interrupt) -> anyhow::Result<Agent> {
     let program = Path::new(setup.program.as_deref().unwrap_or(THIS_PROGRAM));
     let name = side.to_string();
     let root = &setup.settings.root;
-    let agent = Spawned::start(Some(&name), program, root, &interrupt.asked())?;
+    let agent = Agent::start(Some(&name), program, root, &interrupt.asked())?;
     let (version, then) = (agent.version(), &setup.version);
     ensure!(
         then.is_empty() || version == then,

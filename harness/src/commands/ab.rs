@@ -14,7 +14,7 @@ use crate::compare::table::Detail;
 use crate::error::UsageError;
 use crate::export::output_file::OutputFile;
 use crate::export::to_stdout;
-use crate::measure::spawned::Spawned;
+use crate::measure::agent::Agent;
 use crate::options;
 use crate::shell;
 use crate::sys::interrupt::Interrupt;
@@ -98,7 +98,7 @@ fn begin(args: &AbArgs, interrupt: &Interrupt) -> anyhow::Result<(Record, Output
 
 fn version(side: Side, header: &ab::log::Header, interrupt: &Interrupt) -> anyhow::Result<String> {
     let setup = header.setup(side);
-    let agent: anyhow::Result<Spawned> = ab::start(side, setup, interrupt);
+    let agent: anyhow::Result<Agent> = ab::start(side, setup, interrupt);
     let flag = setup.program.as_deref().unwrap_or("this udpbench");
     match agent {
         Ok(agent) => Ok(agent.version().to_owned()),

@@ -1,13 +1,15 @@
 //! `udpbench agent`: threads of this process for a udpbench elsewhere, which drives them by messages.
 
+use std::fs::File;
 use std::io::{self, IsTerminal};
+use std::os::fd::AsFd;
 use std::process::ExitCode;
 
 use anyhow::Context;
 
 use crate::cli::AgentArgs;
 use crate::error::UsageError;
-use crate::measure::agent;
+use crate::measure::serve::{self, Begins};
 use crate::sys::files::Root;
 
 /// Serves one udpbench until its messages end.
@@ -21,7 +23,14 @@ pub fn run(args: &AgentArgs) -> anyhow::Result<ExitCode> {
                        command that makes no terminal (docker exec -i, not -it)";
         return Err(UsageError::flag("udpbench", "agent", problem).into());
     }
-    match agent::serve(stdin, io::stdout(), &Root::new(&args.root)) {
+    // Without a buffer: after it has begun anew, the process reads on.
+    let input = File::from(stdin.as_fd().try_clone_to_owned()?);
+    let begins = if args.again {
+        Begins::Again
+    } else {
+        Begins::First
+    };
+    match serve::serve(input, io::stdout(), begins, &Root::new(&args.root)) {
         // Called off while an answer was on its way: nobody is there to be told.
         Err(error) if is_gone(&error) => {}
         served => served.context("the other side")?,

@@ -14,7 +14,6 @@ use crate::export::output_file::OutputFile;
 use crate::export::to_stdout;
 use crate::find::log::{self, Event, Header};
 use crate::find::{self, Ending, Journal, Record, rows, table};
-use crate::measure::spawned::THIS_PROGRAM;
 use crate::options;
 use crate::options::wire::Peer;
 use crate::shell;
@@ -57,9 +56,10 @@ pub(super) fn with(
         say(&format!("log: {}", path.display()));
     }
     let mut progress = Progress::new(log, output.quiet, &record);
-    let program = Some(Path::new(THIS_PROGRAM));
-    let far = other.map(|other| &mut other.far);
-    let ran = find::run(&mut record, (program, far), interrupt, &mut progress);
+    let far = other.map(|other| &mut other.agent);
+    let root = record.header().settings.root.clone();
+    let agents = run::agents(far, &root, interrupt);
+    let ran = find::run(&mut record, agents, interrupt, &mut progress);
     progress.bar.finish_and_clear();
     let kept = progress.log.sync();
     let how = format!("go on with: {}", resume_words(record.header(), wire, &path));

@@ -11,9 +11,9 @@ use crate::data::{Arrivals, Case};
 use crate::error::UsageError;
 use crate::export::latency::draw;
 use crate::find::{self, Record};
-use crate::measure::far::Far;
-use crate::measure::site::Sites;
-use crate::measure::{Local, NoSample, Trial};
+use crate::measure::NoSample;
+use crate::measure::agent::Agent;
+use crate::measure::spec::TrialSpec;
 use crate::options::{Request, latency};
 use crate::plan::{Block, Settings};
 use crate::row::received_pps;
@@ -55,14 +55,14 @@ pub(super) fn with(
     };
     let arrivals = arrivals.unwrap_or_else(|| vec![Arrivals::default()]);
     let request = |other: Option<&mut OtherHost>| {
-        let (far, peer) = match other {
-            Some(other) => (Some(&mut other.far), Some(&other.peer)),
+        let (agent, peer) = match other {
+            Some(OtherHost { agent, peer }) => (Some(agent), Some(&*peer)),
             None => (None, None),
         };
         let mut request = Request::between(&args, peer)?;
         let reached = match &load {
             Some((record, path)) => latency::borne(&request, record, path)?,
-            None => reached(&request, far, interrupt)?,
+            None => reached(&request, agent, interrupt)?,
         };
         request.add_loads(&args, peer, &reached, &arrivals);
         Ok(request)
@@ -80,7 +80,7 @@ fn borne(path: &Path) -> Result<Record, UsageError> {
 /// says why.
 fn reached(
     request: &Request,
-    mut far: Option<&mut Far>,
+    far: Option<&mut Agent>,
     interrupt: &Interrupt,
 ) -> Result<Vec<(Case, f64)>, Interrupted> {
     let (window, tries) = TRIED;
@@ -88,24 +88,16 @@ fn reached(
         window,
         ..request.schedule.settings.clone()
     };
+    let mut agents = run::agents(far, &settings.root, interrupt);
     let mut reached = Vec::new();
     let blocks = request.plan.blocks.iter();
     for (case, placement) in blocks.flat_map(Block::runnable) {
-        let trial = Trial {
-            case,
-            placement,
-            settings: &settings,
-            between: request.wire.as_ref().and_then(|wire| wire.between(case)),
-        };
+        let wire = request.wire.as_ref();
+        let between = wire.and_then(|wire| wire.between(case));
+        let spec = TrialSpec::new(case, placement, &settings).between(between);
         let mut best: f64 = 0.0;
         for _ in 0..tries {
-            let mut local = Local::new(&settings.root);
-            let sites = match &mut far {
-                Some(far) => far.beside(&mut local, case),
-                None => Ok(Sites::One(&mut local)),
-            };
-            let sites = sites.map_err(NoSample::from);
-            match sites.and_then(|mut sites| trial.window(&mut sites, interrupt)) {
+            match agents.run(&spec) {
                 Ok(sample) => best = received_pps(&sample).map_or(best, |pps| pps.max(best)),
                 Err(NoSample::Failed(_)) => break,
                 Err(NoSample::Interrupted) => return Err(Interrupted),

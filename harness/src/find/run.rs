@@ -1,6 +1,5 @@
 //! The course of a search: trial after trial, each in a process of its own.
 
-use std::path::Path;
 use std::time::Instant;
 
 use super::knob::{During, Measured};
@@ -8,10 +7,10 @@ use super::log::Event;
 use super::{Next, Record};
 use crate::data::Sample;
 use crate::log::Expected;
-use crate::measure::far::Far;
-use crate::measure::process::{End, Process};
+use crate::measure::NoSample;
+use crate::measure::agents::{Agents, End};
 use crate::measure::sound::possible;
-use crate::measure::{NoSample, Trial};
+use crate::measure::spec::TrialSpec;
 use crate::plan::Settings;
 use crate::sys::interrupt::Interrupt;
 
@@ -41,14 +40,13 @@ pub enum Ending {
     Lost(String),
 }
 
-/// Makes the trials that `record` lacks: each in a process of its own that runs `program`. Across a wire, `far` is the other
-/// host.
+/// Makes the trials that `record` lacks: each in processes of its own.
 ///
 /// # Errors
 /// Only those of `journal`: a case that breaks is an answer.
 pub fn run(
     record: &mut Record,
-    (program, far): (Option<&Path>, Option<&mut Far>),
+    agents: Agents,
     interrupt: &Interrupt,
     journal: &mut dyn Journal,
 ) -> anyhow::Result<Ending> {
@@ -57,7 +55,7 @@ pub fn run(
     let knobs = knobs.map_or_else(Vec::new, |knobs| knobs.tried.clone());
     let mut run = Run {
         during: During::new(knobs, &root, interrupt),
-        process: Process::new(program, &root, far, interrupt),
+        agents,
         record,
         interrupt,
         journal,
@@ -77,7 +75,7 @@ const MOST_AGAIN: usize = 2;
 
 struct Run<'a> {
     record: &'a mut Record,
-    process: Process<'a>,
+    agents: Agents<'a>,
     during: During<'a>,
     interrupt: &'a Interrupt,
     journal: &'a mut dyn Journal,
@@ -125,7 +123,7 @@ impl Run<'_> {
             return self.give_up(case, knob, &measured, &reason);
         }
         if let Some(reason) = measured.fault() {
-            if self.process.has_lost_the_other_host(self.interrupt)? {
+            if self.agents.has_lost_the_other_host(self.interrupt)? {
                 return Err(End::Lost(reason));
             }
             self.emit(&Event::Failed { case, reason })?;
@@ -155,8 +153,7 @@ impl Run<'_> {
         next: &Next,
     ) -> Result<Measured, End> {
         let Some(knob) = knob else {
-            let (process, interrupt) = (&mut self.process, self.interrupt);
-            let measured = measure(self.record, process, interrupt, case, next);
+            let measured = measure(self.record, &mut self.agents, case, next);
             return Ok(Measured::Trial(measured.map(Box::new)));
         };
         let time = self.record.header().settings.warmup + next.window;
@@ -164,13 +161,10 @@ impl Run<'_> {
         let Self {
             during,
             record,
-            process,
-            interrupt,
+            agents,
             ..
         } = self;
-        during.with(knob, time, || {
-            measure(record, process, interrupt, case, next)
-        })
+        during.with(knob, time, || measure(record, agents, case, next))
     }
 
     /// A setting with which no trial can be made is no reason to give up its case. One that cannot be changed cannot be
@@ -201,8 +195,7 @@ impl Run<'_> {
 
 fn measure(
     record: &Record,
-    process: &mut Process,
-    interrupt: &Interrupt,
+    agents: &mut Agents,
     case: usize,
     next: &Next,
 ) -> Result<Sample, NoSample> {
@@ -213,22 +206,15 @@ fn measure(
     };
     let none = || NoSample::Failed(anyhow::anyhow!("it runs nowhere"));
     let placement = record.placement(case).ok_or_else(none)?;
-    let trial = Trial {
-        case: &next.case,
-        placement,
-        settings: &settings,
-        between: header
-            .wire
-            .as_ref()
-            .and_then(|wire| wire.between(&next.case)),
-    };
+    let wire = header.wire.as_ref();
+    let between = wire.and_then(|wire| wire.between(&next.case));
+    let spec = TrialSpec::new(&next.case, placement, &settings).between(between);
     let expected = Expected {
         case: &next.case,
         engines: header.plan.pair(&next.case),
         placement,
         window: next.window,
     };
-    process.end();
-    let measured = process.at_site(&next.case, |sites| trial.window(sites, interrupt));
-    possible(measured, expected)
+    agents.renew();
+    possible(agents.run(&spec), expected)
 }

@@ -5,12 +5,13 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::os::fd::OwnedFd;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use socket2::{Domain, Protocol, Socket, Type};
 
 use super::bind;
 use super::ends::{Buffers, Ends};
-use super::site::Flow;
+use super::sockets::Sockets;
+use super::spec::Flow;
 use super::taps::Taps;
 use crate::data::{Case, Ip, Transport};
 use crate::engine::{ConnectionTap, Tap};
@@ -155,16 +156,8 @@ impl Ends for Connections {
         }
     }
 
-    fn probe(&self, _source: SocketAddr) -> anyhow::Result<Option<String>> {
-        bail!("a connection is not probed")
-    }
-
-    fn arrived(&self, _source: SocketAddr) -> anyhow::Result<Option<usize>> {
-        bail!("a connection is not probed")
-    }
-
-    fn is_proven(&mut self, _source: SocketAddr) -> anyhow::Result<bool> {
-        bail!("a connection proves itself")
+    fn sockets(&mut self) -> Option<&mut Sockets> {
+        None
     }
 
     fn pair(&mut self, flows: &[Flow]) -> anyhow::Result<()> {

@@ -8,7 +8,8 @@ use std::os::fd::{AsFd, OwnedFd};
 use anyhow::{Context, ensure};
 use socket2::SockRef;
 
-use super::site::{Flow, Part};
+use super::sockets::Sockets;
+use super::spec::{Flow, Part};
 use super::taps::Taps;
 use crate::data::Case;
 use crate::engines::Engines;
@@ -21,14 +22,8 @@ pub(super) trait Ends {
     /// Makes a sending end towards one of those. Returns what it is known by from now on.
     fn aim(&mut self, peer: SocketAddr) -> anyhow::Result<SocketAddr>;
 
-    /// Sends a datagram of one byte. Returns why the system refused, if it did.
-    fn probe(&self, source: SocketAddr) -> anyhow::Result<Option<String>>;
-
-    /// The receiver at which a datagram from `source` has arrived, after waiting for one from anywhere.
-    fn arrived(&self, source: SocketAddr) -> anyhow::Result<Option<usize>>;
-
-    /// Whether the answer to that datagram has come, after waiting for one from anywhere.
-    fn is_proven(&mut self, source: SocketAddr) -> anyhow::Result<bool>;
+    /// Those of UDP, whose datagrams may end elsewhere than they should.
+    fn sockets(&mut self) -> Option<&mut Sockets>;
 
     /// Ties each receiving end to its sending one.
     fn pair(&mut self, flows: &[Flow]) -> anyhow::Result<()>;

@@ -2,15 +2,20 @@
 //!
 //! `SO_REUSEPORT` spreads flows by a hash of addresses and ports (socket(7)). With two senders and two
 //! receivers, half of all runs would put both flows on one receiver, and the result would be a coin toss.
+//!
+//! It is found out by the end that sends, on one host and between two: [`find`], then [`pair`] where the receivers are, then
+//! [`confirm`].
 
+use std::fmt;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, anyhow, bail, ensure};
+use anyhow::{Context, bail, ensure};
+use serde::{Deserialize, Serialize};
 
-use super::site::{Flow, Sites};
+use super::ends::Ends;
+use super::spec::Flow;
 use crate::data::{Case, Connection, Sharing, Spread};
-use crate::sys::interrupt::{Interrupt, Interrupted};
 
 /// How long a probe may take on loopback, on however busy a machine, before it counts as lost.
 const PROBE_PATIENCE: Duration = Duration::from_secs(3);
@@ -18,208 +23,207 @@ const PROBE_PATIENCE: Duration = Duration::from_secs(3);
 /// After so long a probe is sent once more, as a firewall or a queueing discipline may have dropped it.
 const PROBE_AGAIN: Duration = Duration::from_millis(500);
 
-/// Makes all sockets, finds out where each sender's datagrams end, and connects the receivers where every one
-/// of them has exactly one sender of its own. The flows are in the order of the senders.
+/// Makes the senders, and finds out where the datagrams of each end. The flows are in the order of the senders.
 ///
 /// # Errors
-/// When a probe gets lost, or no even spread is found.
-pub(super) fn make(
+/// [`Blocked`] where nothing comes through, and when no even spread is found.
+pub(super) fn find(
     case: &Case,
-    sites: &mut Sites,
-    interrupt: &Interrupt,
+    receivers: &[SocketAddr],
+    ends: &mut dyn Ends,
 ) -> anyhow::Result<Vec<Flow>> {
-    let receivers = sites.receivers().bind()?;
     ensure!(
         receivers.len() == case.receiver_sockets(),
         "{} receivers are bound, not those of the case",
         receivers.len()
     );
-    let mut discovery = Discovery {
-        is_across: case.direction.is_some(),
-        senders: case.threads.senders(),
-        sharing: case.sharing.unwrap_or(Sharing::Separate),
-        receivers: &receivers,
-        sites,
-        interrupt,
-    };
-    if case.flows.is_some() || case.transport.is_some() {
-        return discovery.apart(case);
+    if has_flows_of_its_own(case) {
+        return aimed(receivers, case.flow_count(), ends, |n| {
+            case.socket_of_flow(n)
+        });
     }
-    let is_steered = discovery.sharing == Sharing::Reuseport(Spread::Bpf);
-    let mut flows = if is_steered {
-        discovery.steered()?
-    } else {
-        discovery.found()?
-    };
+    if is_steered(case) {
+        let count = receivers.len();
+        return aimed(&receivers[..1], case.threads.senders(), ends, |n| n % count);
+    }
+    let mut flows = spread(case, receivers, ends)?;
     // A case pairs sender n with receiver n where it can: placements rely on it.
-    if flows.len() == receivers.len() && discovery.sharing.is_even() {
+    if is_one_to_one(case, &flows) {
         flows.sort_unstable_by_key(|flow| flow.receiver);
-        // A connected receiver is found without the group's program, which is what is to be measured.
-        if case.connection == Connection::Connected && !is_steered {
-            discovery.connect(&flows)?;
+    }
+    Ok(flows)
+}
+
+/// Has the receivers take these flows and no others, where the case asks for it and each has exactly one.
+///
+/// # Errors
+/// What the system refused.
+pub(super) fn pair(case: &Case, flows: &[Flow], ends: &mut dyn Ends) -> anyhow::Result<()> {
+    if is_paired(case, flows) {
+        ends.pair(flows)?;
+    }
+    Ok(())
+}
+
+/// Looks whether what [`pair`] did changed where datagrams end, as it may.
+///
+/// # Errors
+/// [`Blocked`] where nothing comes through, and when they end elsewhere.
+pub(super) fn confirm(case: &Case, flows: &[Flow], ends: &mut dyn Ends) -> anyhow::Result<()> {
+    if case.transport.is_some() {
+        // A connection is made only where nothing is in the way.
+        return Ok(());
+    }
+    if has_flows_of_its_own(case) {
+        // That the first one gets there shows that nothing is in the way; how the others fare is in their counts.
+        let first = flows.first().context("a case has a flow")?;
+        return probe(first.source, first.peer, ends).map(drop);
+    }
+    for flow in flows.iter().filter(|_| is_paired(case, flows)) {
+        let reached = probe(flow.source, flow.peer, ends)?;
+        ensure!(
+            reached == flow.receiver || !is_steered(case),
+            "this kernel ignores the BPF program of --spread bpf; use --spread even"
+        );
+        // Kernels before 5.4 had it wrong.
+        ensure!(
+            reached == flow.receiver,
+            "this kernel delivers a connected flow to another socket of its SO_REUSEPORT group; use \
+             --connection unconnected or --threads 2"
+        );
+    }
+    Ok(())
+}
+
+/// Whether each flow ends at a socket of its own, or at that of its server.
+fn has_flows_of_its_own(case: &Case) -> bool {
+    case.flows.is_some() || case.transport.is_some()
+}
+
+/// Whether the kernel is told which receiver each source port belongs to.
+fn is_steered(case: &Case) -> bool {
+    case.sharing == Some(Sharing::Reuseport(Spread::Bpf))
+}
+
+fn is_one_to_one(case: &Case, flows: &[Flow]) -> bool {
+    let sharing = case.sharing.unwrap_or(Sharing::Separate);
+    flows.len() == case.receiver_sockets() && sharing.is_even()
+}
+
+fn is_paired(case: &Case, flows: &[Flow]) -> bool {
+    let can_be = has_flows_of_its_own(case) || is_one_to_one(case, flows);
+    is_steered(case) || (can_be && case.connection == Connection::Connected)
+}
+
+/// So many flows, each to the receiver that it should end at.
+fn aimed(
+    peers: &[SocketAddr],
+    count: usize,
+    ends: &mut dyn Ends,
+    receiver_of: impl Fn(usize) -> usize,
+) -> anyhow::Result<Vec<Flow>> {
+    let flows = (0..count).map(|n| {
+        let receiver = receiver_of(n);
+        // Where they share one address, it is that of any of them.
+        let peer = peers[receiver % peers.len()];
+        let source = ends.aim(peer)?;
+        Ok(Flow {
+            source,
+            peer,
+            receiver,
+        })
+    });
+    flows.collect()
+}
+
+/// Tries source ports until each receiver has as many flows as it should.
+fn spread(case: &Case, receivers: &[SocketAddr], ends: &mut dyn Ends) -> anyhow::Result<Vec<Flow>> {
+    let senders = case.threads.senders();
+    let mut room = if case.sharing.is_none_or(Sharing::is_even) {
+        Room::shared_evenly(senders, receivers.len())
+    } else {
+        Room::unlimited(receivers.len())
+    };
+    // The last sender has one free receiver to hit: that takes as many tries as there are receivers,
+    // on average, and hardly ever (e^-50) fifty times as many.
+    let mut tries = 50 * receivers.len() * senders;
+    let mut flows = Vec::with_capacity(senders);
+    while flows.len() < senders {
+        ensure!(
+            tries > 0,
+            "no source ports found that spread {senders} flows evenly over the receivers"
+        );
+        tries -= 1;
+        // Where they share one address, it is that of any of them.
+        let peer = receivers[flows.len() % receivers.len()];
+        let source = ends.aim(peer)?;
+        let receiver = probe(source, peer, ends)?;
+        ensure!(
+            receiver < receivers.len(),
+            "a probe datagram arrived at no receiver of the case"
+        );
+        if room.take(receiver) {
+            flows.push(Flow {
+                source,
+                peer,
+                receiver,
+            });
+        } else {
+            ends.take_sender(source)?;
         }
     }
     Ok(flows)
 }
 
-struct Discovery<'a, 'b> {
-    /// Whether the parts are on two hosts.
-    is_across: bool,
-    senders: usize,
-    sharing: Sharing,
-    /// Their addresses.
-    receivers: &'a [SocketAddr],
-    sites: &'a mut Sites<'b>,
-    interrupt: &'a Interrupt,
-}
-
-impl Discovery<'_, '_> {
-    /// Tries source ports until each receiver has as many flows as `sharing` wants.
-    fn found(&mut self) -> anyhow::Result<Vec<Flow>> {
-        let (senders, receivers) = (self.senders, self.receivers.len());
-        let mut room = if self.sharing.is_even() {
-            Room::shared_evenly(senders, receivers)
-        } else {
-            Room::unlimited(receivers)
-        };
-        // The last sender has one free receiver to hit: that takes as many tries as there are receivers,
-        // on average, and hardly ever (e^-50) fifty times as many.
-        let mut tries = 50 * receivers * senders;
-        let mut flows = Vec::with_capacity(senders);
-        while flows.len() < senders {
-            ensure!(
-                tries > 0,
-                "no source ports found that spread {senders} flows evenly over the receivers"
-            );
-            tries -= 1;
-            // Where they share one address, it is that of any of them.
-            let peer = self.receivers[flows.len() % receivers];
-            let source = self.sites.senders().aim(peer)?;
-            let receiver = self.probe(source, peer)?;
-            if room.take(receiver) {
-                flows.push(Flow {
-                    source,
-                    peer,
-                    receiver,
-                });
-            } else {
-                self.sites.senders().close_sender(source)?;
+/// Sends a datagram, several times if it must be, and returns the receiver that it reached.
+fn probe(source: SocketAddr, peer: SocketAddr, ends: &mut dyn Ends) -> anyhow::Result<usize> {
+    let sockets = ends.sockets().context("a connection is not probed")?;
+    let deadline = Instant::now() + PROBE_PATIENCE;
+    let (mut refusal, mut tries) = (None, 0);
+    while Instant::now() < deadline {
+        tries += 1;
+        refusal = sockets.probe(source, 0)?;
+        let next = Instant::now() + PROBE_AGAIN;
+        while Instant::now() < next {
+            if let Some(receiver) = sockets.reached(source)? {
+                return Ok(receiver);
             }
         }
-        Ok(flows)
     }
-
-    /// Tells the kernel which receiver each source port belongs to, and verifies it.
-    fn steered(&mut self) -> anyhow::Result<Vec<Flow>> {
-        let &peer = self.receivers.first().context("a case has a receiver")?;
-        let mut flows = Vec::with_capacity(self.senders);
-        for n in 0..self.senders {
-            flows.push(Flow {
-                source: self.sites.senders().aim(peer)?,
-                peer,
-                receiver: n % self.receivers.len(),
-            });
-        }
-        self.sites.receivers().pair(&flows)?;
-        for flow in &flows {
-            ensure!(
-                self.ends_where_it_should(flow)?,
-                "this kernel ignores the BPF program of --spread bpf; use --spread even"
-            );
-        }
-        Ok(flows)
-    }
-
-    /// Each flow ends at a socket of its own, or at that of its server. That the first one gets there shows that
-    /// nothing between them is in the way; how the others fare is in their counts.
-    fn apart(&mut self, case: &Case) -> anyhow::Result<Vec<Flow>> {
-        let mut flows = Vec::with_capacity(case.flow_count());
-        for n in 0..case.flow_count() {
-            ensure!(self.interrupt.signal().is_none(), Interrupted);
-            let receiver = case.socket_of_flow(n);
-            let peer = self.receivers[receiver];
-            flows.push(Flow {
-                source: self.sites.senders().aim(peer)?,
-                peer,
-                receiver,
-            });
-        }
-        if case.connection == Connection::Connected {
-            self.sites.receivers().pair(&flows)?;
-        }
-        // A connection is made only where nothing is.
-        if let Some(first) = flows.first().filter(|_| case.transport.is_none()) {
-            self.probe(first.source, first.peer)?;
-        }
-        Ok(flows)
-    }
-
-    fn connect(&mut self, flows: &[Flow]) -> anyhow::Result<()> {
-        self.sites.receivers().pair(flows)?;
-        // Connecting changes how the kernel looks receivers up, and kernels before 5.4 had it wrong.
-        for flow in flows {
-            ensure!(
-                self.ends_where_it_should(flow)?,
-                "this kernel delivers a connected flow to another socket of its SO_REUSEPORT group; use \
-                 --connection unconnected or --threads 2"
-            );
-        }
-        Ok(())
-    }
-
-    fn ends_where_it_should(&mut self, flow: &Flow) -> anyhow::Result<bool> {
-        Ok(self.probe(flow.source, flow.peer)? == flow.receiver)
-    }
-
-    /// Sends a datagram, several times if it must be, and returns the receiver that it reached.
-    fn probe(&mut self, source: SocketAddr, peer: SocketAddr) -> anyhow::Result<usize> {
-        let deadline = Instant::now() + PROBE_PATIENCE;
-        let (mut refusal, mut tries, mut has_arrived) = (None, 0, false);
-        while Instant::now() < deadline {
-            tries += 1;
-            refusal = self.sites.senders().probe(source)?;
-            let next = Instant::now() + PROBE_AGAIN;
-            while Instant::now() < next {
-                if let Some(receiver) = self.sites.receivers().arrived(source)? {
-                    let known = receiver < self.receivers.len();
-                    ensure!(known, "a probe datagram arrived at no receiver of the case");
-                    has_arrived = true;
-                    if !self.is_across || self.sites.senders().is_proven(source)? {
-                        return Ok(receiver);
-                    }
-                }
-                if self.interrupt.signal().is_some() {
-                    bail!(Interrupted);
-                }
-            }
-        }
-        match refusal {
-            Some(refusal) => {
-                bail!("cannot send a probe datagram from {source} to {peer}: {refusal}")
-            }
-            None if self.is_across => Err(blocked(source, peer, tries, has_arrived)),
-            None => bail!(
-                "no probe datagram from {source} to {peer} arrived within 3 s: check for a firewall on \
-                 loopback (nft list ruleset)"
-            ),
-        }
+    match refusal {
+        Some(refusal) => bail!("cannot send a probe datagram from {source} to {peer}: {refusal}"),
+        None => bail!(Blocked {
+            source,
+            peer,
+            tries
+        }),
     }
 }
 
-/// Says what was tried between two hosts that both answer their controller.
-fn blocked(source: SocketAddr, peer: SocketAddr, tries: u32, has_arrived: bool) -> anyhow::Error {
-    let (what, from, to) = if has_arrived {
-        ("no answer came back", peer, source)
-    } else {
-        ("no datagram came through", source, peer)
-    };
-    let (ip, port) = (to.ip(), to.port());
-    anyhow!(
-        "{what}: UDP from {} to {ip} port {port} was tried {tries} times in 3 s, and both hosts answer otherwise: a firewall \
-         at either end (nft list ruleset, iptables -S) or between them?",
-        from.ip()
-    )
+/// No probe came through, although the kernel took all of them.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Blocked {
+    /// From where.
+    pub source: SocketAddr,
+    /// To where.
+    pub peer: SocketAddr,
+    /// How often it was tried.
+    pub tries: u32,
 }
+
+impl fmt::Display for Blocked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { source, peer, .. } = self;
+        let within = PROBE_PATIENCE.as_secs();
+        write!(
+            f,
+            "no probe datagram from {source} to {peer} arrived within {within} s: check for a firewall on loopback (nft list \
+             ruleset)"
+        )
+    }
+}
+
+impl std::error::Error for Blocked {}
 
 /// How many more flows each receiver may have.
 struct Room {
@@ -261,8 +265,10 @@ impl Room {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::measure::local::Local;
-    use crate::measure::site::{Part, Site, SiteBrief};
+    use crate::measure::opened::Opened;
+    use crate::measure::spec::{Part, TrialSpec};
+    use crate::plan::Settings;
+    use crate::platform::placement::Placement;
     use crate::sys::files::Root;
     use crate::sys::reuseport_bpf;
 
@@ -296,26 +302,19 @@ mod tests {
                 sharing: Some(sharing),
                 ..crate::row::tests::case()
             };
+            let placement = Placement::unpinned(case.threads);
+            let spec = TrialSpec::new(&case, &placement, &Settings::default());
             let root = Root::default();
-            let mut local = Local::new(&root);
-            let brief = SiteBrief::of(case, Part::Both);
-            local.open(&brief).expect("std is in every build");
-            let mut sites = Sites::One(&mut local);
-            let interrupt = Interrupt::never().expect("a pair of sockets");
-            let flows = make(&case, &mut sites, &interrupt).expect("loopback works");
+            let opened = Opened::new(&spec, Part::Both, None, &root, None);
+            let mut ends = opened.expect("std is in every build").ends;
+            let receivers = ends.bind().expect("loopback works");
+            let flows = find(&case, &receivers, &mut *ends).expect("loopback works");
+            pair(&case, &flows, &mut *ends).expect("loopback works");
+            confirm(&case, &flows, &mut *ends).expect("they end where they should");
             assert_eq!(flows.len(), 4);
-            let receivers: Vec<SocketAddr> = flows.iter().map(|flow| flow.peer).collect();
-            let mut discovery = Discovery {
-                is_across: false,
-                senders: 4,
-                sharing,
-                receivers: &receivers,
-                sites: &mut sites,
-                interrupt: &interrupt,
-            };
             for (n, flow) in flows.iter().enumerate() {
                 assert_eq!(flow.receiver, n);
-                let reached = discovery.probe(flow.source, flow.peer);
+                let reached = probe(flow.source, flow.peer, &mut *ends);
                 assert_eq!(reached.expect("arrives"), n);
             }
         }

@@ -8,7 +8,7 @@ use std::thread::{self, JoinHandle};
 use nix::errno::Errno;
 
 use super::GLANCE;
-use crate::data::Side;
+use crate::data::{LaneSample, Side};
 use crate::engine::{FlowCounts, Meter, Remark, Tally};
 use crate::sys::cpu_speed::{self, CpuSpeed};
 use crate::sys::run_queue::RunQueueWait;
@@ -96,6 +96,40 @@ impl Lane {
         clock::thread_switches(self.tid()?)
     }
 
+    /// What it has received so far, and nothing else of what it did.
+    pub(super) fn received_so_far(&self) -> LaneSample {
+        let received = self.meter.received.read();
+        LaneSample {
+            side: self.side,
+            cpu: None,
+            sent_packets: 0,
+            refused_packets: 0,
+            refusal: None,
+            received_packets: received.packets,
+            received_bytes: received.bytes,
+            would_blocks: 0,
+            errors: 0,
+            cpu_ns: None,
+            waited_ns: None,
+            taken: None,
+            voluntary_switches: None,
+            involuntary_switches: None,
+            pace: None,
+            remark: None,
+        }
+    }
+
+    /// What it did in the window, with what is known once it is joined.
+    pub(super) fn sample(&self, in_window: LaneSample) -> LaneSample {
+        LaneSample {
+            cpu: self.pinned_cpu(),
+            refusal: self.refusal(),
+            pace: self.pace,
+            remark: self.remark.map(str::to_owned),
+            ..in_window
+        }
+    }
+
     pub(super) fn interrupt(&self) {
         // 0 would be the process itself.
         match self.meter.tid.load(Ordering::Relaxed) {
@@ -123,7 +157,7 @@ impl Lane {
     }
 
     /// Returns why the last datagram was refused: see [`LaneSample::refusal`](crate::data::LaneSample::refusal).
-    pub(super) fn refusal(&self) -> Option<String> {
+    fn refusal(&self) -> Option<String> {
         let errno = self.meter.refusals.errno()?;
         match Errno::from_raw(errno) {
             Errno::UnknownErrno => Some(format!("errno {errno}")),

@@ -1,28 +1,41 @@
-//! What the script and a site in another process say to each other: frames of JSON over any pair of streams.
+//! What the controller and an agent say to each other: frames of JSON over any pair of streams.
 //!
-//! Each side begins with [`MAGIC`] and a [`Hello`]. Then the script sends one [`Request`] after the other,
-//! and the site an [`Answer`] to each. A frame is the length of its body in bytes, 32 bits, big-endian, and
+//! Each side begins with [`MAGIC`] and a [`Hello`]. Then the controller sends one [`Request`] after the other,
+//! and the agent an [`Answer`] to each. A trial on one host is one of them, [`Request::Run`]; between two hosts it is these,
+//! of which `Drain` goes to both at once:
+//!
+//! | | request | answer |
+//! |---|---|---|
+//! | to the end that receives | [`Receive`](Request::Receive) | the addresses that it is bound to |
+//! | to the end that sends | [`Send`](Request::Send) | the flows: which sender reaches which receiver |
+//! | to the end that receives | [`Accept`](Request::Accept) | it takes these flows |
+//! | to the end that sends | [`Ready`](Request::Ready) | its threads are there |
+//! | to the end that receives | [`Go`](Request::Go) | its threads run |
+//! | to the end that sends | [`Go`](Request::Go) | warm-up and window are over: its counts |
+//! | to both | [`Drain`](Request::Drain) | what it knows: a [`Half`](super::half::Half) |
+//! A frame is the length of its body in bytes, 32 bits, big-endian, and
 //! the body. One without a body says only that somebody is there.
 
 use std::fmt::Display;
-use std::io::{self, BufRead, Read, Write};
+use std::io::{self, Read, Write};
 use std::net::SocketAddr;
-use std::sync::mpsc::Sender;
+use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use super::flows::Blocked;
+pub use super::noise::MAGIC;
 use super::noise::expect_magic;
-use super::site::{Edge, Edges, Flow, SiteBrief};
+use super::spec::{Flow, TrialSpec};
+use super::token::Token;
 use crate::VERSION;
+use crate::duration::ns;
 use crate::sys::host_id::HostId;
 
 /// Counts up with each change of the messages.
-pub const PROTOCOL: u32 = 10;
-
-/// No shell and no program for people prints a zero byte.
-pub const MAGIC: [u8; 9] = *b"\0udpbench";
+pub const PROTOCOL: u32 = 11;
 
 /// The longest body, in bytes: twice the addresses of as many flows as there can be.
 pub const MAX_BYTES: u32 = 1 << 24;
@@ -37,40 +50,91 @@ pub struct Hello {
     /// Where it runs.
     #[serde(default)]
     pub host: HostId,
-    /// Of the script: the site is on another host. Then both ends say twice a second that they are there, and the
-    /// site runs its part in a process of its own, anew after each [`Request::Renew`].
+    /// Of the controller: the agent is on another host. Then both ends say twice a second that they are there.
     #[serde(default)]
     pub is_across: bool,
 }
 
-/// One verb of [`Site`](super::site::Site), with what it takes.
+/// What an agent is asked to do.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "they are those of the trait")]
 pub enum Request {
-    /// What the host is: of a site on another host.
+    /// Say what the host is.
     Facts,
-    /// The next trial is run by another process.
+    /// End whatever goes on, and begin anew, as a process that was just started.
     Renew,
-    Open(Box<SiteBrief>),
-    Bind,
-    Aim(SocketAddr),
-    CloseSender(SocketAddr),
-    Probe(SocketAddr),
-    Arrived(SocketAddr),
-    IsProven(SocketAddr),
-    Pair(Vec<Flow>),
-    Assemble(Vec<Flow>),
-    KeepTime(Edges),
-    Start,
-    WakeStalled,
-    Look,
-    Snapshot(Edge),
-    Stop,
-    Counts,
-    Idle,
-    Finish,
-    Abandon,
+    /// Run a trial whose ends are both on that host: a [`Sample`](crate::data::Sample).
+    Run(Box<TrialSpec>),
+    /// Say how fast datagrams come in slices of time since the threads have started.
+    Course {
+        /// What is run meanwhile.
+        spec: Box<TrialSpec>,
+        /// How many slices.
+        slices: usize,
+        /// How long each is.
+        #[serde(rename = "slice_ns", with = "ns")]
+        slice: Duration,
+    },
+    /// Be the end of a trial that receives.
+    Receive {
+        /// What is run.
+        spec: Box<TrialSpec>,
+        /// What proves the other end.
+        token: Token,
+    },
+    /// Be the end of a trial that sends.
+    Send {
+        /// What is run.
+        spec: Box<TrialSpec>,
+        /// What proves the other end.
+        token: Token,
+        /// Where it receives.
+        receivers: Vec<SocketAddr>,
+    },
+    /// Take these flows and no others, where the case asks for that.
+    Accept(Vec<Flow>),
+    /// Say whether a probe of this sender has come.
+    HasCome(SocketAddr),
+    /// Have the threads wait for the start.
+    Ready,
+    /// Start.
+    Go,
+    /// Wait until what the other end has sent, so many datagrams, is there, and end the trial.
+    Drain {
+        /// As far as that is known; it ends when nothing comes any more, too.
+        expected: u64,
+    },
+    /// Say how long a payload may be, up to `most` bytes, to get to a receiver whole.
+    Reach {
+        /// Whose sockets are used.
+        spec: Box<TrialSpec>,
+        /// What proves the other end.
+        token: Token,
+        /// Its address.
+        receiver: SocketAddr,
+        /// What is tried first, in bytes.
+        most: u32,
+    },
+}
+
+impl Request {
+    /// What it is called in messages to people.
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            Self::Facts => "facts",
+            Self::Renew => "renew",
+            Self::Run(_) => "run",
+            Self::Course { .. } => "course",
+            Self::Receive { .. } => "receive",
+            Self::Send { .. } => "send",
+            Self::Accept(_) => "accept",
+            Self::HasCome(_) => "has_come",
+            Self::Ready => "ready",
+            Self::Go => "go",
+            Self::Drain { .. } => "drain",
+            Self::Reach { .. } => "reach",
+        }
+    }
 }
 
 /// What came of a request.
@@ -81,6 +145,10 @@ pub enum Answer<T> {
     Done(T),
     /// It failed, and why.
     Failed(String),
+    /// No datagram came through.
+    Blocked(Blocked),
+    /// The process has begun anew.
+    Renewed,
 }
 
 impl Hello {
@@ -124,7 +192,7 @@ pub fn greet(output: &mut impl Write, hello: &Hello) -> anyhow::Result<()> {
 ///
 /// # Errors
 /// When something else comes, or nothing.
-pub fn greeting(input: &mut impl BufRead) -> anyhow::Result<Hello> {
+pub fn greeting(input: &mut impl Read) -> anyhow::Result<Hello> {
     expect_magic(input)?;
     read(input)?.context("it ended before it said its version")
 }
@@ -135,23 +203,18 @@ pub fn greeting(input: &mut impl BufRead) -> anyhow::Result<Hello> {
 /// When it is too long, or cannot be written.
 pub fn write(output: &mut impl Write, message: &impl Serialize) -> anyhow::Result<()> {
     let body = serde_json::to_vec(message).context("cannot make a message")?;
-    write_body(output, &body)
-}
-
-/// Says that somebody is there.
-pub(super) fn write_beat(output: &mut impl Write) -> io::Result<()> {
-    output.write_all(&0_u32.to_be_bytes())?;
-    output.flush()
-}
-
-/// Sends one message that was received elsewhere.
-pub(super) fn write_body(output: &mut impl Write, body: &[u8]) -> anyhow::Result<()> {
     let length = u32::try_from(body.len()).unwrap_or(u32::MAX);
     ensure!(length <= MAX_BYTES, too_long(body.len()));
     let mut frame = length.to_be_bytes().to_vec();
     frame.extend(body);
     let sent = output.write_all(&frame).and_then(|()| output.flush());
     sent.context("cannot send a message")
+}
+
+/// Says that somebody is there.
+pub(super) fn write_beat(output: &mut impl Write) -> io::Result<()> {
+    output.write_all(&0_u32.to_be_bytes())?;
+    output.flush()
 }
 
 /// Receives one message. `None`: the other side has ended.
@@ -162,21 +225,6 @@ pub fn read<T: DeserializeOwned>(input: &mut impl Read) -> anyhow::Result<Option
     read_body(input, || ())?
         .map(|body| decode(&body))
         .transpose()
-}
-
-/// Hands on all that comes, up to the end. Each sign that somebody is there is told to `heard`.
-pub(super) fn hand_on(
-    mut input: impl Read,
-    heard: impl Fn(),
-    to: &Sender<anyhow::Result<Option<Vec<u8>>>>,
-) {
-    loop {
-        let message = read_body(&mut input, &heard);
-        let is_last = !matches!(message, Ok(Some(_)));
-        if to.send(message).is_err() || is_last {
-            return;
-        }
-    }
 }
 
 /// Receives one message as it came. Each sign that somebody is there is told to `heard`.
@@ -243,11 +291,11 @@ mod tests {
     #[test]
     fn what_was_written_is_read() {
         let mut pipe = Vec::new();
-        write(&mut pipe, &Request::Snapshot(Edge::Closing)).expect("into memory");
+        write(&mut pipe, &Request::Drain { expected: 7 }).expect("into memory");
         write(&mut pipe, &Answer::Done(())).expect("into memory");
         let mut pipe = &pipe[..];
         let request = read::<Request>(&mut pipe).expect("a frame");
-        assert!(matches!(request, Some(Request::Snapshot(Edge::Closing))));
+        assert!(matches!(request, Some(Request::Drain { expected: 7 })));
         let answer = read::<Answer<()>>(&mut pipe).expect("a frame");
         assert!(matches!(answer, Some(Answer::Done(()))));
         assert!(read::<Request>(&mut pipe).expect("the end").is_none());
@@ -256,7 +304,7 @@ mod tests {
     #[test]
     fn a_frame_that_is_cut_off_says_where() {
         let mut whole = Vec::new();
-        write(&mut whole, &Request::Start).expect("into memory");
+        write(&mut whole, &Request::Ready).expect("into memory");
         assert_eq!(whole.len(), 4 + 7);
         assert_eq!(
             error(read::<Request>(&mut &whole[..3])),

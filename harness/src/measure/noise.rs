@@ -1,12 +1,14 @@
 //! What the other side prints before its first message: skipped, or shown where no message comes.
 
 use std::fmt;
-use std::io::{BufRead, Read};
+use std::io::Read;
 
 use anyhow::{Context, bail};
 
-use super::message::MAGIC;
 use crate::escape;
+
+/// Where messages begin: no shell and no program for people prints a zero byte.
+pub const MAGIC: [u8; 9] = *b"\0udpbench";
 
 /// The most that may come before [`MAGIC`], in bytes.
 const MAX_NOISE: usize = 1 << 16;
@@ -15,9 +17,9 @@ const MAX_NOISE: usize = 1 << 16;
 ///
 /// # Errors
 /// [`NoGreeting`], when it does not come within 64 KiB, or the stream cannot be read.
-pub(super) fn expect_magic(input: &mut impl BufRead) -> anyhow::Result<()> {
+pub(super) fn expect_magic(input: &mut impl Read) -> anyhow::Result<()> {
     let mut noise = Vec::new();
-    for byte in input.bytes().take(MAX_NOISE + MAGIC.len()) {
+    for byte in input.by_ref().bytes().take(MAX_NOISE + MAGIC.len()) {
         noise.push(byte.context("cannot read a message")?);
         if noise.ends_with(&MAGIC) {
             return Ok(());
@@ -65,25 +67,22 @@ impl NoGreeting {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::measure::message::{Hello, greet, greeting};
-
-    fn error(read: anyhow::Result<impl Sized>) -> String {
-        match read {
-            Ok(_) => panic!("it is refused"),
-            Err(error) => format!("{error:#}"),
-        }
+    fn refused(stream: &[u8]) -> String {
+        let error = expect_magic(&mut &stream[..]).expect_err("it is refused");
+        format!("{error:#}")
     }
 
     #[test]
     fn what_start_up_files_print_is_skipped() {
-        let mut greeting_of_another = b"Welcome!\n\0udp\0\n".to_vec();
-        greeting_of_another.resize(MAX_NOISE, b'.');
-        greet(&mut greeting_of_another, &Hello::here()).expect("into memory");
-        let mut stream = &greeting_of_another[..];
-        greeting(&mut stream).expect("all before it is noise");
-        assert!(stream.is_empty(), "it was read to its end");
-        greeting_of_another.insert(0, b'.');
-        let said = error(greeting(&mut &greeting_of_another[..]));
+        let mut stream = b"Welcome!\n\0udp\0\n".to_vec();
+        stream.resize(MAX_NOISE, b'.');
+        stream.extend(MAGIC);
+        stream.push(7);
+        let mut rest = &stream[..];
+        expect_magic(&mut rest).expect("all before it is noise");
+        assert_eq!(rest, [7]);
+        stream.insert(0, b'.');
+        let said = refused(&stream);
         assert!(
             said.contains("does not speak udpbench's protocol"),
             "{said}"
@@ -92,16 +91,12 @@ mod tests {
 
     #[test]
     fn what_is_no_greeting_is_quoted() {
-        let said = error(greeting(&mut &b"1\n2\n3\n4\r\n\n\x1b[1m5\nnot found"[..]));
+        let said = refused(b"1\n2\n3\n4\r\n\n\x1b[1m5\nnot found");
         assert!(
             said.ends_with(r#"but says "2", "3", "4", "\u{1b}[1m5", "not found""#),
             "{said}"
         );
-        assert!(error(greeting(&mut &b"hi"[..])).contains(r#""hi""#));
-        assert_eq!(
-            error(greeting(&mut &b""[..])),
-            "it ended before it said anything"
-        );
-        assert!(error(greeting(&mut &MAGIC[..])).contains("before it said its version"));
+        assert!(refused(b"hi").contains(r#""hi""#));
+        assert_eq!(refused(b""), "it ended before it said anything");
     }
 }

@@ -9,7 +9,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
-use super::site::{Flow, Part};
+use super::spec::{Flow, Part};
 use crate::data::{Batch, Case, Verified, Wait};
 use crate::engine::verify::SequenceTracker;
 use crate::engine::{Direction, FlowCounts, Link, PortOptions};

@@ -11,7 +11,6 @@ use anyhow::Context;
 use serde::Serialize;
 
 use super::message;
-use super::site::Edges;
 
 /// How often each end says that it is there.
 const BEAT: Duration = Duration::from_millis(500);
@@ -30,7 +29,8 @@ impl Output {
         Self(Arc::new(Mutex::new(Box::new(to))))
     }
 
-    fn with<T>(&self, write: impl FnOnce(&mut Box<dyn Write + Send>) -> T) -> T {
+    /// Does something while nobody else writes.
+    pub(super) fn with<T>(&self, write: impl FnOnce(&mut Box<dyn Write + Send>) -> T) -> T {
         write(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -40,10 +40,6 @@ impl Output {
 
     pub(super) fn write(&self, message: &impl Serialize) -> anyhow::Result<()> {
         self.with(|mut to| message::write(&mut to, message))
-    }
-
-    pub(super) fn write_body(&self, body: &[u8]) -> anyhow::Result<()> {
-        self.with(|mut to| message::write_body(&mut to, body))
     }
 
     /// Says that this end is there, unless something is being said.
@@ -81,10 +77,9 @@ impl Heard {
         self.at_ms.fetch_max(ms, Ordering::Relaxed);
     }
 
-    /// Until the end of a window, nothing will be, and nothing is to be said.
-    pub(super) fn expect_silence(&self, edges: Edges) {
-        let silence = edges.warmup.saturating_add(edges.window).min(LONGEST);
-        self.note_at(self.since.elapsed() + silence);
+    /// For so long, up to the end of a window, nothing will be, and nothing is to be said.
+    pub(super) fn expect_silence(&self, length: Duration) {
+        self.note_at(self.since.elapsed() + length.min(LONGEST));
     }
 
     fn at(&self) -> Duration {

@@ -1,23 +1,27 @@
-//! A site's part of a trial from the start barrier on.
+//! One end of a trial from the start barrier on: its threads, and what is read of them.
 
 use std::collections::BTreeMap;
-use std::time::Instant;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::bail;
 
 use super::ends::Buffers;
+use super::half::Half;
 use super::lane::Lane;
 use super::path_watch::PathWatch;
 use super::programs::Trackers;
-use super::readings::{Finished, Idle, LaneEnd, Reading};
-use super::site::{Edge, Part};
+use super::reason_watch::ReasonWatch;
 use super::snapshot::Snapshot;
+use super::spec::Part;
 use super::taps::Taps;
 use super::threads::LaneThreads;
-use crate::data::{Counts, Pacing, RoundTrips};
+use super::wait::pass;
+use crate::data::{Case, Counts, LaneSample, Pacing, RoundTrips};
+use crate::plan::Settings;
 use crate::platform::placement::Placement;
+use crate::sys::host_id::HostId;
 use crate::sys::idle::IdleTimes;
-use crate::sys::kernel::{self, Discards};
+use crate::sys::kernel::{self, Discarded, Discards};
 use crate::sys::sensors::Watch;
 use crate::workload::{PaceMeter, RoundTripMeter};
 
@@ -25,53 +29,78 @@ use crate::workload::{PaceMeter, RoundTripMeter};
 pub(super) struct Start<'a> {
     pub(super) watch: Watch<'a>,
     pub(super) discards: Discards,
-    pub(super) at: Instant,
-    /// Where the other part is on another host: its interface.
+    /// Where the other end is on another host: its interface.
     pub(super) path: Option<PathWatch>,
+    /// Why the kernel drops packets, if it is asked.
+    pub(super) reasons: Option<&'a mut ReasonWatch>,
 }
 
-/// The threads, and what is read of them.
+/// The threads, and what is read of them. Dropping it stops and joins them, whatever they are doing.
 pub(super) struct Running<'a> {
+    pub(super) case: Case,
+    pub(super) part: Part,
     pub(super) threads: LaneThreads,
-    taps: Taps,
-    buffers: Buffers,
-    placement: Placement,
-    /// What is looked at here.
-    looked_at: (Part, Trackers),
-    start: Start<'a>,
-    /// What had come over each flow when the window opened, and what came until it closed.
-    flow_packets: Vec<u64>,
-    /// The same of the time that CPUs were idle.
-    idle_times: IdleTimes,
-    /// Whether the kernel's discards had moved when the window opened.
-    discards_move: bool,
+    pub(super) taps: Taps,
+    pub(super) buffers: Buffers,
+    /// The CPUs of the threads.
+    pub(super) placement: Placement,
+    /// Of the datagrams, if they are looked at.
+    pub(super) trackers: Trackers,
+    pub(super) start: Start<'a>,
     /// The counts when they were last asked for, and the lanes' CPU clocks when those had just moved.
-    last: Option<(Counts, Vec<Option<u64>>)>,
+    pub(super) last: Option<(Counts, Vec<Option<u64>>)>,
 }
 
-impl<'a> Running<'a> {
-    pub(super) fn new(
-        start: Start<'a>,
-        threads: LaneThreads,
-        taps: Taps,
-        buffers: Buffers,
-        placement: Placement,
-        looked_at: (Part, Trackers),
-    ) -> Self {
-        Self {
-            threads,
-            taps,
-            buffers,
-            placement,
-            looked_at,
-            start,
-            flow_packets: Vec::new(),
-            idle_times: IdleTimes::default(),
-            discards_move: false,
-            last: None,
-        }
+/// What was read when the window opened, and when it closed.
+pub(super) struct Window {
+    opened_at: SystemTime,
+    opening: Snapshot,
+    closing: Snapshot,
+    /// What CPUs idled meanwhile.
+    idle_times: IdleTimes,
+}
+
+impl Running<'_> {
+    /// Lets the threads go, and opens and closes the window.
+    ///
+    /// # Errors
+    /// When a thread has ended, or something could not be read.
+    pub(super) fn window(&mut self, settings: &Settings) -> anyhow::Result<Window> {
+        self.threads.open_start();
+        let (started, case) = (Instant::now(), self.case);
+        pass(
+            settings.warmup.saturating_sub(started.elapsed()),
+            &case,
+            self,
+        )?;
+        let opened_at = SystemTime::now();
+        // To read what CPUs idled takes long enough to lie outside of the window.
+        let idle_times = self.idle_times();
+        let opening = Snapshot::opening(&self.threads, &self.taps, &self.start.discards)?;
+        let (times, paces) = (self.threads.round_trips(), self.threads.pace_meters());
+        times.for_each(RoundTripMeter::open_window);
+        paces.for_each(PaceMeter::open_window);
+        pass(settings.window, &case, self)?;
+        let closing = Snapshot::closing(&self.threads, &self.taps, opening.discards_move)?;
+        let (times, paces) = (self.threads.round_trips(), self.threads.pace_meters());
+        times.for_each(RoundTripMeter::close_window);
+        paces.for_each(PaceMeter::close_window);
+        Ok(Window {
+            opened_at,
+            opening,
+            closing,
+            idle_times: self.idle_times().since(&idle_times),
+        })
     }
 
+    fn idle_times(&self) -> IdleTimes {
+        self.start.watch.idle_times(self.placement.cpus().flatten())
+    }
+
+    /// Looks at the sensors, and at counters that begin anew when they are full.
+    ///
+    /// # Errors
+    /// When a thread has ended.
     pub(super) fn look(&mut self) -> anyhow::Result<()> {
         if self.threads.has_one_ended() {
             self.threads.finish()?;
@@ -82,43 +111,7 @@ impl<'a> Running<'a> {
         self.read_counts().map(drop)
     }
 
-    pub(super) fn snapshot(&mut self, edge: Edge) -> anyhow::Result<Reading> {
-        let (threads, taps) = (&self.threads, &self.taps);
-        // To read what CPUs idled takes long enough to lie outside of the window.
-        let idle_times = || self.start.watch.idle_times(self.placement.cpus().flatten());
-        let (mut snapshot, idle_times) = match edge {
-            Edge::Opening => {
-                let idle_times = idle_times();
-                let snapshot = Snapshot::opening(threads, taps, &self.start.discards)?;
-                (snapshot, idle_times)
-            }
-            Edge::Closing => {
-                let snapshot = Snapshot::closing(threads, taps, self.discards_move)?;
-                (snapshot, idle_times().since(&self.idle_times))
-            }
-        };
-        self.idle_times = idle_times;
-        self.discards_move = snapshot.discards_move;
-        let now = std::mem::take(&mut snapshot.flow_packets);
-        let before = std::mem::replace(&mut self.flow_packets, now);
-        for (packets, before) in self.flow_packets.iter_mut().zip(before) {
-            *packets -= before;
-        }
-        for meter in self.threads.round_trips() {
-            match edge {
-                Edge::Opening => meter.open_window(),
-                Edge::Closing => meter.close_window(),
-            }
-        }
-        for meter in self.threads.pace_meters() {
-            match edge {
-                Edge::Opening => meter.open_window(),
-                Edge::Closing => meter.close_window(),
-            }
-        }
-        Ok(snapshot.since(self.start.at, &self.start.discards))
-    }
-
+    /// Stops the senders. Their counts are final then.
     pub(super) fn stop(&mut self) {
         // Before the CPUs are idle.
         let cpus = self.placement.cpus().flatten();
@@ -126,6 +119,10 @@ impl<'a> Running<'a> {
         self.threads.stop_sending();
     }
 
+    /// The counts so far.
+    ///
+    /// # Errors
+    /// When the kernel does not say what sockets dropped.
     pub(super) fn counts(&mut self) -> anyhow::Result<Counts> {
         let now = self.read_counts()?;
         if self.last.as_ref().is_none_or(|(last, _)| *last != now) {
@@ -145,47 +142,98 @@ impl<'a> Running<'a> {
         })
     }
 
-    pub(super) fn idle(&self) -> Idle {
-        let clocks = self.last.iter().flat_map(|(_, clocks)| clocks);
-        let mut lanes = self.threads.lanes.iter().zip(clocks);
-        Idle {
-            // Datagrams may wait in the queues of CPUs for ksoftirqd.
-            are_queues_empty: self.taps.are_empty() && kernel::backlog_is_empty() == Some(true),
-            had_their_chance: lanes.all(|(lane, &cpu_ns)| lane.had_its_chance(cpu_ns)),
-            owes_answers: self.threads.lanes.iter().any(Lane::owes_answers),
-        }
+    /// Whether nothing waits in any queue, neither of a socket nor of a CPU, where datagrams may wait for ksoftirqd.
+    pub(super) fn are_queues_empty(&self) -> bool {
+        self.taps.are_empty() && kernel::backlog_is_empty() == Some(true)
     }
 
-    pub(super) fn finish(mut self) -> anyhow::Result<Finished> {
-        let (part, trackers) = &self.looked_at;
+    /// Whether, since the counts moved last, each thread has slept or had CPU time to move something.
+    pub(super) fn had_their_chance(&self) -> bool {
+        let clocks = self.last.iter().flat_map(|(_, clocks)| clocks);
+        let mut lanes = self.threads.lanes.iter().zip(clocks);
+        lanes.all(|(lane, &cpu_ns)| lane.had_its_chance(cpu_ns))
+    }
+
+    /// Whether a server has received more requests than it has answered.
+    pub(super) fn owes_answers(&self) -> bool {
+        self.threads.lanes.iter().any(Lane::owes_answers)
+    }
+
+    /// Stops and joins all threads, and empties the queues.
+    ///
+    /// # Errors
+    /// The first error that ended a thread, and what could not be read any more.
+    pub(super) fn finish(mut self, window: Window) -> anyhow::Result<Half> {
         self.threads.finish()?;
         self.start.watch.look();
         let unread = self.taps.take_unread();
         let path = self.start.path.as_mut().map(PathWatch::moved).transpose()?;
         let (path, nic) = path.unzip();
-        Ok(Finished {
-            counts: self.read_counts()?,
+        let Window {
+            opened_at,
+            opening,
+            closing,
+            idle_times,
+        } = window;
+        let length = closing.at.saturating_duration_since(opening.at);
+        let coordinator = |snapshot: &Snapshot| snapshot.cpu_ns.map(|(_, own)| own);
+        let end = Discards::read().since(&self.start.discards);
+        let edge = |snapshot: &Snapshot| {
+            let [before, after] = &snapshot.discards;
+            let [before, after] = [before, after].map(|read| read.since(&self.start.discards));
+            Discarded::midpoint(before, after)
+        };
+        Ok(Half {
+            host: HostId::read(),
+            opened_unix_ms: unix_ms(opened_at),
+            window_ns: u64::try_from(length.as_nanos()).unwrap_or(u64::MAX),
+            other_cpu_ns: self.other_cpu_ns(&opening, &closing),
+            coordinator_cpu_ns: grown(coordinator(&opening), coordinator(&closing)),
+            counts: [opening.counts, closing.counts, self.read_counts()?],
+            discards: [edge(&opening), edge(&closing), end],
             unread,
-            discards: Discards::read().since(&self.start.discards),
             no_room: self.threads.no_room(),
             unsaid: self.threads.unsaid(),
             path,
             nic: nic.unwrap_or_default(),
-            drop_reasons: BTreeMap::new(),
+            drop_reasons: (self.start.reasons.as_ref())
+                .map_or_else(BTreeMap::new, |reasons| reasons.moved()),
             rcvbuf_bytes: self.buffers.rcvbuf_bytes,
             sndbuf_bytes: self.buffers.sndbuf_bytes,
             climate: self.start.watch.climate(),
+            idle_times,
             round_trips: self.round_trips(),
             pacing: self.pacing(),
-            idle_times: self.idle_times,
-            flow_packets: self.flow_packets,
-            verified: trackers.verified(*part),
-            lanes: self.threads.lanes.iter().map(lane_end).collect(),
+            flow_packets: (closing.flow_packets.iter().zip(&opening.flow_packets))
+                .map(|(now, before)| now - before)
+                .collect(),
+            verified: self.trackers.verified(self.part),
+            lanes: self.lanes(opening.lanes, closing.lanes),
         })
     }
-}
 
-impl Running<'_> {
+    /// CPU time of threads that are neither lanes nor the coordinator, in the window: a library's helpers, and the
+    /// kernel's workers for io_uring.
+    fn other_cpu_ns(&self, opening: &Snapshot, closing: &Snapshot) -> Option<u64> {
+        let lanes = opening.lanes.iter().zip(&closing.lanes);
+        let lanes = self.threads.lanes.iter().zip(lanes);
+        // The time of a lane that workers run is in theirs.
+        let have_clocks = lanes.filter(|(lane, _)| !lane.is_pooled);
+        let of_lanes = have_clocks.map(|(_, (open, close))| grown(open.cpu_ns, close.cpu_ns));
+        let of_lanes = of_lanes.sum::<Option<u64>>()?;
+        let all = |snapshot: &Snapshot| snapshot.cpu_ns.map(|(all, _)| all);
+        // The clocks are read one after the other, so the little that lies between may come out negative.
+        Some(grown(all(opening), all(closing))?.saturating_sub(of_lanes))
+    }
+
+    /// What each lane did in the window.
+    fn lanes(&self, opening: Vec<LaneSample>, closing: Vec<LaneSample>) -> Vec<LaneSample> {
+        let in_window = closing.into_iter().zip(&opening);
+        let in_window = in_window.map(|(close, open)| close.since(open));
+        let lanes = self.threads.lanes.iter().zip(in_window);
+        lanes.map(|(lane, sample)| lane.sample(sample)).collect()
+    }
+
     /// Those of all clients.
     fn round_trips(&self) -> Option<RoundTrips> {
         let meters = self.threads.round_trips();
@@ -207,13 +255,12 @@ impl Running<'_> {
     }
 }
 
-fn lane_end(lane: &Lane) -> LaneEnd {
-    LaneEnd {
-        side: lane.side,
-        cpu: lane.pinned_cpu(),
-        is_pooled: lane.is_pooled,
-        pace: lane.pace,
-        remark: lane.remark.map(str::to_owned),
-        refusal: lane.refusal(),
-    }
+/// By how much a clock went on between two readings.
+fn grown(open: Option<u64>, close: Option<u64>) -> Option<u64> {
+    Some(close?.saturating_sub(open?))
+}
+
+fn unix_ms(time: SystemTime) -> u64 {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 
 use anyhow::Context;
 
-use super::site::Flow;
+use super::spec::Flow;
 use crate::data::HostAddress;
 use crate::sys::nic;
 
@@ -48,6 +48,11 @@ impl Scope {
 /// An address of a socket here, as messages have it.
 pub(super) fn told(address: SocketAddr) -> SocketAddr {
     with_number(address, 0)
+}
+
+/// The same of both addresses of flows.
+pub(super) fn flows_told(flows: &[Flow]) -> Vec<Flow> {
+    Scope(0).flows_here(flows)
 }
 
 fn with_number(mut address: SocketAddr, number: u32) -> SocketAddr {

@@ -4,28 +4,29 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use super::lane::Lane;
-use super::readings::{LaneReading, Reading};
 use super::taps::Taps;
 use super::threads::LaneThreads;
-use crate::data::Counts;
+use crate::data::{Counts, LaneSample};
 use crate::sys::clock::{self, Switches};
 use crate::sys::kernel::Discards;
 use crate::sys::run_queue::{self, CpuTaken};
 
 /// The readings at one edge.
 pub(super) struct Snapshot {
-    at: Instant,
-    counts: Counts,
+    pub(super) at: Instant,
+    /// Of the threads and sockets of this process.
+    pub(super) counts: Counts,
     /// The kernel's discards just before and just after the counts: to read them takes longer than a datagram.
     /// Where they rest, one reading outside the window is both.
-    discards: [Discards; 2],
+    pub(super) discards: [Discards; 2],
     /// Whether they had moved since the run began, when the window opened.
     pub(super) discards_move: bool,
     /// How long it took to read all this.
     took: Duration,
-    /// CPU time of the process, and of the coordinator, which reads it.
-    cpu_ns: Option<(u64, u64)>,
-    lanes: Vec<LaneReading>,
+    /// CPU time of the process, less that of the coordinator, which reads it, and that, in nanoseconds.
+    pub(super) cpu_ns: Option<(u64, u64)>,
+    /// What each thread did so far, senders first, workers last.
+    pub(super) lanes: Vec<LaneSample>,
     /// What came over each flow: see [`LaneThreads::flow_packets`].
     pub(super) flow_packets: Vec<u64>,
 }
@@ -89,18 +90,8 @@ impl Snapshot {
         let at = Instant::now();
         // A datagram is sent before it is dropped or received: reading in the opposite order keeps
         // what is in flight from looking negative.
-        let mut lanes: Vec<LaneReading> = threads
-            .lanes
-            .iter()
-            .map(|lane| {
-                let received = lane.meter.received.read();
-                LaneReading {
-                    received_packets: received.packets,
-                    received_bytes: received.bytes,
-                    ..LaneReading::default()
-                }
-            })
-            .collect();
+        let received = threads.lanes.iter().map(Lane::received_so_far);
+        let mut lanes: Vec<LaneSample> = received.collect();
         let flow_packets = threads.flow_packets();
         let dropped_socket = taps.drops()?;
         for (reading, lane) in lanes.iter_mut().zip(&threads.lanes) {
@@ -113,6 +104,7 @@ impl Snapshot {
             reading.waited_ns = lane.waited_ns();
         }
         let cpu_ns = clock::process_cpu_ns().zip(clock::own_cpu_ns());
+        let cpu_ns = cpu_ns.map(|(all, own)| (all.saturating_sub(own), own));
         Ok(Self {
             at,
             counts: Counts {
@@ -130,19 +122,6 @@ impl Snapshot {
         })
     }
 
-    /// The same as data, counted from the start of the trial.
-    pub(super) fn since(self, start: Instant, start_discards: &Discards) -> Reading {
-        let at_ns = self.at.saturating_duration_since(start).as_nanos();
-        Reading {
-            at_ns: u64::try_from(at_ns).unwrap_or(u64::MAX),
-            counts: self.counts,
-            discards: self.discards.map(|read| read.since(start_discards)),
-            cpu_ns: self.cpu_ns.map(|(all, own)| all.saturating_sub(own)),
-            coordinator_cpu_ns: self.cpu_ns.map(|(_, own)| own),
-            lanes: self.lanes,
-        }
-    }
-
     fn set_resting_discards(&mut self, discards: Discards) {
         if !self.discards_move {
             self.discards = [discards.clone(), discards];
@@ -151,7 +130,9 @@ impl Snapshot {
 
     fn set_slow(&mut self, slow: Slow) {
         for (reading, (switches, taken)) in self.lanes.iter_mut().zip(slow.0) {
-            (reading.switches, reading.taken) = (switches, taken);
+            reading.voluntary_switches = switches.map(|switches| switches.voluntary);
+            reading.involuntary_switches = switches.map(|switches| switches.involuntary);
+            reading.taken = taken;
         }
     }
 }
@@ -192,7 +173,7 @@ mod tests {
 
     use super::*;
     use crate::engines;
-    use crate::measure::site::Part;
+    use crate::measure::spec::Part;
     use crate::platform::placement::Placement;
     use crate::row::tests::case;
 

@@ -1,4 +1,4 @@
-//! The UDP sockets of one site.
+//! The UDP sockets of one end.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -12,15 +12,26 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use super::bind::{self, Ports};
 use super::ends::{Buffers, Ends};
 use super::scope::Scope;
-use super::site::{Across, Flow};
+use super::spec::Flow;
 use super::taps::Taps;
-use super::token::LENGTH;
-use crate::data::{Case, Sharing, Spread};
+use super::token::{ANSWER, QUESTION, Token};
+use crate::data::{Case, HostAddress, Sharing, Spread};
 use crate::engines::{Engines, Entry};
 use crate::sys::{path_mtu, reuseport_bpf};
 
-/// How long one look for a probe may take, in milliseconds: between two, the script looks for Ctrl-C.
+/// How long one look for a datagram may take, in milliseconds.
 const LOOK_MS: u16 = 100;
+
+/// The other host of a trial.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Across {
+    /// The address that the sockets here are bound to. If it is one of a link, with the interface that has it.
+    pub(super) own: HostAddress,
+    /// The only address that is sent to.
+    pub(super) other: IpAddr,
+    /// What is sent first.
+    pub(super) token: Token,
+}
 
 /// Receivers share one address, every sender has its own.
 pub(super) struct Sockets {
@@ -29,6 +40,8 @@ pub(super) struct Sockets {
     across: Option<Across>,
     /// The addresses that have answered a probe.
     proven: BTreeSet<IpAddr>,
+    /// The senders whose probes have come.
+    asked: BTreeSet<SocketAddr>,
     ports: Ports,
     receivers: Vec<UdpSocket>,
     /// By their addresses: of each the socket, and whom it sends to.
@@ -36,17 +49,6 @@ pub(super) struct Sockets {
 }
 
 impl Sockets {
-    /// What a probe holds.
-    fn question(&self) -> Vec<u8> {
-        let Some(across) = &self.across else {
-            return vec![0];
-        };
-        let mut question = across.token.question.to_vec();
-        let length = across.probe_bytes.unwrap_or(question.len());
-        question.resize(length.max(question.len()), 0);
-        question
-    }
-
     /// # Errors
     /// When this host has no address for them.
     pub(super) fn of(case: Case, across: Option<Across>) -> anyhow::Result<Self> {
@@ -57,10 +59,120 @@ impl Sockets {
             case,
             across,
             proven: BTreeSet::new(),
+            asked: BTreeSet::new(),
             ports: Ports::of(address),
             receivers: Vec::new(),
             senders: BTreeMap::new(),
         })
+    }
+
+    fn sender(&self, source: SocketAddr) -> anyhow::Result<&(UdpSocket, SocketAddr)> {
+        let sender = self.senders.get(&source);
+        sender.with_context(|| format!("no sender has the address {source}"))
+    }
+
+    /// Has what the sender with this address sends get there whole or not at all.
+    ///
+    /// # Errors
+    /// What the system refused.
+    pub(super) fn keep_whole(&self, source: SocketAddr) -> anyhow::Result<()> {
+        let (socket, peer) = self.sender(source)?;
+        path_mtu::keep_whole(socket, peer.is_ipv4()).context("cannot set IP_MTU_DISCOVER")
+    }
+
+    /// Sends a datagram from the sender with this address, of so many bytes at least. `Some`: why the kernel refused it.
+    ///
+    /// # Errors
+    /// When there is no such sender.
+    pub(super) fn probe(
+        &self,
+        source: SocketAddr,
+        least_bytes: usize,
+    ) -> anyhow::Result<Option<String>> {
+        let (socket, peer) = self.sender(source)?;
+        let mut question = match &self.across {
+            None => vec![0],
+            Some(across) => across.token.question.to_vec(),
+        };
+        question.resize(question.len().max(least_bytes), 0);
+        let sent = if socket.peer_addr().is_ok() {
+            socket.send(&question)
+        } else {
+            socket.send_to(&question, peer)
+        };
+        Ok(sent.err().map(|refusal| refusal.to_string()))
+    }
+
+    /// The receiver that a datagram from `source` has reached, after waiting for that for 100 ms at most: seen on this host,
+    /// or told by the other one.
+    ///
+    /// # Errors
+    /// When there is no such sender, or what the system refused.
+    pub(super) fn reached(&mut self, source: SocketAddr) -> anyhow::Result<Option<usize>> {
+        match self.across {
+            None => self.arrived(source),
+            Some(across) => self.answered(source, &across.token),
+        }
+    }
+
+    fn arrived(&self, source: SocketAddr) -> anyhow::Result<Option<usize>> {
+        for receiver in readable(&self.receivers, LOOK_MS)? {
+            let (_, from) = self.receivers[receiver].recv_from(&mut [0])?;
+            if from == source {
+                return Ok(Some(receiver));
+            }
+        }
+        Ok(None)
+    }
+
+    fn answered(&mut self, source: SocketAddr, token: &Token) -> anyhow::Result<Option<usize>> {
+        let &(ref socket, peer) = self.sender(source)?;
+        if readable([socket], LOOK_MS)?.is_empty() {
+            return Ok(None);
+        }
+        let mut held = [0; QUESTION + 1];
+        // A refusal of an earlier datagram comes here, too.
+        let Ok((QUESTION, from)) = socket.recv_from(&mut held) else {
+            return Ok(None);
+        };
+        let (answer, receiver) = held[..QUESTION].split_at(ANSWER);
+        if from != peer || *answer != token.answer {
+            return Ok(None);
+        }
+        self.proven.insert(from.ip());
+        let receiver = receiver
+            .iter()
+            .fold(0, |all, &byte| all << 8 | usize::from(byte));
+        Ok(Some(receiver))
+    }
+
+    /// Answers whoever asks a receiver here by the token, after waiting for that for a moment.
+    ///
+    /// # Errors
+    /// What the system refused.
+    pub(super) fn answer(&mut self) -> anyhow::Result<()> {
+        const MOMENT_MS: u16 = 1;
+        let token = self.across.context("both ends are on this host")?.token;
+        for receiver in readable(&self.receivers, MOMENT_MS)? {
+            let socket = &self.receivers[receiver];
+            let mut held = [0; QUESTION];
+            // What a longer datagram holds besides is cut off.
+            let (length, from) = socket.recv_from(&mut held)?;
+            if held[..length] != token.question {
+                continue;
+            }
+            self.asked.insert(from);
+            let number = u16::try_from(receiver).unwrap_or(u16::MAX);
+            let answer = [&token.answer[..], &number.to_be_bytes()].concat();
+            // It is asked again if that gets lost.
+            let _ = socket.send_to(&answer, from);
+        }
+        Ok(())
+    }
+
+    /// Whether something that was asked from there has come.
+    pub(super) fn was_asked_by(&self, source: SocketAddr) -> bool {
+        self.asked.contains(&source)
     }
 
     /// Those that receive, each with the engine that it receives with.
@@ -98,9 +210,6 @@ impl Ends for Sockets {
         }
         let socket = bind::sender(&self.case, peer, &mut self.ports)
             .with_context(|| format!("cannot make a sender socket towards {peer}"))?;
-        if self.across.is_some_and(|it| it.probe_bytes.is_some()) {
-            path_mtu::keep_whole(&socket, peer.is_ipv4()).context("cannot set IP_MTU_DISCOVER")?;
-        }
         let source = socket
             .local_addr()
             .context("a bound socket has an address")?;
@@ -108,60 +217,8 @@ impl Ends for Sockets {
         Ok(source)
     }
 
-    fn probe(&self, source: SocketAddr) -> anyhow::Result<Option<String>> {
-        let sender = self.senders.get(&source);
-        let (socket, peer) =
-            sender.with_context(|| format!("no sender has the address {source}"))?;
-        let question = self.question();
-        let question = &question[..];
-        let sent = if socket.peer_addr().is_ok() {
-            socket.send(question)
-        } else {
-            socket.send_to(question, peer)
-        };
-        Ok(sent.err().map(|refusal| refusal.to_string()))
-    }
-
-    fn arrived(&self, source: SocketAddr) -> anyhow::Result<Option<usize>> {
-        for receiver in readable(&self.receivers)? {
-            let socket = &self.receivers[receiver];
-            let question = self.question();
-            let mut held = vec![0; question.len() + 1];
-            let (length, from) = socket.recv_from(&mut held)?;
-            if from != source {
-                continue;
-            }
-            match &self.across {
-                None => return Ok(Some(receiver)),
-                Some(across) if held[..length] == question => {
-                    // Another probe follows if it gets lost.
-                    let _ = socket.send_to(&across.token.answer, from);
-                    return Ok(Some(receiver));
-                }
-                Some(_) => {}
-            }
-        }
-        Ok(None)
-    }
-
-    fn is_proven(&mut self, source: SocketAddr) -> anyhow::Result<bool> {
-        let across = self.across.context("both parts are on this host")?;
-        let sender = self.senders.get(&source);
-        let (socket, peer) =
-            sender.with_context(|| format!("no sender has the address {source}"))?;
-        if readable([socket])?.is_empty() {
-            return Ok(false);
-        }
-        let mut held = [0; LENGTH + 1];
-        // A refusal of an earlier datagram comes here, too.
-        let Ok((length, from)) = socket.recv_from(&mut held) else {
-            return Ok(false);
-        };
-        let is_answer = from == *peer && held[..length] == across.token.answer;
-        if is_answer {
-            self.proven.insert(from.ip());
-        }
-        Ok(is_answer)
+    fn sockets(&mut self) -> Option<&mut Self> {
+        Some(self)
     }
 
     fn pair(&mut self, flows: &[Flow]) -> anyhow::Result<()> {
@@ -210,13 +267,16 @@ impl Ends for Sockets {
     }
 }
 
-/// Those that have something to read, after waiting for that.
-fn readable<'a>(sockets: impl IntoIterator<Item = &'a UdpSocket>) -> io::Result<Vec<usize>> {
+/// Those that have something to read, after waiting for that for so long at most.
+fn readable<'a>(
+    sockets: impl IntoIterator<Item = &'a UdpSocket>,
+    most_ms: u16,
+) -> io::Result<Vec<usize>> {
     let mut waiting: Vec<PollFd> = sockets
         .into_iter()
         .map(|receiver| PollFd::new(receiver.as_fd(), PollFlags::POLLIN))
         .collect();
-    match poll(&mut waiting, PollTimeout::from(LOOK_MS)) {
+    match poll(&mut waiting, PollTimeout::from(most_ms)) {
         Ok(_) | Err(Errno::EINTR) => {}
         Err(error) => return Err(error.into()),
     }
@@ -230,22 +290,19 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::data::HostAddress;
-    use crate::measure::token::Token;
 
     const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
-    /// The two halves of a trial, as if they were on two hosts: a sender, a receiver, and their addresses.
-    fn halves() -> (Sockets, SocketAddr, Sockets, SocketAddr) {
+    /// The two ends of a trial, as if they were on two hosts: a sender, a receiver, and their addresses.
+    fn ends() -> (Sockets, SocketAddr, Sockets, SocketAddr) {
         let case = Case::of_key("std:std/2t/300B/unconnected/v4/up").expect("a case");
         let across = Across {
             own: HostAddress::at(LOOPBACK, "lo"),
             other: LOOPBACK,
             token: Token::random().expect("the kernel has random numbers"),
-            probe_bytes: None,
         };
-        let half = || Sockets::of(case, Some(across)).expect("loopback is there");
-        let (mut senders, mut receivers) = (half(), half());
+        let end = || Sockets::of(case, Some(across)).expect("loopback is there");
+        let (mut senders, mut receivers) = (end(), end());
         let peer = receivers.bind().expect("ports are free")[0];
         let source = senders.aim(peer).expect("ports are free");
         (senders, source, receivers, peer)
@@ -253,46 +310,48 @@ mod tests {
 
     #[test]
     fn nothing_is_sent_to_an_address_that_has_not_answered() {
-        let (mut senders, source, receivers, _) = halves();
+        let (mut senders, source, ..) = ends();
         assert!(senders.take_sender(source).is_err());
-        let (mut senders, source, receivers_again, _) = halves();
-        drop(receivers);
-        assert_eq!(senders.probe(source).expect("it is a sender"), None);
-        assert_eq!(receivers_again.arrived(source).expect("it looks"), Some(0));
-        assert!(senders.is_proven(source).expect("it looks"));
+        let (mut senders, source, mut receivers, _) = ends();
+        assert_eq!(senders.probe(source, 0).expect("it is a sender"), None);
+        receivers.answer().expect("it looks");
+        assert_eq!(senders.reached(source).expect("it looks"), Some(0));
+        assert!(receivers.was_asked_by(source));
         senders.take_sender(source).expect("it may send now");
     }
 
     #[test]
     fn nobody_is_aimed_at_but_the_other_host() {
-        let (mut senders, ..) = halves();
+        let (mut senders, ..) = ends();
         let stranger = (Ipv4Addr::new(192, 0, 2, 1), 9).into();
         let refused = senders.aim(stranger).expect_err("it was not agreed");
         assert!(format!("{refused:#}").contains("agreed with 127.0.0.1"));
     }
 
     #[test]
-    fn who_does_not_know_the_token_gets_no_answer_and_who_does_no_longer_one() {
-        let (senders, source, receivers, peer) = halves();
+    fn who_does_not_know_the_token_gets_no_answer_and_none_is_longer_than_what_was_asked() {
+        let (senders, source, mut receivers, peer) = ends();
         let stranger = UdpSocket::bind((LOOPBACK, 0)).expect("ports are free");
         let short = Some(Duration::from_millis(20));
         stranger.set_read_timeout(short).expect("it can be set");
         let token = receivers.across.expect("it is across").token;
         let mut garbage: Vec<Vec<u8>> = (0..40).map(|length| vec![7; length]).collect();
-        // A replay from another address, and what is nearly right.
-        garbage.push(token.question.to_vec());
-        garbage.push([&token.question[..], &[0]].concat());
-        garbage.push(token.question[..15].to_vec());
+        // What is nearly right.
+        garbage.push([&[0], &token.question[..]].concat());
+        garbage.push(token.question[..QUESTION - 1].to_vec());
         garbage.push(token.answer.to_vec());
         for datagram in &garbage {
             stranger.send_to(datagram, peer).expect("loopback takes it");
-            assert_eq!(receivers.arrived(source).expect("it looks"), None);
+            receivers.answer().expect("it looks");
         }
         assert!(stranger.recv(&mut [0; 64]).is_err(), "it was answered");
-        assert_eq!(senders.probe(source).expect("it is a sender"), None);
-        while receivers.arrived(source).expect("it looks").is_none() {}
-        let (socket, _) = &senders.senders[&source];
-        let answered = socket.recv(&mut [0; 64]).expect("an answer");
-        assert_eq!(answered, token.question.len());
+        for least_bytes in [0, 1400] {
+            let sent = senders.probe(source, least_bytes);
+            assert_eq!(sent.expect("it is a sender"), None);
+            receivers.answer().expect("it looks");
+            let (socket, _) = &senders.senders[&source];
+            let answered = socket.recv(&mut [0; 64]).expect("an answer");
+            assert_eq!(answered, token.question.len());
+        }
     }
 }

@@ -1,11 +1,14 @@
 //! A run whose threads do not do what they should, and what two hosts say to each other.
 
 use std::net::Ipv4Addr;
+use std::time::Duration;
 
 use super::message::{self, Answer};
-use super::site::{Flow, Part};
-use super::*;
-use crate::data::{Connection, Counts};
+use super::opened::Opened;
+use super::spec::{Flow, Part, TrialSpec};
+use crate::data::{Case, Connection, Counts};
+use crate::plan::Settings;
+use crate::platform::placement::Placement;
 use crate::row::tests::case;
 use crate::sys::files::Root;
 
@@ -16,27 +19,26 @@ fn a_thread_that_dies_ends_the_run_at_once() {
         connection: Connection::Unconnected,
         ..case()
     };
-    let (root, interrupt) = (Root::default(), Interrupt::never());
-    let interrupt = interrupt.expect("a pair of sockets");
-    let mut local = Local::new(&root);
-    let mut sites = Sites::One(&mut local);
-    let site = sites.senders();
-    let brief = SiteBrief::of(case, Part::Both);
-    site.open(&brief).expect("std is in every build");
-    let receivers = site.bind().expect("loopback works");
+    let (root, settings) = (
+        Root::default(),
+        Settings {
+            window: LONGER_THAN_ANY_TEST,
+            ..Settings::default()
+        },
+    );
+    let spec = TrialSpec::new(&case, &Placement::unpinned(case.threads), &settings);
+    let opened = Opened::new(&spec, Part::Both, None, &root, None);
+    let mut opened = opened.expect("std is in every build");
+    let receivers = opened.ends.bind().expect("loopback works");
     let flow = Flow {
-        source: site.aim(receivers[0]).expect("loopback works"),
+        source: opened.ends.aim(receivers[0]).expect("loopback works"),
         // Nothing can be sent to port 0 (udp_sendmsg: EINVAL).
         peer: (Ipv4Addr::LOCALHOST, 0).into(),
         receiver: 0,
     };
-    site.assemble(&[flow]).expect("threads start");
-    site.start().expect("they are there");
-    let ended = pass(LONGER_THAN_ANY_TEST, &case, &mut sites, &interrupt);
-    let Err(NoSample::Failed(error)) = ended else {
-        panic!("it must be noticed: {ended:?}");
-    };
-    let error = format!("{error:#}");
+    let mut running = opened.assemble(&[flow]).expect("threads start");
+    let ended = running.window(&settings).map(drop);
+    let error = format!("{:#}", ended.expect_err("it must be noticed"));
     assert!(
         error.starts_with("the sender failed: Invalid argument"),
         "{error}"

@@ -1,14 +1,18 @@
 //! The threads of one run, from the start to the last join.
 
+use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, bail};
+use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::eventfd::{EfdFlags, EventFd};
+use nix::sys::time::TimeSpec;
 
 use super::lane::{self, Lane};
-use super::site::Part;
+use super::spec::Part;
 use super::workers::{self, Workers};
 use crate::data::{Case, Side};
 use crate::engine::{FlowCounts, Meter, Pool};
@@ -25,7 +29,7 @@ pub(super) struct LaneThreads {
     pub(super) lanes: Vec<Lane>,
     pool: Option<Pool>,
     /// Can be read once a lane has ended.
-    pub(super) ended: Arc<EventFd>,
+    ended: Arc<EventFd>,
 }
 
 impl LaneThreads {
@@ -121,6 +125,23 @@ impl LaneThreads {
             wait: None,
         });
         Ok(())
+    }
+
+    /// Waits for so long, or until a lane has ended. Whether one has.
+    pub(super) fn wait_for_an_end(&self, duration: Duration) -> bool {
+        let end = Instant::now() + duration;
+        let mut ended = [PollFd::new(self.ended.as_fd(), PollFlags::POLLIN)];
+        loop {
+            let left = end.saturating_duration_since(Instant::now());
+            // An error (EINTR) only leads to the next look.
+            let _ = ppoll(&mut ended, Some(TimeSpec::from_duration(left)), None);
+            if ended[0].any().unwrap_or(false) {
+                return true;
+            }
+            if left.is_zero() {
+                return false;
+            }
+        }
     }
 
     /// Whether a lane has ended since this was last asked.

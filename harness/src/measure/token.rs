@@ -5,18 +5,20 @@ use std::io::{self, Read};
 
 use serde::{Deserialize, Serialize};
 
-/// Of each half, in bytes.
-pub(super) const LENGTH: usize = 16;
+/// Of what is asked, in bytes: what is answered, and the number of a receiver.
+pub(super) const QUESTION: usize = ANSWER + size_of::<u16>();
+/// Of what is answered, in bytes, before the number of the receiver.
+pub(super) const ANSWER: usize = 16;
 
-/// 128 bits that only the two hosts of a trial know, and as many for the answer: no datagram flows before the one was
+/// At least 128 bits that only the two hosts of a trial know, for each way: no datagram flows before the one was
 /// received and the other came back. Whoever does not know them is not answered, and the answer is no longer than the
 /// question, so that nobody can have a stranger flooded.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Token {
     /// What a sender sends first.
-    pub(super) question: [u8; LENGTH],
-    /// What the receiver sends back.
-    pub(super) answer: [u8; LENGTH],
+    pub(super) question: [u8; QUESTION],
+    /// What the receiver sends back, and then which one it is.
+    pub(super) answer: [u8; ANSWER],
 }
 
 impl Token {
@@ -26,8 +28,8 @@ impl Token {
     /// When there are none.
     pub fn random() -> io::Result<Self> {
         let mut token = Self {
-            question: [0; LENGTH],
-            answer: [0; LENGTH],
+            question: [0; QUESTION],
+            answer: [0; ANSWER],
         };
         let mut random = File::open("/dev/urandom")?;
         random.read_exact(&mut token.question)?;

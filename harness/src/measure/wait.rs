@@ -1,17 +1,16 @@
-//! The script's waits: while the threads run, and until the queues are empty.
+//! What is waited for while the threads of this process run: the edges of the window, and queues that are empty.
 
+use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::anyhow;
+use anyhow::bail;
 
-use super::site::Sites;
-use super::{GLANCE, NoSample, sample};
+use super::GLANCE;
+use super::running::Running;
 use crate::data::{Case, Counts};
-use crate::engines::Entry;
-use crate::sys::interrupt::Interrupt;
 
 /// How often sensors and drops are looked at.
-pub(super) const LOOK: Duration = Duration::from_secs(1);
+const LOOK: Duration = Duration::from_secs(1);
 /// Queues that have not moved for so long, with no sender left and receivers that had their chance, will
 /// not move any more.
 const QUIET: Duration = Duration::from_millis(500);
@@ -28,41 +27,39 @@ const STALLED: Duration = Duration::from_millis(50);
 /// How often clients are to look for requests that are overdue. Each time may delay an answer.
 const OVERDUE: Duration = Duration::from_millis(250);
 
-/// Lets time pass while the lanes run. If it is for long, looks at the sensors meanwhile, since the firmware
-/// forgets within 2 s that it throttled, and at the drops, since the kernel counts them with 32 bits. Windows
-/// of ordinary length are left alone, but for threads that would wait for a lost datagram.
-pub(super) fn pass(
-    duration: Duration,
-    case: &Case,
-    sites: &mut Sites,
-    interrupt: &Interrupt,
-) -> Result<(), NoSample> {
+/// Lets time pass. If it is for long, looks at the sensors meanwhile, since the firmware forgets within 2 s that it
+/// throttled, and at the drops, since the kernel counts them with 32 bits. Windows of ordinary length are left alone,
+/// but for threads that would wait for a lost datagram.
+///
+/// # Errors
+/// When a thread has ended.
+pub(super) fn pass(duration: Duration, case: &Case, running: &mut Running) -> anyhow::Result<()> {
     let stalled = stalled(case);
     let now = Instant::now();
     let (end, mut look_at) = (now + duration, now + LOOK);
     let most = stalled.unwrap_or(LOOK);
     loop {
         let left = end.saturating_duration_since(Instant::now());
-        if interrupt.sleep_unless(left.min(most), &sites.ended())? {
-            sites.each(|site| site.look())?;
-            return Err(anyhow!("a site ended too early").into());
+        if running.threads.wait_for_an_end(left.min(most)) {
+            running.look()?;
+            bail!("a benchmark thread ended too early");
         }
         if left <= most {
             return Ok(());
         }
         if stalled.is_some() {
-            sites.each(|site| site.wake_stalled())?;
+            running.threads.wake_stalled();
         }
         let now = Instant::now();
         if now >= look_at {
             look_at = now + LOOK;
-            sites.each(|site| site.look())?;
+            running.look()?;
         }
     }
 }
 
 /// After how long threads are woken that may wait for a lost datagram, if any may.
-pub(super) fn stalled(case: &Case) -> Option<Duration> {
+fn stalled(case: &Case) -> Option<Duration> {
     match () {
         () if case.asks() => Some(OVERDUE),
         () if case.threads.is_alone() => Some(STALLED),
@@ -70,7 +67,8 @@ pub(super) fn stalled(case: &Case) -> Option<Duration> {
     }
 }
 
-/// Waits until the receivers, in their own loops, have taken what the senders left in the queues.
+/// Waits until the receivers here, in their own loops, have taken what the senders left in the queues. `expected`: how many
+/// datagrams the other host has sent here; `None`: all of the trial is on this one.
 ///
 /// A path may repeat datagrams, and strangers may send some: what came too often stands for nothing that has not come. So
 /// across a path the end is when nothing moves, whatever the sums are.
@@ -78,36 +76,38 @@ pub(super) fn stalled(case: &Case) -> Option<Duration> {
 /// Where the kernel counts drops by the piece, how many are in flight is not known once there are drops.
 /// There the queues themselves are looked at, and those of the CPUs before them, as datagrams may wait there
 /// for ksoftirqd.
+///
+/// # Errors
+/// When the kernel does not say what sockets dropped.
 pub(super) fn drain(
     case: &Case,
-    receiver: &Entry,
-    sites: &mut Sites,
-    interrupt: &Interrupt,
-) -> Result<(), NoSample> {
-    let is_across = case.direction.is_some();
-    // A stream repeats nothing.
-    let may_repeat = is_across && case.transport.is_none();
-    let mut last = sample::sum(sites.each(|site| site.counts())?);
+    joins: bool,
+    expected: Option<u64>,
+    running: &mut Running,
+) -> anyhow::Result<()> {
+    let is_missing = |now: Counts| match expected {
+        None => now.in_flight() > 0,
+        Some(packets) => packets > now.received + now.dropped_socket,
+    };
+    let mut last = running.counts()?;
     let begun = Instant::now();
     let mut moved_at = begun;
-    let may_come = || may_repeat && begun.elapsed() < MOST_OF_SURPLUS;
-    while last.in_flight() > 0 || may_come() || (case.asks() && is_owed(last, sites)?) {
-        interrupt.sleep(GLANCE)?;
-        let now = sample::sum(sites.each(|site| site.counts())?);
-        let by_pieces = receiver.about.joins && now.dropped_socket > 0;
+    let may_come = || expected.is_some() && begun.elapsed() < MOST_OF_SURPLUS;
+    while is_missing(last) || may_come() || (case.asks() && is_owed(last, running)?) {
+        thread::sleep(GLANCE);
+        let now = running.counts()?;
+        let by_pieces = joins && now.dropped_socket > 0;
         let quiet = match () {
-            () if is_across => QUIET_ON_A_PATH,
+            () if expected.is_some() => QUIET_ON_A_PATH,
             () if by_pieces => QUIET_WHEN_EMPTY,
             () => QUIET,
         };
         if now != last {
             (last, moved_at) = (now, Instant::now());
         } else if moved_at.elapsed() > quiet {
-            let idle = sites.each(|site| site.idle())?;
-            let are_empty =
-                (is_across || by_pieces) && idle.iter().all(|site| site.are_queues_empty);
-            let had_their_chance = idle.iter().all(|site| site.had_their_chance);
-            if are_empty || (had_their_chance && moved_at.elapsed() > QUIET) {
+            let are_empty = (expected.is_some() || by_pieces) && running.are_queues_empty();
+            let is_long = moved_at.elapsed() > QUIET;
+            if are_empty || (is_long && running.had_their_chance()) {
                 break;
             }
         }
@@ -117,8 +117,7 @@ pub(super) fn drain(
 
 /// Whether a server has still to answer, or something has moved since the counts were `last`: a request that a server
 /// holds is not in flight.
-fn is_owed(last: Counts, sites: &mut Sites) -> anyhow::Result<bool> {
-    let idle = sites.each(|site| site.idle())?;
-    let now = sample::sum(sites.each(|site| site.counts())?);
-    Ok(now != last || idle.iter().any(|site| site.owes_answers))
+fn is_owed(last: Counts, running: &mut Running) -> anyhow::Result<bool> {
+    let owes = running.owes_answers();
+    Ok(owes || running.counts()? != last)
 }

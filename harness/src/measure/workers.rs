@@ -8,7 +8,7 @@ use anyhow::Context;
 use nix::sched::{CpuSet, sched_setaffinity};
 use nix::unistd::{Pid, gettid};
 
-use super::site::Part;
+use super::spec::Part;
 use crate::data::Case;
 use crate::engine::{Meter, Pool, PoolBrief, Remark};
 use crate::engines::{Engines, Entry};

@@ -12,7 +12,7 @@ use crate::sys::files::Root;
 use crate::workload::delay::Delay;
 
 /// How every window of a sweep is run.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Settings {
     /// Time between the start of the threads and the opening of the window.
     #[serde(rename = "warmup_ns", with = "ns")]

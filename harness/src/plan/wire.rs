@@ -41,7 +41,7 @@ pub struct LinkEnd {
 }
 
 /// The addresses of the halves of a trial on two hosts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Between {
     /// That of the receivers.
     pub receivers: HostAddress,

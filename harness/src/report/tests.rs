@@ -185,29 +185,11 @@ fn windows_become_points_over_time() {
 
 /// A window of 10 ms, half a second after the one before it.
 fn window(n: u64, received: u64) -> Sample {
-    let text = serde_json::json!({
-        "case": "std:std/1t/300B/connected/v4", "round": 1, "position": 1,
-        "opened_unix_ms": 1_000_000 + 500 * n, "window_ns": 10_000_000,
-        "lanes": [{
-            "side": "alone", "cpu": 0, "sent_packets": received,
-            "received_packets": received, "received_bytes": 0, "would_blocks": 0,
-            "errors": 0, "cpu_ns": 1, "voluntary_switches": 0,
-            "involuntary_switches": 0, "pace": null, "remark": null,
-        }],
-        "books": {
-            "at_opening": {"sent": 0, "received": 0, "dropped_socket": 0},
-            "at_closing": {"sent": 0, "received": 0, "dropped_socket": 0},
-            "at_end": {"sent": 0, "received": 0, "dropped_socket": 0},
-            "unread": 0, "kernel_discards": 0, "dropped_in_pieces": false,
-        },
-        "rcvbuf_bytes": 0, "sndbuf_bytes": 0,
-        "climate": {
-            "first_millic": 50_000, "last_millic": 50_000, "hottest_millic": 50_000 + n,
-            "throttle_bits": null, "under_voltage": null, "cooling": null, "lowest_khz": null,
-        },
-        "verified": null,
-    });
-    serde_json::from_value(text).expect("a sample")
+    let mut sample = crate::row::tests::window(1);
+    sample.opened_unix_ms = 1_000_000 + 500 * n;
+    sample.window_ns = 10_000_000;
+    sample.lanes[1].received_packets = received;
+    sample
 }
 
 #[test]

@@ -5,10 +5,10 @@ use std::time::Duration;
 use super::{End, Sweep};
 use crate::data::{self, Case, Sample, Traits};
 use crate::log::{Event, Expected};
-use crate::measure::site::Sites;
+use crate::measure::NoSample;
 use crate::measure::sound::possible;
-use crate::measure::{NoSample, Trial};
-use crate::plan::Between;
+use crate::measure::spec::TrialSpec;
+use crate::plan::Settings;
 use crate::platform::placement::Placement;
 
 /// Why a window is to be measured again, if it is: one bad window on a busy machine must not fail its case.
@@ -68,28 +68,26 @@ impl Sweep<'_> {
 
     fn measure(&mut self, case: &Case, placement: &Placement) -> Result<Sample, NoSample> {
         let settings = &self.header.schedule.settings;
-        let trial = Trial {
-            case,
-            placement,
-            settings,
-            between: self.between(case),
-        };
         let expected = Expected {
             case,
             engines: self.header.plan.pair(case),
             placement,
             window: settings.window,
         };
-        let interrupt = self.interrupt;
-        let measured = self
-            .process
-            .at_site(case, |sites| trial.window(sites, interrupt));
-        possible(measured, expected)
+        let spec = self.trial(case, placement, settings);
+        possible(self.agents.run(&spec), expected)
     }
 
-    /// The addresses of its halves, if they are on two hosts.
-    pub(super) fn between(&self, case: &Case) -> Option<Between> {
-        self.header.wire.as_ref()?.between(case)
+    /// What is to be run.
+    pub(super) fn trial(
+        &self,
+        case: &Case,
+        placement: &Placement,
+        settings: &Settings,
+    ) -> TrialSpec {
+        let wire = self.header.wire.as_ref();
+        let between = wire.and_then(|wire| wire.between(case));
+        TrialSpec::new(case, placement, settings).between(between)
     }
 
     /// The case has no more windows.
@@ -97,7 +95,7 @@ impl Sweep<'_> {
     /// # Errors
     /// When it is not the case that failed: the other host is gone.
     pub(super) fn fail(&mut self, case: &Case, round: u32, reason: String) -> Result<(), End> {
-        if self.process.has_lost_the_other_host(self.interrupt)? {
+        if self.agents.has_lost_the_other_host(self.interrupt)? {
             return Err(End::Lost(reason));
         }
         let case = case.key();
@@ -131,17 +129,10 @@ impl Sweep<'_> {
                 placement,
                 window: Duration::ZERO,
             };
-            let trial = Trial {
-                case,
-                placement,
-                settings,
-                between: self.between(case),
-            };
-            let interrupt = self.interrupt;
-            let verify = |sites: &mut Sites| trial.verify(sites, interrupt);
-            let mut verified = self.process.at_site(case, verify);
+            let spec = self.trial(case, placement, settings);
+            let mut verified = spec.verify(|spec| self.agents.run(spec));
             if matches!(verified, Err(NoSample::Failed(_))) {
-                verified = self.process.at_site(case, verify);
+                verified = spec.verify(|spec| self.agents.run(spec));
             }
             match possible(verified, expected) {
                 Ok(sample) => {

@@ -9,13 +9,11 @@ mod settling;
 mod thermal_settle;
 
 use std::collections::HashMap;
-use std::path::Path;
 use std::time::Instant;
 
 use crate::data::Case;
 use crate::log::{Event, Header};
-use crate::measure::far::Far;
-use crate::measure::process::{End, Process};
+use crate::measure::agents::{Agents, End};
 use crate::plan::{Block, Until};
 use crate::platform::placement::Placement;
 use crate::replay::Replay;
@@ -63,15 +61,14 @@ pub enum Ending {
 /// Cases that were to run and cannot any more, by their keys, and why: of a sweep that is resumed elsewhere.
 pub type Unable = HashMap<String, String>;
 
-/// Measures everything that can run and that `done` has not: each round in a process of its own that runs `program`,
-/// this one for example, or all in this process. Across a wire, `far` is the other host.
+/// Measures everything that can run and that `done` has not: each round in processes of its own.
 ///
 /// # Errors
 /// Only those of `journal`: a case that breaks becomes a row.
 pub fn run(
     done: Replay,
     unable: &Unable,
-    (program, far): (Option<&Path>, Option<&mut Far>),
+    agents: Agents,
     interrupt: &Interrupt,
     journal: &mut dyn Journal,
 ) -> anyhow::Result<Ending> {
@@ -80,7 +77,7 @@ pub fn run(
         header: &header,
         replay: done,
         unable,
-        process: Process::new(program, &header.schedule.settings.root, far, interrupt),
+        agents,
         interrupt,
         journal,
     };
@@ -105,7 +102,7 @@ struct Sweep<'a> {
     header: &'a Header,
     replay: Replay,
     unable: &'a Unable,
-    process: Process<'a>,
+    agents: Agents<'a>,
     interrupt: &'a Interrupt,
     journal: &'a mut dyn Journal,
 }
@@ -131,7 +128,7 @@ impl Sweep<'_> {
             if blocks.is_empty() {
                 return Ok(());
             }
-            self.process.end();
+            self.agents.renew();
             for block in blocks {
                 self.block(block, round)?;
                 if let Some(by) = self.is_enough(block, round, end) {
@@ -161,8 +158,7 @@ impl Sweep<'_> {
         {
             return Ok(());
         }
-        let warnings = [self.cool_down(number)?, self.process.warning()];
-        for warning in warnings.into_iter().flatten() {
+        if let Some(warning) = self.cool_down(number)? {
             self.emit(&Event::BlockBegun {
                 block: number,
                 warning: Some(warning),

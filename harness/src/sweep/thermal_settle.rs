@@ -6,7 +6,7 @@ use super::settling::{COURSE, LEAST_COURSES, SLICE, SLICES, settled_after};
 use super::{End, Sweep};
 use crate::data::Case;
 use crate::log::Event;
-use crate::measure::{NoSample, Trial};
+use crate::measure::NoSample;
 use crate::plan::Settings;
 use crate::platform::placement::Placement;
 use crate::sys::temperature;
@@ -35,36 +35,18 @@ impl Sweep<'_> {
             window: schedule.soak,
             ..schedule.settings.clone()
         };
-        let trial = Trial {
-            case,
-            placement,
-            settings: &settings,
-            between: self.between(case),
-        };
-        let interrupt = self.interrupt;
-        match self
-            .process
-            .at_site(case, |sites| trial.window(sites, interrupt))
-        {
+        let spec = self.trial(case, placement, &settings);
+        match self.agents.run(&spec) {
             Err(NoSample::Interrupted) => Err(End::Interrupted),
             Ok(_) | Err(NoSample::Failed(_)) => Ok(()),
         }
     }
 
     fn courses(&mut self, case: &Case, placement: &Placement, count: u32) -> Result<(), End> {
-        let trial = Trial {
-            case,
-            placement,
-            settings: &self.header.schedule.settings,
-            between: self.between(case),
-        };
+        let spec = self.trial(case, placement, &self.header.schedule.settings);
         let mut courses = Vec::new();
         for _ in 0..count {
-            let interrupt = self.interrupt;
-            let course = self
-                .process
-                .at_site(case, |sites| trial.course(SLICES, SLICE, sites, interrupt));
-            match course {
+            match self.agents.course(&spec, SLICES, SLICE) {
                 Ok(course) => courses.push(course),
                 Err(NoSample::Interrupted) => return Err(End::Interrupted),
                 Err(NoSample::Failed(_)) => return Ok(()),

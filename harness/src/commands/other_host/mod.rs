@@ -8,16 +8,19 @@ use anyhow::Context;
 use self::rsh::Rsh;
 use super::say;
 use crate::cli::{LinkArgs, ParameterArgs, WireArgs};
-use crate::measure::far::Far;
-use crate::measure::path_mtu;
+use crate::measure::NoSample;
+use crate::measure::agent::Agent;
+use crate::measure::agents::Agents;
+use crate::measure::spawned::THIS_PROGRAM;
 use crate::options::wire::Peer;
 use crate::plan::WireLink;
 use crate::sys::drop_reasons::DropReasons;
-use crate::sys::interrupt::Interrupt;
+use crate::sys::files::Root;
+use crate::sys::interrupt::{Interrupt, Interrupted};
 
 /// An agent there, and what is known of the host.
 pub(super) struct OtherHost {
-    pub(super) far: Far,
+    pub(super) agent: Agent,
     pub(super) peer: Peer,
 }
 
@@ -34,11 +37,14 @@ impl OtherHost {
     ) -> anyhow::Result<Self> {
         let link = &args.link;
         let to = &args.to;
-        let mut far = start_agent(link, to, interrupt)?;
-        let mut peer = Peer::new(to, far.facts().clone(), given)?;
+        let mut agent = start_agent(link, to, interrupt)?;
+        let facts = agent.facts()?;
+        let mut peer = Peer::new(to, facts, given)?;
         peer.words = args.words();
+        let root = Root::default();
+        let mut agents = Agents::new(THIS_PROGRAM.as_ref(), &root, Some(&mut agent), interrupt);
         for link in &mut peer.wire.links {
-            try_path(link, &mut far, interrupt)?;
+            try_path(link, &mut agents)?;
         }
         let machine = peer.detected.machine(&peer.wire.host);
         let because = &peer.detected.because;
@@ -46,7 +52,7 @@ impl OtherHost {
             say_who_does_not_tell(to, &peer);
         }
         if is_quiet {
-            return Ok(Self { far, peer });
+            return Ok(Self { agent, peer });
         }
         say(&format!("{to} is {machine} ({because})"));
         for link in &peer.wire.links {
@@ -61,7 +67,7 @@ impl OtherHost {
                 there.interface
             ));
         }
-        Ok(Self { far, peer })
+        Ok(Self { agent, peer })
     }
 }
 
@@ -76,10 +82,14 @@ fn say_who_does_not_tell(to: &str, peer: &Peer) {
 }
 
 /// Finds out what comes through whole each way, and says so if that is less than the interfaces take.
-fn try_path(link: &mut WireLink, far: &mut Far, interrupt: &Interrupt) -> anyhow::Result<()> {
+fn try_path(link: &mut WireLink, agents: &mut Agents) -> anyhow::Result<()> {
     let interfaces = link.most_of_interfaces();
     for is_down in [false, true] {
-        let longest = path_mtu::longest_payload(link, is_down, far, interrupt)?;
+        let longest = agents.longest_payload(link, is_down);
+        let longest = longest.map_err(|none| match none {
+            NoSample::Interrupted => Interrupted.into(),
+            NoSample::Failed(error) => error,
+        })?;
         let (from, to) = if is_down {
             (&mut link.there, &link.here)
         } else {
@@ -93,7 +103,8 @@ fn try_path(link: &mut WireLink, far: &mut Far, interrupt: &Interrupt) -> anyhow
                  {most} B"
             )),
             (None, Some(_)) => say(&format!(
-                "warning: no datagram gets to {to} from {from}: check for a firewall at either end (nft list ruleset)"
+                "warning: no datagram gets to {to} from {from}, or no answer back: check for a firewall at either end (nft list \
+                 ruleset)"
             )),
             _ => {}
         }
@@ -102,7 +113,7 @@ fn try_path(link: &mut WireLink, far: &mut Far, interrupt: &Interrupt) -> anyhow
 }
 
 /// Starts an agent there, which is copied there first if that was asked for.
-fn start_agent(link: &LinkArgs, to: &str, interrupt: &Interrupt) -> anyhow::Result<Far> {
+fn start_agent(link: &LinkArgs, to: &str, interrupt: &Interrupt) -> anyhow::Result<Agent> {
     let rsh = Rsh::new(&link.rsh, to);
     let agent = if link.deploy {
         let copied = deploy::deploy(&rsh, link, to, interrupt);
@@ -111,6 +122,6 @@ fn start_agent(link: &LinkArgs, to: &str, interrupt: &Interrupt) -> anyhow::Resu
         link.agent.clone()
     };
     let words = [&agent, "agent"];
-    let far = Far::start(to, &rsh.shown(&words), rsh.run(&words), &interrupt.asked());
-    far.with_context(|| format!("cannot measure with {to}"))
+    let agent = Agent::reach(to, &rsh.shown(&words), rsh.run(&words), &interrupt.asked());
+    agent.with_context(|| format!("cannot measure with {to}"))
 }

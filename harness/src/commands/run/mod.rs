@@ -8,7 +8,6 @@ mod progress;
 mod pulse;
 mod resume;
 
-use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, anyhow};
@@ -26,6 +25,8 @@ use crate::cli::RunArgs;
 use crate::data::Buffer;
 use crate::export::table;
 use crate::log::Event;
+use crate::measure::agent::Agent;
+use crate::measure::agents::Agents;
 use crate::measure::idle_counters;
 use crate::measure::spawned::THIS_PROGRAM;
 use crate::options::wire::Peer;
@@ -35,7 +36,17 @@ use crate::replay::Replay;
 use crate::row::{Environment, Row, Status, milliseconds};
 use crate::sweep::{self, Ending, Journal, Unable};
 use crate::sys::cpu_speed;
+use crate::sys::files::Root;
 use crate::sys::interrupt::{Interrupt, Interrupted};
+
+/// What trials run in: processes of this program, and the agent of another host if there is one.
+pub(super) fn agents<'a>(
+    far: Option<&'a mut Agent>,
+    root: &'a Root,
+    interrupt: &Interrupt,
+) -> Agents<'a> {
+    Agents::new(THIS_PROGRAM.as_ref(), root, far, interrupt)
+}
 
 /// How a sweep ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,9 +137,10 @@ pub(super) fn sweep_of(
     let header = replay.header();
     let (planned, until) = (header.plan.cases().count(), header.schedule.until);
     let words = header.command_line.clone();
-    let program = Some(Path::new(THIS_PROGRAM));
-    let far = other.map(|other| &mut other.far);
-    let ending = sweep::run(replay, &unable, (program, far), interrupt, &mut progress);
+    let root = header.schedule.settings.root.clone();
+    let far = other.map(|other| &mut other.agent);
+    let agents = agents(far, &root, interrupt);
+    let ending = sweep::run(replay, &unable, agents, interrupt, &mut progress);
     if !matches!(ending, Ok(Ending::Complete)) {
         progress.show_warnings();
     }

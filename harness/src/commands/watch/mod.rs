@@ -14,9 +14,10 @@ use crate::VERSION;
 use crate::cli::WatchArgs;
 use crate::data::Sample;
 use crate::log::Expected;
-use crate::measure::site::Sites;
+use crate::measure::NoSample;
+use crate::measure::agents::Agents;
 use crate::measure::sound::possible;
-use crate::measure::{Local, NoSample, Trial};
+use crate::measure::spec::TrialSpec;
 use crate::options::watch::{Watched, watched};
 use crate::row::{EndedBy, Environment, Outcome, Row, RowInput};
 use crate::sys::interrupt::{Interrupt, Interrupted};
@@ -48,7 +49,7 @@ pub fn run(args: &WatchArgs) -> anyhow::Result<ExitCode> {
     let columns = Columns::of(&watched.case);
     let mut watch = Watch {
         environment: run::environment(&watched.request, &findings, None),
-        local: Local::new(&watched.request.schedule.settings.root),
+        agents: run::agents(None, &watched.request.schedule.settings.root, &interrupt),
         columns,
         summary: Summary::new(columns),
         watched: &watched,
@@ -84,8 +85,8 @@ fn introduce(watched: &Watched) {
 struct Watch<'a> {
     watched: &'a Watched,
     environment: Environment,
-    /// All windows are measured in this process: what they differ by is not where its memory lies.
-    local: Local<'a>,
+    /// All windows are measured in one process: what they differ by is not where its memory lies.
+    agents: Agents<'a>,
     columns: &'static Columns,
     summary: Summary,
     interrupt: &'a Interrupt,
@@ -138,20 +139,14 @@ impl Watch<'_> {
             ..
         } = self.watched;
         let settings = &request.schedule.settings;
-        let trial = Trial {
-            case,
-            placement,
-            settings,
-            between: None,
-        };
+        let spec = TrialSpec::new(case, placement, settings);
         let expected = Expected {
             case,
             engines: request.plan.pair(case),
             placement,
             window: settings.window,
         };
-        let sample = trial.window(&mut Sites::One(&mut self.local), self.interrupt);
-        possible(sample, expected)
+        possible(self.agents.run(&spec), expected)
     }
 
     /// What a sweep of this window alone would say.

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use crate::data::Sample;
 use crate::measure::NoSample;
+use crate::measure::agents::End;
 use crate::measure::keeper::Keeper;
-use crate::measure::process::End;
 use crate::platform::knob::Knob;
 use crate::sys::files::Root;
 use crate::sys::interrupt::Interrupt;

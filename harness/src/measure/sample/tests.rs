@@ -1,82 +1,60 @@
-//! Samples from readings made by hand.
+//! Samples from ends made by hand.
 
 use super::*;
 use crate::engines;
-use crate::row::tests::case;
-use crate::sys::idle::IdleTimes;
-use crate::sys::sensors::SensorReadings;
+use crate::row::tests::{case, window};
 
-/// A site at `host`, with one lane that sends or receives as many datagrams as there are seconds.
+/// An end at `host` whose window was 3 s long, with one lane that sends or receives a datagram per second.
 fn half(host: &str, side: Side) -> Half {
     let (boot, network) = host.split_once('/').expect("boot and network");
     let host = serde_json::json!({ "boot": boot, "network": network });
+    let counts = |at_s: u64| Counts {
+        sent: if side.sends() { at_s } else { 0 },
+        received: if side.receives() { at_s } else { 0 },
+        ..Counts::default()
+    };
     let discards = |count| Discarded {
         in_network: count,
         in_backlog: 10 * count,
     };
-    let reading = |at_s: u64| {
-        let moved = |moves| if moves { at_s } else { 0 };
-        let lane = LaneReading {
-            sent_packets: moved(side.sends()),
-            received_packets: moved(side.receives()),
-            cpu_ns: Some(at_s),
-            ..LaneReading::default()
-        };
-        Reading {
-            at_ns: at_s * 1_000_000_000,
-            counts: Counts {
-                sent: lane.sent_packets,
-                received: lane.received_packets,
-                ..Counts::default()
-            },
-            discards: [discards(at_s); 2],
-            cpu_ns: Some(at_s + 1),
-            coordinator_cpu_ns: Some(10 * at_s),
-            lanes: vec![lane],
-        }
-    };
-    let (opening, closing, end) = (reading(2), reading(5), reading(6));
+    let times = [2, 5, 6];
     Half {
         host: serde_json::from_value(host).expect("a host"),
-        opening,
-        closing,
-        finished: Finished {
-            counts: end.counts,
-            unread: 0,
-            discards: discards(6),
-            no_room: 0,
-            unsaid: 0,
-            path: None,
-            nic: <_>::default(),
-            drop_reasons: <_>::default(),
-            rcvbuf_bytes: side.receives().then_some(4096),
-            sndbuf_bytes: side.sends().then_some(8192),
-            climate: SensorReadings::default(),
-            idle_times: IdleTimes::default(),
-            round_trips: None,
-            pacing: None,
-            flow_packets: Vec::new(),
-            verified: None,
-            lanes: vec![LaneEnd {
-                side,
-                cpu: None,
-                is_pooled: false,
-                pace: None,
-                remark: None,
-                refusal: None,
-            }],
-        },
+        opened_unix_ms: 0,
+        window_ns: 3_000_000_000,
+        lanes: vec![LaneSample {
+            side,
+            ..window(1).lanes.remove(0)
+        }],
+        other_cpu_ns: Some(0),
+        coordinator_cpu_ns: Some(30),
+        counts: times.map(counts),
+        discards: times.map(discards),
+        unread: 0,
+        no_room: 0,
+        unsaid: 0,
+        path: None,
+        nic: <_>::default(),
+        drop_reasons: <_>::default(),
+        rcvbuf_bytes: side.receives().then_some(4096),
+        sndbuf_bytes: side.sends().then_some(8192),
+        climate: SensorReadings::default(),
+        idle_times: IdleTimes::default(),
+        round_trips: None,
+        pacing: None,
+        flow_packets: Vec::new(),
+        verified: None,
     }
 }
 
 fn sample(receivers: &str, senders: &str) -> Sample {
     let engines = engines::of(&case()).expect("std is in every build");
     let halves = [half(receivers, Side::Receiver), half(senders, Side::Sender)];
-    of(&case(), engines, UNIX_EPOCH, &halves)
+    of(&case(), engines, &halves)
 }
 
 #[test]
-fn two_sites_make_one_sample() {
+fn two_ends_make_one_sample() {
     let sample = sample("a/1", "b/1");
     assert_eq!(sample.window_ns, 3_000_000_000);
     let counts = |count| Counts {
@@ -87,17 +65,11 @@ fn two_sites_make_one_sample() {
     let books = sample.books;
     let edges = [books.at_opening, books.at_closing, books.at_end];
     assert_eq!(edges, [2, 5, 6].map(counts));
-    let [sender, receiver] = &sample.lanes[..] else {
-        panic!("two lanes: {sample:?}");
-    };
-    assert_eq!((sender.side, sender.sent_packets), (Side::Sender, 3));
-    assert_eq!(
-        (receiver.side, receiver.received_packets),
-        (Side::Receiver, 3)
-    );
+    let sides: Vec<Side> = sample.lanes.iter().map(|lane| lane.side).collect();
+    assert_eq!(sides, [Side::Sender, Side::Receiver]);
     assert_eq!((sample.rcvbuf_bytes, sample.sndbuf_bytes), (4096, 8192));
     assert_eq!(sample.other_cpu_ns, Some(0));
-    // Each site has one.
+    // Each end has one.
     assert_eq!(sample.coordinator_cpu_ns, Some(2 * 30));
 }
 

@@ -1,0 +1,140 @@
+//! A trial between two hosts, seen from the controller: what it tells each end, and when.
+
+use std::net::SocketAddr;
+
+use anyhow::{Context, anyhow, ensure};
+
+use super::agent::Agent;
+use super::flows::Blocked;
+use super::half::Half;
+use super::message::Request;
+use super::sample;
+use super::spec::{Flow, TrialSpec};
+use super::token::Token;
+use crate::data::{Case, Counts, Sample};
+use crate::engines::{self, Entry};
+
+/// Runs it. `here` has the end that is on this host.
+///
+/// # Errors
+/// What could not be built, or broke, and when an end is gone: both are to begin anew then.
+pub(super) fn run(spec: &TrialSpec, here: &mut Agent, far: &mut Agent) -> anyhow::Result<Sample> {
+    let case = &spec.case;
+    let engines = engines::of(case).map_err(anyhow::Error::msg)?;
+    may_be_split(case, engines.0)?;
+    let receives_here = case.sends_from_there();
+    let (receivers, senders) = if receives_here {
+        (here, far)
+    } else {
+        (far, here)
+    };
+    let token = token()?;
+    let bound: Vec<SocketAddr> = receivers.call(&Request::Receive {
+        spec: Box::new(spec.clone()),
+        token,
+    })?;
+    let found = senders.call(&Request::Send {
+        spec: Box::new(spec.clone()),
+        token,
+        receivers: bound,
+    });
+    let flows: Vec<Flow> = found.map_err(|error| explained(error, receivers))?;
+    receivers.call::<()>(&Request::Accept(flows))?;
+    let ready = senders.call::<()>(&Request::Ready);
+    ready.map_err(|error| explained(error, receivers))?;
+
+    let length = spec.runs_for();
+    // Whatever has been sent when the receivers' window opens is then of no window.
+    receivers.call::<()>(&Request::Go)?;
+    receivers.expect_silence(length);
+    let sent: Counts = senders.call_for(length, &Request::Go)?;
+
+    let expected = sent.taken();
+    receivers.ask(&Request::Drain { expected })?;
+    // An answer to each request; what else may come back, only the other end knows.
+    let expected = if case.asks() { expected } else { 0 };
+    senders.ask(&Request::Drain { expected })?;
+    let halves: [Half; 2] = [receivers.answer(length)?, senders.answer(length)?];
+    Ok(Sample {
+        opened_unix_ms: halves[usize::from(!receives_here)].opened_unix_ms,
+        ..sample::of(case, engines, &halves)
+    })
+}
+
+/// The longest payload, in bytes, up to `most`, of which a datagram gets to the receivers' end whole, and an answer comes
+/// back. `None`: not even short ones do.
+///
+/// # Errors
+/// When an end is gone.
+pub(super) fn reach(
+    spec: &TrialSpec,
+    most: u32,
+    here: &mut Agent,
+    far: &mut Agent,
+) -> anyhow::Result<Option<u32>> {
+    let (receivers, senders) = if spec.case.sends_from_there() {
+        (here, far)
+    } else {
+        (far, here)
+    };
+    let token = token()?;
+    let bound: Vec<SocketAddr> = receivers.call(&Request::Receive {
+        spec: Box::new(spec.clone()),
+        token,
+    })?;
+    senders.call(&Request::Reach {
+        spec: Box::new(spec.clone()),
+        token,
+        receiver: *bound.first().context("no receiver is bound")?,
+        most,
+    })
+}
+
+fn token() -> anyhow::Result<Token> {
+    Token::random().context("cannot read /dev/urandom")
+}
+
+/// Whether the ends of a case can be on two hosts.
+fn may_be_split(case: &Case, sender: &Entry) -> anyhow::Result<()> {
+    ensure!(
+        !case.threads.is_alone(),
+        "one thread that sends and receives cannot run on two hosts; use --threads 2"
+    );
+    ensure!(
+        case.transport.is_none(),
+        "both ends of a {} connection are on one host so far",
+        case.transport()
+    );
+    ensure!(
+        sender.about.moves_datagrams,
+        "the engine {sender} moves no datagrams from one process to another"
+    );
+    Ok(())
+}
+
+/// Says what was tried between two hosts that both answer their controller, where no datagram came through.
+fn explained(error: anyhow::Error, receivers: &mut Agent) -> anyhow::Error {
+    let Some(&Blocked {
+        source,
+        peer,
+        tries,
+    }) = error.downcast_ref()
+    else {
+        return error;
+    };
+    let has_come = match receivers.call(&Request::HasCome(source)) {
+        Ok(has_come) => has_come,
+        Err(error) => return error,
+    };
+    let (what, from, to) = if has_come {
+        ("no answer came back", peer, source)
+    } else {
+        ("no datagram came through", source, peer)
+    };
+    let (ip, port) = (to.ip(), to.port());
+    anyhow!(
+        "{what}: UDP from {} to {ip} port {port} was tried {tries} times in 3 s, and both hosts answer otherwise: a firewall \
+         at either end (nft list ruleset, iptables -S) or between them?",
+        from.ip()
+    )
+}

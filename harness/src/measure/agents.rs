@@ -1,0 +1,174 @@
+//! What trials run in: a process of its own for each round, and across a wire an agent on the other host.
+//!
+//! Where the stack, the heap, the code and the buffers of a process happen to lie makes a case faster or slower for
+//! as long as it lives, so that all its windows are one observation (Kalibera & Jones, ISMM 2013). With a process
+//! for each round, rounds differ by that, too.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::Context;
+
+use super::agent::Agent;
+use super::message::Request;
+use super::spec::TrialSpec;
+use super::{NoSample, across, path_mtu};
+use crate::data::Sample;
+use crate::plan::WireLink;
+use crate::sys::files::Root;
+use crate::sys::interrupt::{Asked, Interrupt, Interrupted};
+
+/// A signal to all processes of a terminal has come to all of them by then.
+const LATE_SIGNAL: Duration = Duration::from_millis(100);
+
+/// Where trials run.
+pub struct Agents<'a> {
+    /// What it runs.
+    program: PathBuf,
+    root: &'a Root,
+    /// Started when it is needed.
+    here: Option<Agent>,
+    /// The other host, across a wire.
+    far: Option<&'a mut Agent>,
+    asked: Asked,
+}
+
+/// Why what is measured ends before it is complete.
+pub(crate) enum End {
+    /// It was asked to.
+    Interrupted,
+    /// The other host is gone.
+    Lost(String),
+    /// What was measured cannot be kept.
+    Unkept(anyhow::Error),
+}
+
+impl From<Interrupted> for End {
+    fn from(_: Interrupted) -> Self {
+        Self::Interrupted
+    }
+}
+
+impl From<anyhow::Error> for End {
+    fn from(error: anyhow::Error) -> Self {
+        Self::Unkept(error)
+    }
+}
+
+impl<'a> Agents<'a> {
+    /// On this host, processes of `program`. Across a wire, `far` is the other host.
+    pub fn new(
+        program: &Path,
+        root: &'a Root,
+        far: Option<&'a mut Agent>,
+        interrupt: &Interrupt,
+    ) -> Self {
+        Self {
+            program: program.to_owned(),
+            root,
+            here: None,
+            far,
+            asked: interrupt.asked(),
+        }
+    }
+
+    /// The next trial runs in another process, on each host.
+    pub fn renew(&mut self) {
+        self.here = None;
+        if let Some(far) = &mut self.far {
+            // Whether it is gone is seen when it is needed.
+            let _ = far.renew();
+        }
+    }
+
+    /// Whether the other host is gone, so that nothing can be measured any more.
+    ///
+    /// # Errors
+    /// When it was a signal that ended what carries its messages: Ctrl-C comes to all processes of a terminal.
+    pub(crate) fn has_lost_the_other_host(
+        &self,
+        interrupt: &Interrupt,
+    ) -> Result<bool, Interrupted> {
+        let is_lost = self.far.as_ref().is_some_and(|far| far.is_lost());
+        if is_lost {
+            interrupt.sleep(LATE_SIGNAL)?;
+        }
+        Ok(is_lost)
+    }
+
+    fn both(&mut self) -> anyhow::Result<(&mut Agent, Option<&mut Agent>)> {
+        let here = match &mut self.here {
+            Some(here) => here,
+            none => none.insert(Agent::start(None, &self.program, self.root, &self.asked)?),
+        };
+        Ok((here, self.far.as_deref_mut()))
+    }
+
+    /// Runs a trial: warm-up, window, drain.
+    ///
+    /// # Errors
+    /// [`NoSample::Interrupted`] as soon as the program is asked to end, else what could not be built or broke, and when
+    /// an agent is gone. Whatever was wrong with the processes goes with them.
+    pub fn run(&mut self, spec: &TrialSpec) -> Result<Sample, NoSample> {
+        self.with(|here, far| match far.filter(|_| spec.between.is_some()) {
+            Some(far) => across::run(spec, here, far),
+            None => here.run(spec),
+        })
+    }
+
+    /// How fast datagrams were received on this host in each of so many slices of time since the threads started, per
+    /// second.
+    ///
+    /// # Errors
+    /// As for [`Agents::run`].
+    pub fn course(
+        &mut self,
+        spec: &TrialSpec,
+        slices: usize,
+        slice: Duration,
+    ) -> Result<Vec<f64>, NoSample> {
+        let length = slice.saturating_mul(u32::try_from(slices).unwrap_or(u32::MAX));
+        let request = Request::Course {
+            spec: Box::new(spec.clone()),
+            slices,
+            slice,
+        };
+        self.with(|here, _| here.call_for(length, &request))
+    }
+
+    /// How long a payload may be to get to the other host whole, from there if `is_down`: see
+    /// [`LinkEnd::longest_payload`](crate::plan::LinkEnd::longest_payload).
+    ///
+    /// # Errors
+    /// As for [`Agents::run`].
+    pub fn longest_payload(
+        &mut self,
+        link: &WireLink,
+        is_down: bool,
+    ) -> Result<Option<u32>, NoSample> {
+        let Some(most) = link.most_of_interfaces() else {
+            return Ok(None);
+        };
+        let longest = self.with(|here, far| {
+            let far = far.context("there is no other host")?;
+            across::reach(&path_mtu::spec(link, is_down)?, most, here, far)
+        });
+        // The receivers wait for a trial.
+        self.renew();
+        longest
+    }
+
+    fn with<T>(
+        &mut self,
+        what: impl FnOnce(&mut Agent, Option<&mut Agent>) -> anyhow::Result<T>,
+    ) -> Result<T, NoSample> {
+        let done = self.both().and_then(|(here, far)| what(here, far));
+        done.map_err(|error| {
+            let error = NoSample::from(error);
+            if matches!(error, NoSample::Failed(_)) {
+                self.renew();
+            }
+            error
+        })
+    }
+}

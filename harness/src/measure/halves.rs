@@ -1,0 +1,143 @@
+//! One end of a trial between two hosts: what it does between one message of the controller and the next.
+//!
+//! From the start of the threads until the window is over, nothing is said: a message would have to find its way beside the
+//! datagrams. Each end keeps time by its own clock.
+
+use std::net::SocketAddr;
+
+use anyhow::{Context, bail};
+
+use super::conversation::Conversation;
+use super::flows;
+use super::here::Here;
+use super::message::Request;
+use super::opened::Opened;
+use super::running::Running;
+use super::scope::{self, Scope};
+use super::spec::{Part, TrialSpec};
+use super::token::Token;
+use super::wait::drain;
+use crate::engines;
+
+/// The end that receives.
+///
+/// # Errors
+/// What could not be built, or broke, and a message out of turn.
+pub(super) fn receivers(
+    spec: &TrialSpec,
+    token: Token,
+    here: &mut Here,
+    talk: &mut Conversation,
+) -> anyhow::Result<()> {
+    let (mut opened, scope) = open(spec, Part::Receivers, token, here)?;
+    let bound = opened.ends.bind()?.into_iter().map(scope::told);
+    talk.answer(&bound.collect::<Vec<SocketAddr>>())?;
+    let mut flows = Vec::new();
+    loop {
+        match next_request(&mut opened, talk)? {
+            Request::HasCome(source) => {
+                let sockets = opened.ends.sockets().context("nothing is probed")?;
+                talk.answer(&sockets.was_asked_by(scope.here(source)))?;
+            }
+            Request::Accept(accepted) => {
+                flows = scope.flows_here(&accepted);
+                flows::pair(&spec.case, &flows, &mut *opened.ends)?;
+                talk.answer(&())?;
+            }
+            Request::Go => break,
+            other => bail!("{} is out of turn", other.name()),
+        }
+    }
+    let mut running = opened.assemble(&flows)?;
+    talk.answer_before_silence(&(), spec.runs_for())?;
+    let window = running.window(&spec.settings)?;
+    running.stop();
+    drain_across(spec, &mut running, talk)?;
+    talk.answer(&running.finish(window)?)
+}
+
+/// The end that sends, to these receivers.
+///
+/// # Errors
+/// As for [`receivers`].
+pub(super) fn senders(
+    spec: &TrialSpec,
+    token: Token,
+    receivers: &[SocketAddr],
+    here: &mut Here,
+    talk: &mut Conversation,
+) -> anyhow::Result<()> {
+    let (mut opened, scope) = open(spec, Part::Senders, token, here)?;
+    let receivers = receivers.iter().map(|peer| scope.here(*peer));
+    let receivers: Vec<SocketAddr> = receivers.collect();
+    let flows = flows::find(&spec.case, &receivers, &mut *opened.ends)?;
+    talk.answer(&scope::flows_told(&flows))?;
+    talk.expect(&Request::Ready)?;
+    flows::confirm(&spec.case, &flows, &mut *opened.ends)?;
+    let mut running = opened.assemble(&flows)?;
+    talk.answer(&())?;
+    talk.expect(&Request::Go)?;
+    talk.expect_silence(spec.runs_for());
+    let window = running.window(&spec.settings)?;
+    running.stop();
+    talk.answer(&running.counts()?)?;
+    drain_across(spec, &mut running, talk)?;
+    talk.answer(&running.finish(window)?)
+}
+
+/// The longest payload, in bytes, up to `most`, of which a datagram gets to this receiver whole, and an answer comes back.
+/// `None`: not even short ones do.
+///
+/// # Errors
+/// As for [`receivers`].
+pub(super) fn reach(
+    spec: &TrialSpec,
+    token: Token,
+    receiver: SocketAddr,
+    most: u32,
+    here: &mut Here,
+) -> anyhow::Result<Option<u32>> {
+    let (mut opened, scope) = open(spec, Part::Senders, token, here)?;
+    let source = opened.ends.aim(scope.here(receiver))?;
+    let sockets = opened.ends.sockets().context("nothing is probed")?;
+    sockets.keep_whole(source)?;
+    super::path_mtu::longest(sockets, source, most)
+}
+
+fn open<'a>(
+    spec: &'a TrialSpec,
+    part: Part,
+    token: Token,
+    here: &'a mut Here,
+) -> anyhow::Result<(Opened<'a>, Scope)> {
+    let (own, _) = spec.across(part).context("a trial has two addresses")?;
+    Ok((here.open(spec, part, Some(token))?, Scope::of(Some(own))?))
+}
+
+/// What the controller says next. Meanwhile, whoever knows the token is answered.
+fn next_request(opened: &mut Opened, talk: &mut Conversation) -> anyhow::Result<Request> {
+    loop {
+        if let Some(request) = talk.next_if_any()? {
+            return Ok(request);
+        }
+        let sockets = opened.ends.sockets().context("nothing is probed")?;
+        sockets.answer()?;
+    }
+}
+
+/// Waits until what was sent here has come, if anything was.
+fn drain_across(
+    spec: &TrialSpec,
+    running: &mut Running,
+    talk: &mut Conversation,
+) -> anyhow::Result<()> {
+    let Request::Drain { expected } = talk.next()? else {
+        bail!("the other end's counts were to come");
+    };
+    let receives = running.part.receives() || spec.case.receives_at_both_ends();
+    if receives {
+        let (_, receiver) = engines::of(&spec.case).map_err(anyhow::Error::msg)?;
+        drain(&spec.case, receiver.about.joins, Some(expected), running)?;
+    }
+    Ok(())
+}
