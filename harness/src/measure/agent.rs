@@ -265,8 +265,9 @@ impl Agent {
     /// Asks for something. [`Agent::answer`] has the answer.
     ///
     /// # Errors
-    /// When the agent is gone.
+    /// When the agent is gone, or this program was asked to end.
     pub fn ask(&mut self, request: &Request) -> anyhow::Result<()> {
+        ensure!(!self.asked.to_end(), Interrupted);
         let name = self.shown_name().to_owned();
         let output = self.output.as_ref();
         let output = output.with_context(|| format!("{name}: the connection is closed"))?;
