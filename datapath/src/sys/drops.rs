@@ -1,5 +1,6 @@
 //! How many datagrams the kernel has dropped at a socket.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::net::{Ipv4Addr, UdpSocket};
@@ -43,12 +44,18 @@ pub fn queued_bytes(socket: &UdpSocket) -> io::Result<u32> {
 ///
 /// # Errors
 /// Before Linux 4.12, and those of sockets.
-pub fn truesize(payload_bytes: usize) -> io::Result<u32> {
+fn truesize(payload_bytes: usize) -> io::Result<u32> {
     let receiver = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
     let sender = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
     sender.connect(receiver.local_addr()?)?;
     sender.send(&vec![0; payload_bytes])?;
     queued_bytes(&receiver)
+}
+
+/// Those of each of these payloads, in bytes, but for those that the kernel does not tell.
+pub fn truesizes(payloads: impl IntoIterator<Item = u32>) -> BTreeMap<u32, u32> {
+    let known = |payload: u32| Some((payload, truesize(payload as usize).ok()?));
+    payloads.into_iter().filter_map(known).collect()
 }
 
 fn meminfo_drops(socket: &UdpSocket) -> io::Result<u32> {

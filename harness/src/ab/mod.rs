@@ -22,7 +22,6 @@ mod record;
 pub mod rows;
 mod run;
 mod series;
-mod state;
 pub mod table;
 
 use std::fmt;
@@ -32,8 +31,7 @@ use serde::{Deserialize, Serialize};
 pub use self::judge::{Judgement, Question, judge};
 pub use self::pairs::{Pair, pairs};
 pub use self::record::Record;
-pub use self::run::{Ending, Journal, is_complete, run};
-pub use self::state::start;
+pub use self::run::{Ending, Journal, Sides, is_complete, run};
 
 /// One of the two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -7,11 +7,11 @@ use anyhow::{Context, anyhow};
 use super::judge::{Question, judge};
 use super::log::Event;
 use super::pairs::runnable;
-use super::{Record, Side, order, state};
+use super::{Record, Side, order};
 use crate::data::Sample;
 use crate::log::Expected;
 use crate::measure::NoSample;
-use crate::measure::agent::Agent;
+use crate::measure::agents::Agents;
 use crate::measure::sound::possible;
 use crate::measure::spec::TrialSpec;
 use crate::row;
@@ -48,11 +48,12 @@ pub enum Ending {
 pub fn run(
     record: &mut Record,
     question: Question,
+    sides: Sides,
     interrupt: &Interrupt,
     journal: &mut dyn Journal,
 ) -> anyhow::Result<Ending> {
     let mut run = Run {
-        agents: [None, None],
+        sides,
         record,
         interrupt,
         journal,
@@ -95,10 +96,17 @@ impl From<anyhow::Error> for End {
     }
 }
 
+/// What makes the sides what they are.
+pub struct Sides<'a> {
+    /// What A's and B's trials run in: processes of their programs.
+    pub agents: [Agents<'a>; 2],
+    /// Has the machine be that of a side, by its command.
+    pub prepare: &'a dyn Fn(Side, &str) -> anyhow::Result<()>,
+}
+
 struct Run<'a> {
     record: &'a mut Record,
-    /// A's and B's of this round.
-    agents: [Option<Agent>; 2],
+    sides: Sides<'a>,
     interrupt: &'a Interrupt,
     journal: &'a mut dyn Journal,
 }
@@ -134,7 +142,7 @@ impl Run<'_> {
     }
 
     fn round(&mut self, round: u32) -> Result<(), End> {
-        self.agents = [None, None];
+        self.sides.agents.iter_mut().for_each(Agents::renew);
         let mut position = 0;
         let header = self.record.header();
         for group in order::of_round(header, &self.record.pairs(), round) {
@@ -155,7 +163,6 @@ impl Run<'_> {
                 }
             }
         }
-        self.agents = [None, None];
         Ok(())
     }
 
@@ -163,7 +170,7 @@ impl Run<'_> {
     fn prepare(&mut self, side: Side) -> Result<(), End> {
         if let Some(command) = &self.record.header().setup(side).before {
             self.journal.doing(&format!("{side}: {command}"));
-            let done = state::prepare(side, command, self.interrupt);
+            let done = (self.sides.prepare)(side, command);
             // Ctrl-C goes to the command, too, which is no failure of it.
             self.interrupt.sleep(Duration::ZERO)?;
             done?;
@@ -188,7 +195,7 @@ impl Run<'_> {
                 reason,
             })?;
             // Whatever was wrong with the process goes with it.
-            self.agents[side as usize] = None;
+            self.sides.agents[side as usize].renew();
             measured = self.measure(side, pair)?;
         }
         match measured {
@@ -202,15 +209,12 @@ impl Run<'_> {
                 }),
             })?,
             Err(NoSample::Interrupted) => return Err(End::Interrupted),
-            Err(NoSample::Failed(error)) => {
-                self.agents[side as usize] = None;
-                self.emit(&Event::Failed {
-                    side,
-                    pair,
-                    round,
-                    reason: format!("{error:#}"),
-                })?;
-            }
+            Err(NoSample::Failed(error)) => self.emit(&Event::Failed {
+                side,
+                pair,
+                round,
+                reason: format!("{error:#}"),
+            })?,
         }
         Ok(())
     }
@@ -220,10 +224,6 @@ impl Run<'_> {
         let planned = setup.plan.cases().nth(pair).context("a pair of the plan")?;
         let (case, engines, placement) = runnable(setup, planned).context("a case that runs")?;
         self.journal.doing(&format!("{side}: {}", case.key()));
-        let agent = match &mut self.agents[side as usize] {
-            Some(agent) => agent,
-            none => none.insert(state::start(side, setup, self.interrupt)?),
-        };
         let spec = TrialSpec::new(case, placement, &setup.settings);
         let expected = Expected {
             case,
@@ -231,7 +231,7 @@ impl Run<'_> {
             placement,
             window: setup.settings.window,
         };
-        let measured = agent.run(&spec).map_err(NoSample::from);
+        let measured = self.sides.agents[side as usize].run(&spec);
         Ok(possible(measured, expected).and_then(sound))
     }
 

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::AskedArgs;
 use super::number::within;
+use super::{AskedArgs, LinkArgs};
 use crate::duration;
 
 /// The options of `ab`.
@@ -22,6 +22,9 @@ pub struct AbArgs {
     /// What is asked.
     #[command(flatten)]
     pub asked: AskedArgs,
+    /// On which host.
+    #[command(flatten)]
+    pub link: LinkArgs,
     /// Where the log goes.
     #[command(flatten)]
     pub output: LogArgs,
@@ -31,7 +34,7 @@ pub struct AbArgs {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Sides")]
 pub struct SidesArgs {
-    /// The udpbench that is A [default: this one]
+    /// The udpbench that is A, with --on as it is called there [default: this one]
     #[arg(
         help_heading = "Arguments",
         value_name = "A",

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 
-use super::{ComparisonFormat, KnobArgs, ParameterArgs, PlacementArgs, knob};
+use super::{ComparisonFormat, KnobArgs, LinkArgs, ParameterArgs, PlacementArgs, knob};
 use crate::data::ThinkTime;
 use crate::duration;
 use crate::percent;
@@ -59,6 +59,17 @@ impl FindCommand {
             Self::Idle(args) => &mut args.parameters,
             Self::Burst(args) => &mut args.parameters,
             Self::Knob(args) => &mut args.parameters,
+        }
+    }
+
+    /// On which board.
+    pub fn placement(&self) -> &PlacementArgs {
+        match self {
+            Self::Lossless(args) => &args.placement,
+            Self::Cliff(args) => &args.placement,
+            Self::Idle(args) => &args.placement,
+            Self::Burst(args) => &args.placement,
+            Self::Knob(args) => &args.placement,
         }
     }
 
@@ -183,6 +194,9 @@ pub struct BurstArgs {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Output")]
 pub struct FindOutputArgs {
+    /// On which host.
+    #[command(flatten)]
+    pub link: LinkArgs,
     /// The log: every trial, as it was counted [default: results/TIME-BOARD-find.jsonl]
     #[arg(short, long, value_name = "FILE", conflicts_with = "resume")]
     pub output: Option<PathBuf>,

@@ -8,6 +8,7 @@ use clap::Args;
 use super::ParameterArgs;
 use super::name::Name;
 use super::number::within;
+use super::wire::LinkArgs;
 use crate::duration;
 use crate::export::Format;
 use crate::percent;
@@ -27,6 +28,9 @@ pub struct RunArgs {
     /// Where.
     #[command(flatten)]
     pub placement: PlacementArgs,
+    /// On which host.
+    #[command(flatten)]
+    pub link: LinkArgs,
     /// Where the results go.
     #[command(flatten)]
     pub output: OutputArgs,

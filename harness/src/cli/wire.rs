@@ -20,10 +20,6 @@ pub struct WireArgs {
     #[arg(value_name = "[USER@]HOST", value_parser = host)]
     pub to: String,
 
-    /// How it is reached.
-    #[command(flatten)]
-    pub link: LinkArgs,
-
     /// What is done with it; without, the sweep.
     #[command(subcommand)]
     pub what: Option<WireCommand>,
@@ -33,10 +29,14 @@ pub struct WireArgs {
     pub run: RunArgs,
 }
 
-/// How the other host is reached.
+/// Another host, and how it is reached.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "The other host")]
 pub struct LinkArgs {
+    /// Measures on this host instead, as ssh knows it or what --rsh names: only the results are here
+    #[arg(long, value_name = "[USER@]HOST", value_parser = host)]
+    pub on: Option<String>,
+
     /// What runs a command there, with its options, as a shell takes it: 'ssh -p 2222', 'docker exec -i'. HOST follows it, or
     /// stands where {} is: 'kubectl exec -i {} --'
     #[arg(long, value_name = "COMMAND", default_value = RSH, env = "UDPBENCH_RSH", hide_env_values = true, value_parser = command)]
@@ -65,24 +65,39 @@ pub struct LinkArgs {
     pub drop_reasons: bool,
 }
 
-impl WireArgs {
-    /// The words with which the other host is reached in the same way again, for a shell.
+impl LinkArgs {
+    /// The words with which a host is reached in the same way again, for a shell, after its name.
     pub fn words(&self) -> String {
-        let link = &self.link;
-        let mut words = format!("wire {}", shell::word(&self.to));
-        if link.rsh != RSH {
-            let _ = write!(words, " --rsh {}", shell::word(&link.rsh));
+        let mut words = String::new();
+        if self.rsh != RSH {
+            let _ = write!(words, " --rsh {}", shell::word(&self.rsh));
         }
-        if link.agent != AGENT {
-            let _ = write!(words, " --agent {}", shell::word(&link.agent));
+        if self.agent != AGENT {
+            let _ = write!(words, " --agent {}", shell::word(&self.agent));
         }
-        if link.deploy {
+        if self.deploy {
             words += " --deploy";
         }
-        if let Some(binary) = &link.binary {
+        if let Some(binary) = &self.binary {
             let _ = write!(words, " --binary {}", shell::path(binary));
         }
         words
+    }
+
+    /// The first option that says how another host is reached, if one was typed.
+    pub fn typed(&self) -> Option<&'static str> {
+        let typed = [
+            ("--on", self.on.is_some()),
+            (
+                "--rsh",
+                self.rsh != RSH && std::env::var_os("UDPBENCH_RSH").is_none(),
+            ),
+            ("--agent", self.agent != AGENT),
+            ("--deploy", self.deploy),
+            ("--drop-reasons", self.drop_reasons),
+        ];
+        let typed = typed.into_iter().find(|(_, is_typed)| *is_typed);
+        typed.map(|(option, _)| option)
     }
 }
 

@@ -3,21 +3,23 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use indicatif::{ProgressBar, ProgressDrawTarget};
 
-use super::{bar, log_file, run, say, width};
-use crate::ab::log::Event;
-use crate::ab::{self, Ending, Journal, Question, Record, Side, judge, log, rows, table};
-use crate::cli::{AbArgs, ComparisonFormat};
+use super::other_host::{OtherHost, run_script};
+use super::{bar, interrupt_on_signals, log_file, run, say, width};
+use crate::ab::log::{Event, Header};
+use crate::ab::{self, Ending, Journal, Question, Record, Side, Sides, judge, log, rows, table};
+use crate::cli::{AbArgs, ComparisonFormat, LinkArgs};
 use crate::compare::table::Detail;
 use crate::error::UsageError;
 use crate::export::output_file::OutputFile;
 use crate::export::to_stdout;
-use crate::measure::agent::Agent;
+use crate::measure::agents::Agents;
+use crate::measure::spawned::THIS_PROGRAM;
 use crate::options;
 use crate::shell;
-use crate::sys::interrupt::Interrupt;
+use crate::sys::interrupt::{Interrupt, Interrupted};
 
 /// Something is slower, dearer or broken.
 const WORSE: u8 = 3;
@@ -27,28 +29,61 @@ const WORSE: u8 = 3;
 /// # Errors
 /// Bad input, a program that cannot be started, a command that fails, or a log that cannot be written.
 pub fn run(args: &AbArgs) -> anyhow::Result<ExitCode> {
-    let interrupt = Interrupt::on_signals().context("cannot handle Ctrl-C")?;
+    let interrupt = interrupt_on_signals()?;
     let question = Question {
         by: args.asked.by,
         threshold: args.asked.threshold,
     };
-    let (mut record, log, path) = match &args.output.resume {
-        Some(path) => resume(path, question)?,
-        None => match begin(args, &interrupt) {
-            Err(_) if interrupt.signal().is_some() => {
-                return Ok(run::before_anything(&interrupt).into());
-            }
-            begun => begun?,
-        },
+    match with(args, question, &interrupt) {
+        Err(error) if error.is::<Interrupted>() => Ok(run::before_anything(&interrupt).into()),
+        done => done,
+    }
+}
+
+fn with(args: &AbArgs, question: Question, interrupt: &Interrupt) -> anyhow::Result<ExitCode> {
+    let log = args.output.resume.as_deref();
+    let log = log.map(|path| log_file::read("--resume", path, log::parse));
+    let log = log.transpose()?;
+    let programs = match &log {
+        Some(log) => [&log.header.a.program, &log.header.b.program].map(Option::clone),
+        None => [&args.sides.program_a, &args.sides.program_b].map(|path| {
+            path.as_ref()
+                .map(|path| path.to_string_lossy().into_owned())
+        }),
+    };
+    let mut others = Vec::new();
+    for program in &programs {
+        others.extend(on(
+            &args.link,
+            program.as_deref(),
+            args.output.quiet || !others.is_empty(),
+            interrupt,
+        )?);
+    }
+    let (mut record, log, path) = match log.zip(args.output.resume.as_deref()) {
+        Some((log, path)) => resume(log, path, question, &mut others, interrupt)?,
+        None => begin(args, &mut others, interrupt)?,
     };
     let mut progress = Progress::new(log, args.output.quiet, &record);
     if !args.output.quiet {
         say(&format!("log: {}", path.display()));
     }
-    let ran = ab::run(&mut record, question, &interrupt, &mut progress);
+    let header = record.header().clone();
+    let sides = Sides {
+        agents: agents(&header, &mut others, interrupt),
+        prepare: &|side, command| {
+            let done = run_script(&args.link, command, interrupt);
+            done.with_context(|| format!("the command before {side}, {command:?}, failed"))
+        },
+    };
+    let ran = ab::run(&mut record, question, sides, interrupt, &mut progress);
     progress.bar.finish_and_clear();
     let kept = progress.log.sync();
-    let how = format!("go on with: udpbench ab --resume {}", shell::path(&path));
+    let after = others.first().map_or("", |other| &*other.peer.words.after);
+    let how = format!(
+        "go on with: udpbench ab {after}--resume {}",
+        shell::path(&path)
+    );
     let ending = ran.with_context(|| how.clone())?;
     kept?;
     let judgement = judge(&record, question);
@@ -77,18 +112,48 @@ pub fn run(args: &AbArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::from(code))
 }
 
-fn begin(args: &AbArgs, interrupt: &Interrupt) -> anyhow::Result<(Record, OutputFile, PathBuf)> {
-    let started_at = log_file::now();
-    let mut header = options::ab::header(args, &started_at)?;
-    // Whether they can be started, and what they are, before there is a file.
-    for side in Side::BOTH {
-        let version = version(side, &header, interrupt)?;
-        let setup = match side {
-            Side::A => &mut header.a,
-            Side::B => &mut header.b,
-        };
-        setup.version = version;
+/// The host of `--on`, if there is one, with that program.
+fn on(
+    link: &LinkArgs,
+    program: Option<&str>,
+    is_quiet: bool,
+    interrupt: &Interrupt,
+) -> anyhow::Result<Option<OtherHost>> {
+    let mut link = link.clone();
+    if let Some(program) = program.filter(|_| link.on.is_some()) {
+        program.clone_into(&mut link.agent);
+        link.deploy = false;
     }
+    OtherHost::on(&link, "auto", is_quiet, interrupt)
+}
+
+/// What each side runs in.
+fn agents<'a>(
+    header: &'a Header,
+    others: &'a mut [OtherHost],
+    interrupt: &Interrupt,
+) -> [Agents<'a>; 2] {
+    if let [a, b] = others {
+        return [a, b].map(|other| Agents::on(&mut other.agent));
+    }
+    Side::BOTH.map(|side| {
+        let setup = header.setup(side);
+        let program = Path::new(setup.program.as_deref().unwrap_or(THIS_PROGRAM));
+        Agents::new(program, &setup.settings.root, None, interrupt)
+    })
+}
+
+fn begin(
+    args: &AbArgs,
+    others: &mut [OtherHost],
+    interrupt: &Interrupt,
+) -> anyhow::Result<(Record, OutputFile, PathBuf)> {
+    let started_at = log_file::now();
+    let peer = others.first().map(|other| &other.peer);
+    let mut header = options::ab::header(args, peer, &started_at)?;
+    // Whether they can be started, and what they are, before there is a file.
+    let [a, b] = versions(&header, others, interrupt)?;
+    (header.a.version, header.b.version) = (a, b);
     let name = (&*header.environment.board, &*started_at, "ab");
     let first = Event::Ab(Box::new(header.clone()));
     let (log, path) = log_file::create(args.output.output.as_deref(), name, &first)?;
@@ -96,33 +161,62 @@ fn begin(args: &AbArgs, interrupt: &Interrupt) -> anyhow::Result<(Record, Output
     Ok((record, log, path))
 }
 
-fn version(side: Side, header: &ab::log::Header, interrupt: &Interrupt) -> anyhow::Result<String> {
-    let setup = header.setup(side);
-    let agent: anyhow::Result<Agent> = ab::start(side, setup, interrupt);
-    let flag = setup.program.as_deref().unwrap_or("this udpbench");
-    match agent {
-        Ok(agent) => Ok(agent.version().to_owned()),
-        Err(error) => Err(UsageError::flag("ab", flag, format!("{error:#}")).into()),
+/// Starts both programs, and asks them.
+fn versions(
+    header: &Header,
+    others: &mut [OtherHost],
+    interrupt: &Interrupt,
+) -> anyhow::Result<[String; 2]> {
+    let mut versions = [String::new(), String::new()];
+    let agents = agents(header, others, interrupt);
+    for (side, mut agents) in Side::BOTH.into_iter().zip(agents) {
+        let program = header.setup(side).program.as_deref();
+        versions[side as usize] = agents.version().map_err(|error| {
+            if error.is::<Interrupted>() {
+                return error;
+            }
+            let flag = program.unwrap_or("this udpbench");
+            UsageError::flag("ab", flag, format!("{side}: {error:#}")).into()
+        })?;
     }
+    Ok(versions)
 }
 
 /// Nothing is written to a log that is complete.
-fn resume(path: &Path, question: Question) -> anyhow::Result<(Record, OutputFile, PathBuf)> {
-    let log = log_file::read("--resume", path, log::parse)?;
+fn resume(
+    log: log::Log,
+    path: &Path,
+    question: Question,
+    others: &mut [OtherHost],
+    interrupt: &Interrupt,
+) -> anyhow::Result<(Record, OutputFile, PathBuf)> {
+    let (name, bytes, whole_bytes) = (log.name, log.bytes, log.whole_bytes);
     let mut record =
-        Record::new(log.header).map_err(|problem| UsageError::file(&log.name, 1, &problem))?;
+        Record::new(log.header).map_err(|problem| UsageError::file(&name, 1, &problem))?;
     for (number, event) in (2..).zip(&log.lines) {
         let taken = record.take(event);
-        taken.map_err(|problem| UsageError::file(&log.name, number, &problem))?;
+        taken.map_err(|problem| UsageError::file(&name, number, &problem))?;
     }
-    let mut file = log_file::go_on(path, log.bytes, log.whole_bytes)?;
-    if !ab::is_complete(&record, question) {
-        let resumed = Event::Resumed {
-            at: log_file::now(),
-        };
-        log_file::append(&mut file, &resumed)?;
-        record.take(&resumed).map_err(anyhow::Error::msg)?;
+    let mut file = log_file::go_on(path, bytes, whole_bytes)?;
+    if ab::is_complete(&record, question) {
+        return Ok((record, file, path.to_owned()));
     }
+    let header = record.header();
+    for (side, now) in Side::BOTH
+        .into_iter()
+        .zip(versions(header, others, interrupt)?)
+    {
+        let then = &header.setup(side).version;
+        ensure!(
+            then.is_empty() || now == *then,
+            "{side} was udpbench {then}, and is udpbench {now} now"
+        );
+    }
+    let resumed = Event::Resumed {
+        at: log_file::now(),
+    };
+    log_file::append(&mut file, &resumed)?;
+    record.take(&resumed).map_err(anyhow::Error::msg)?;
     Ok((record, file, path.to_owned()))
 }
 

@@ -12,20 +12,25 @@ use crate::cli::{ComparisonFormat, FindArgs, FindCommand, FindOutputArgs};
 use crate::error::UsageError;
 use crate::export::output_file::OutputFile;
 use crate::export::to_stdout;
-use crate::find::log::{self, Event, Header};
+use crate::find::log::{self, Event, Header, Question};
 use crate::find::{self, Ending, Journal, Record, rows, table};
 use crate::options;
-use crate::options::wire::Peer;
+use crate::options::wire::{Peer, Words};
 use crate::shell;
 use crate::sys::files::Root;
-use crate::sys::interrupt::Interrupt;
+use crate::sys::interrupt::{Interrupt, Interrupted};
 
 /// Searches on this host.
 ///
 /// # Errors
 /// Bad input, or a log that cannot be written.
 pub fn run(args: &FindArgs) -> anyhow::Result<ExitCode> {
-    with(&args.what, &run::interrupt_on_signals()?, None)
+    let (what, interrupt) = (&args.what, super::interrupt_on_signals()?);
+    let (output, board) = (what.output(), &what.placement().board);
+    match OtherHost::on(&output.link, board, output.quiet, &interrupt) {
+        Err(error) if error.is::<Interrupted>() => Ok(run::before_anything(&interrupt).into()),
+        other => with(what, &interrupt, other?.as_mut()),
+    }
 }
 
 /// The same with another host, if there is one.
@@ -40,13 +45,18 @@ pub(super) fn with(
     // Before the first setting is read: it may be in the middle of another search's trial.
     let _lock = knob::lock(what)?;
     let output = what.output();
-    let peer = other.as_ref().map(|other| &other.peer);
-    let wire = peer.map(|peer| peer.words.clone());
+    let root = Root::new(&output.root);
+    let (mut agents, peer) = run::agents(other, &root, interrupt);
+    let words = peer.map(|peer| peer.words.clone());
     let (mut record, log, path) = if let Some(path) = &output.resume {
         resume(path, what, peer)?
     } else {
         let started_at = log_file::now();
-        let header = options::find::header(what, peer, &started_at)?;
+        let mut header = options::find::header(what, peer, &started_at)?;
+        if matches!(header.question, Question::Burst(_)) {
+            let payloads = header.plan.cases().map(|planned| planned.case.payload);
+            header.truesizes = agents.truesizes(payloads.map(u32::from).collect());
+        }
         if !knob::confirm(what, &header)? {
             return Ok(ExitCode::SUCCESS);
         }
@@ -56,13 +66,13 @@ pub(super) fn with(
         say(&format!("log: {}", path.display()));
     }
     let mut progress = Progress::new(log, output.quiet, &record);
-    let far = other.map(|other| &mut other.agent);
-    let root = record.header().settings.root.clone();
-    let agents = run::agents(far, &root, interrupt);
     let ran = find::run(&mut record, agents, interrupt, &mut progress);
     progress.bar.finish_and_clear();
     let kept = progress.log.sync();
-    let how = format!("go on with: {}", resume_words(record.header(), wire, &path));
+    let how = format!(
+        "go on with: {}",
+        resume_words(record.header(), words, &path)
+    );
     let ending = ran.map_err(|error| error.context(how.clone()))?;
     kept?;
     let is_as_before = knob::check_after(what, &record);
@@ -89,11 +99,12 @@ pub(super) fn with(
     })
 }
 
-fn resume_words(header: &Header, wire: Option<String>, path: &Path) -> String {
-    let wire = wire.or_else(|| Some(header.wire.as_ref()?.words()));
-    let wire = wire.map_or_else(String::new, |words| words + " ");
+fn resume_words(header: &Header, words: Option<Words>, path: &Path) -> String {
+    let words = words.or_else(|| Some(Words::of_wire(header.wire.as_ref()?)));
+    let Words { before, after } = words.unwrap_or_default();
     let what = header.question.name();
-    format!("udpbench {wire}find {what} --resume {}", shell::path(path))
+    let path = shell::path(path);
+    format!("udpbench {before}find {what} {after}--resume {path}")
 }
 
 fn begin(
@@ -115,8 +126,8 @@ fn resume(
 ) -> anyhow::Result<(Record, OutputFile, PathBuf)> {
     let mut log = log_file::read("--resume", path, log::parse)?;
     log.header.settings.root = Root::new(&what.output().root);
-    let wire = log.header.wire.as_ref().map(|wire| wire.to.clone());
-    let reached = peer.map(|peer| peer.wire.to.clone());
+    let wire = log.header.wire.as_ref().map(|wire| &wire.to);
+    let reached = peer.and_then(Peer::across_wire).map(|wire| &wire.to);
     let is_asked = log.header.question.name() == what.name();
     if wire != reached || !is_asked {
         let how = resume_words(&log.header, None, path);

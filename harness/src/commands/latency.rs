@@ -12,11 +12,12 @@ use crate::error::UsageError;
 use crate::export::latency::draw;
 use crate::find::{self, Record};
 use crate::measure::NoSample;
-use crate::measure::agent::Agent;
+use crate::measure::agents::Agents;
 use crate::measure::spec::TrialSpec;
 use crate::options::{Request, latency};
 use crate::plan::{Block, Settings};
 use crate::row::received_pps;
+use crate::sys::files::Root;
 use crate::sys::interrupt::{Interrupt, Interrupted};
 
 /// How long it is tried what clients reach, and how often: the best counts, as a busy machine only takes away.
@@ -28,7 +29,12 @@ const TRIED: (Duration, usize) = (Duration::from_millis(100), 3);
 /// # Errors
 /// As for [`run::run`].
 pub fn run(args: &LatencyArgs) -> anyhow::Result<ExitCode> {
-    with(args, &run::interrupt_on_signals()?, None)
+    let interrupt = super::interrupt_on_signals()?;
+    let (board, is_quiet) = (&args.run.placement.board, args.run.output.quiet);
+    match OtherHost::on(&args.run.link, board, is_quiet, &interrupt) {
+        Err(error) if error.is::<Interrupted>() => Ok(run::before_anything(&interrupt).into()),
+        other => with(args, &interrupt, other?.as_mut()),
+    }
 }
 
 /// The same with another host, if there is one.
@@ -55,14 +61,12 @@ pub(super) fn with(
     };
     let arrivals = arrivals.unwrap_or_else(|| vec![Arrivals::default()]);
     let request = |other: Option<&mut OtherHost>| {
-        let (agent, peer) = match other {
-            Some(OtherHost { agent, peer }) => (Some(agent), Some(&*peer)),
-            None => (None, None),
-        };
+        let root = Root::new(&args.root);
+        let (agents, peer) = run::agents(other, &root, interrupt);
         let mut request = Request::between(&args, peer)?;
         let reached = match &load {
             Some((record, path)) => latency::borne(&request, record, path)?,
-            None => reached(&request, agent, interrupt)?,
+            None => reached(&request, agents)?,
         };
         request.add_loads(&args, peer, &reached, &arrivals);
         Ok(request)
@@ -78,17 +82,12 @@ fn borne(path: &Path) -> Result<Record, UsageError> {
 
 /// The cases that run, each with what its clients reach: answers per second. What fails has no loads, and a row that
 /// says why.
-fn reached(
-    request: &Request,
-    far: Option<&mut Agent>,
-    interrupt: &Interrupt,
-) -> Result<Vec<(Case, f64)>, Interrupted> {
+fn reached(request: &Request, mut agents: Agents) -> Result<Vec<(Case, f64)>, Interrupted> {
     let (window, tries) = TRIED;
     let settings = Settings {
         window,
         ..request.schedule.settings.clone()
     };
-    let mut agents = run::agents(far, &settings.root, interrupt);
     let mut reached = Vec::new();
     let blocks = request.plan.blocks.iter();
     for (case, placement) in blocks.flat_map(Block::runnable) {

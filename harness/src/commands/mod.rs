@@ -35,6 +35,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anstream::AutoStream;
+use anyhow::Context;
 use console::Term;
 
 use crate::error::UsageError;
@@ -45,6 +46,7 @@ use crate::fold;
 use crate::rank::{Answer, BoardRanking, By};
 use crate::results::Results;
 use crate::row::Row;
+use crate::sys::interrupt::Interrupt;
 
 /// Reads results for people: see [`Row::shown`]. Says what of them is left out.
 fn open(path: &Path) -> Result<Results, UsageError> {
@@ -105,6 +107,14 @@ pub fn not_built(command: &'static str, value: &str, feature: &str) -> UsageErro
 fn about(time: Duration) -> String {
     let seconds = Duration::from_secs(time.as_secs().max(1));
     format!("about {}", humantime::format_duration(seconds))
+}
+
+/// What Ctrl-C and the like set. To be made before the first file is there: from then on Ctrl-C must leave it complete.
+///
+/// # Errors
+/// What the system said.
+fn interrupt_on_signals() -> anyhow::Result<Interrupt> {
+    Interrupt::on_signals().context("cannot handle Ctrl-C")
 }
 
 /// A line for people, on standard error, which may be closed. All messages pass here, so that no name of a file

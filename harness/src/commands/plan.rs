@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::{Display, Write as _};
 use std::process::ExitCode;
 
-use super::about;
+use super::other_host::OtherHost;
+use super::{about, interrupt_on_signals};
 use crate::cli::PlanArgs;
 use crate::error::UsageError;
 use crate::options::Request;
@@ -23,19 +24,22 @@ pub fn run(args: &PlanArgs) -> anyhow::Result<ExitCode> {
         let fix = "the plan is in the file; udpbench --resume continues it";
         return Err(UsageError::flag("--resume", &raw.display(), fix).into());
     }
+    let interrupt = interrupt_on_signals()?;
+    let other = OtherHost::on(&run.link, &run.placement.board, true, &interrupt)?;
+    let peer = other.as_ref().map(|other| &other.peer);
     let write = if *details { each_case } else { groups };
     let mut out = String::new();
     match &run.suite {
         None => {
-            let request = Request::new(run)?;
+            let request = Request::between(run, peer)?;
             writeln!(out, "{}", summary(&request))?;
             machine(&mut out, &request)?;
             write(&mut out, &request)?;
         }
         Some(name) => {
             let found = suite::find("--suite", name)?;
-            let requests = requests(&found, run, None)?;
-            let searches = searches(&found, run, None)?;
+            let requests = requests(&found, run, peer)?;
+            let searches = searches(&found, run, peer)?;
             let all = about(expected_time(&requests, &searches));
             writeln!(out, "{}: {all}", parts(&requests, &searches))?;
             if let Some(first) = requests.first() {

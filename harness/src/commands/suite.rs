@@ -11,21 +11,27 @@ use crate::cli::{ReportArgs, RunArgs};
 use crate::error::UsageError;
 use crate::export::{is_stdout, table};
 use crate::find::Record;
+use crate::options::Request;
 use crate::options::suite::{
     check_log, expected_time, left_out, options, parts, requests, search, searches,
 };
-use crate::options::{Request, wire};
+use crate::options::wire::{self, Peer};
 use crate::row::Row;
 use crate::shell;
 use crate::suite::{self, Suite, Sweep, Swept, beside, draw};
-use crate::sys::interrupt::Interrupt;
+use crate::sys::interrupt::{Interrupt, Interrupted};
 
 /// Runs the sweeps and the searches of a suite, those that are interrupted from where they were.
 ///
 /// # Errors
 /// As of each of them; a directory that cannot be made, or that has logs of others.
 pub fn run(args: &RunArgs, name: &str) -> anyhow::Result<ExitCode> {
-    with(args, name, &run::interrupt_on_signals()?, None)
+    let interrupt = super::interrupt_on_signals()?;
+    let (board, is_quiet) = (&args.placement.board, args.output.quiet);
+    match OtherHost::on(&args.link, board, is_quiet, &interrupt) {
+        Err(error) if error.is::<Interrupted>() => Ok(run::before_anything(&interrupt).into()),
+        other => with(args, name, &interrupt, other?.as_mut()),
+    }
 }
 
 /// The same with another host, if there is one.
@@ -80,7 +86,8 @@ pub(super) fn with(
     for of in &suite.searches {
         announce(args, of);
         let mut what = search(of, args, &directory)?;
-        if other.is_some() {
+        let peer = other.as_ref().map(|other| &other.peer);
+        if peer.and_then(Peer::across_wire).is_some() {
             wire::complete(what.parameters());
         }
         let ended = find::with(&what, interrupt, other.as_deref_mut());

@@ -4,10 +4,11 @@ use std::process::ExitCode;
 
 use super::other_host::OtherHost;
 use super::{find, latency, run, suite};
-use crate::cli::{FindArgs, LatencyArgs, ParameterArgs, WireArgs, WireCommand};
+use crate::cli::{FindArgs, LatencyArgs, LinkArgs, ParameterArgs, WireArgs, WireCommand};
+use crate::error::UsageError;
 use crate::export::table;
 use crate::options::{Request, wire};
-use crate::sys::interrupt::Interrupt;
+use crate::sys::interrupt::{Interrupt, Interrupted};
 
 /// Reaches the other host, and runs the sweep between the two, or searches there.
 ///
@@ -19,8 +20,12 @@ pub fn run(args: &WireArgs) -> anyhow::Result<ExitCode> {
         Some(WireCommand::Latency(asked)) => &asked.run,
         None => &args.run,
     };
-    let interrupt = run::interrupt_on_signals()?;
+    if args.what.is_some() {
+        refuse_late(&given.link)?;
+    }
+    let interrupt = super::interrupt_on_signals()?;
     let mut given = given.clone();
+    given.link = args.run.link.clone();
     let Some(mut other) = connect(args, &mut given.parameters, given.output.quiet, &interrupt)?
     else {
         return Ok(run::before_anything(&interrupt).into());
@@ -37,16 +42,15 @@ pub fn run(args: &WireArgs) -> anyhow::Result<ExitCode> {
     }
     let request = |other: Option<&mut OtherHost>| {
         let peer = other.map(|other| &other.peer);
-        let mut request = Request::between(&given, peer)?;
-        request.schedule.settings.drop_reasons = args.link.drop_reasons;
-        Ok(request)
+        Ok(Request::between(&given, peer)?)
     };
     let outcome = run::sweep_of(&given, &interrupt, Some(&mut other), request, table::draw);
     Ok(outcome?.into())
 }
 
 fn search(args: &WireArgs, asked: &FindArgs) -> anyhow::Result<ExitCode> {
-    let interrupt = run::interrupt_on_signals()?;
+    refuse_late(&asked.what.output().link)?;
+    let interrupt = super::interrupt_on_signals()?;
     let mut what = asked.what.clone();
     let is_quiet = what.output().quiet;
     let Some(mut other) = connect(args, what.parameters(), is_quiet, &interrupt)? else {
@@ -55,7 +59,16 @@ fn search(args: &WireArgs, asked: &FindArgs) -> anyhow::Result<ExitCode> {
     find::with(&what, &interrupt, Some(&mut other))
 }
 
-/// `None`: a signal came first. Whatever it was that it broke off: it went to ssh, too.
+/// How the other host is reached is not said by what is done with it.
+fn refuse_late(link: &LinkArgs) -> Result<(), UsageError> {
+    let fix = "write it right behind wire HOST";
+    let refused = link
+        .typed()
+        .map(|option| UsageError::flag("wire", option, fix));
+    refused.map_or(Ok(()), Err)
+}
+
+/// `None`: a signal came first.
 fn connect(
     args: &WireArgs,
     given: &mut ParameterArgs,
@@ -63,8 +76,9 @@ fn connect(
     interrupt: &Interrupt,
 ) -> anyhow::Result<Option<OtherHost>> {
     wire::complete(given);
-    match OtherHost::connect(args, given, is_quiet, interrupt) {
-        Err(_) if interrupt.signal().is_some() => Ok(None),
+    let reached = OtherHost::across(&args.to, &args.run.link, given, is_quiet, interrupt);
+    match reached {
+        Err(error) if error.is::<Interrupted>() => Ok(None),
         other => other.map(Some),
     }
 }

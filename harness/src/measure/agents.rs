@@ -4,6 +4,7 @@
 //! as long as it lives, so that all its windows are one observation (Kalibera & Jones, ISMM 2013). With a process
 //! for each round, rounds differ by that, too.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -17,20 +18,31 @@ use crate::data::Sample;
 use crate::plan::WireLink;
 use crate::sys::files::Root;
 use crate::sys::interrupt::{Asked, Interrupt, Interrupted};
+use crate::sys::temperature;
 
 /// A signal to all processes of a terminal has come to all of them by then.
 const LATE_SIGNAL: Duration = Duration::from_millis(100);
 
 /// Where trials run.
 pub struct Agents<'a> {
-    /// What it runs.
-    program: PathBuf,
-    root: &'a Root,
-    /// Started when it is needed.
-    here: Option<Agent>,
+    near: Near<'a>,
     /// The other host, across a wire.
     far: Option<&'a mut Agent>,
-    asked: Asked,
+}
+
+/// The end that is not the far one, or both.
+enum Near<'a> {
+    /// On this host.
+    Here {
+        /// What processes run.
+        program: PathBuf,
+        root: &'a Root,
+        /// Started when it is needed.
+        agent: Option<Agent>,
+        asked: Asked,
+    },
+    /// On another one.
+    On(&'a mut Agent),
 }
 
 /// Why what is measured ends before it is complete.
@@ -64,20 +76,36 @@ impl<'a> Agents<'a> {
         interrupt: &Interrupt,
     ) -> Self {
         Self {
-            program: program.to_owned(),
-            root,
-            here: None,
+            near: Near::Here {
+                program: program.to_owned(),
+                root,
+                agent: None,
+                asked: interrupt.asked(),
+            },
             far,
-            asked: interrupt.asked(),
+        }
+    }
+
+    /// All on another host.
+    pub fn on(agent: &'a mut Agent) -> Self {
+        Self {
+            near: Near::On(agent),
+            far: None,
         }
     }
 
     /// The next trial runs in another process, on each host.
     pub fn renew(&mut self) {
-        self.here = None;
-        if let Some(far) = &mut self.far {
+        let elsewhere = match &mut self.near {
+            Near::Here { agent, .. } => {
+                *agent = None;
+                None
+            }
+            Near::On(agent) => Some(&mut **agent),
+        };
+        for agent in elsewhere.into_iter().chain(self.far.as_deref_mut()) {
             // Whether it is gone is seen when it is needed.
-            let _ = far.renew();
+            let _ = agent.renew();
         }
     }
 
@@ -89,7 +117,10 @@ impl<'a> Agents<'a> {
         &self,
         interrupt: &Interrupt,
     ) -> Result<bool, Interrupted> {
-        let is_lost = self.far.as_ref().is_some_and(|far| far.is_lost());
+        let is_lost = match &self.near {
+            Near::On(agent) => agent.is_lost(),
+            Near::Here { .. } => self.far.as_ref().is_some_and(|far| far.is_lost()),
+        };
         if is_lost {
             interrupt.sleep(LATE_SIGNAL)?;
         }
@@ -97,11 +128,19 @@ impl<'a> Agents<'a> {
     }
 
     fn both(&mut self) -> anyhow::Result<(&mut Agent, Option<&mut Agent>)> {
-        let here = match &mut self.here {
-            Some(here) => here,
-            none => none.insert(Agent::start(None, &self.program, self.root, &self.asked)?),
+        let near = match &mut self.near {
+            Near::On(agent) => agent,
+            Near::Here {
+                agent: Some(agent), ..
+            } => agent,
+            Near::Here {
+                program,
+                root,
+                agent: none,
+                asked,
+            } => none.insert(Agent::start(None, program, root, asked)?),
         };
-        Ok((here, self.far.as_deref_mut()))
+        Ok((near, self.far.as_deref_mut()))
     }
 
     /// Runs a trial: warm-up, window, drain.
@@ -116,7 +155,32 @@ impl<'a> Agents<'a> {
         })
     }
 
-    /// How fast datagrams were received on this host in each of so many slices of time since the threads started, per
+    /// The version of what trials run in.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub fn version(&mut self) -> anyhow::Result<String> {
+        let (near, _) = self.both()?;
+        Ok(near.version().to_owned())
+    }
+
+    /// The temperature of the hottest sensor of the CPUs, in millidegrees Celsius. `None`: there is none, or it cannot be
+    /// asked any more.
+    pub fn hottest_millic(&mut self) -> Option<i32> {
+        match &mut self.near {
+            Near::Here { root, .. } => temperature::hottest_millic(root),
+            Near::On(agent) => agent.call(&Request::HottestMillic).ok()?,
+        }
+    }
+
+    /// What memory datagrams of these payloads take up in the receive queue of a socket on loopback, in bytes by bytes, as far
+    /// as that is known.
+    pub fn truesizes(&mut self, payloads: Vec<u32>) -> BTreeMap<u32, u32> {
+        let sizes = self.with(|near, _| near.call(&Request::Truesizes(payloads)));
+        sizes.unwrap_or_default()
+    }
+
+    /// How fast datagrams were received on one host in each of so many slices of time since the threads started, per
     /// second.
     ///
     /// # Errors

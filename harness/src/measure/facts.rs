@@ -8,9 +8,10 @@ use super::idle_counters;
 use crate::data::Buffer;
 use crate::engines;
 use crate::platform::board;
-use crate::platform::check::{Gravity, Subject};
+use crate::platform::check::{Finding, Subject};
 use crate::platform::host::{Host, Interface};
 use crate::sys::addresses::{self, OfInterface};
+use crate::sys::cpu_speed::{self, CpuSpeed};
 use crate::sys::drop_reasons::DropReasons;
 use crate::sys::files::Root;
 use crate::sys::reuseport_bpf;
@@ -30,8 +31,10 @@ pub struct Facts {
     pub engine_refusals: Vec<(String, String)>,
     /// Why its kernel cannot be told how to spread flows, if it cannot.
     pub steering_refusal: Option<String>,
-    /// What about it would invalidate what is measured there.
-    pub unfit: Vec<String>,
+    /// What about it may mislead.
+    pub findings: Vec<Finding>,
+    /// How fast its CPUs run when all are busy.
+    pub paces: Vec<CpuSpeed>,
     /// What its interfaces drop of other traffic.
     pub drops_of_others: Vec<String>,
     /// Why its kernel does not tell why it drops packets, if it does not.
@@ -57,7 +60,8 @@ impl Facts {
             drops_of_others: idle_counters::drops_of_others(&interfaces),
             no_drop_reasons: DropReasons::open().err(),
             interfaces,
-            unfit: unfit(&host, root),
+            findings: findings(&host, root),
+            paces: cpu_speed::of_all(&host.cpus.iter().map(|cpu| cpu.id).collect::<Vec<_>>()),
             host,
             addresses,
             ssh: std::env::var("SSH_CONNECTION")
@@ -69,14 +73,11 @@ impl Facts {
     }
 }
 
-fn unfit(host: &Host, root: &Root) -> Vec<String> {
+fn findings(host: &Host, root: &Root) -> Vec<Finding> {
     let Ok(detected) = board::choose("auto", host) else {
         return Vec::new();
     };
-    let subject = Subject::new(host, &detected.board, Buffer::DEFAULT.into(), root);
-    let findings = subject.findings().into_iter();
-    let grave = findings.filter(|finding| finding.gravity == Gravity::Invalid);
-    grave.map(|finding| finding.seen).collect()
+    Subject::new(host, &detected.board, Buffer::DEFAULT.into(), root).findings()
 }
 
 /// `203.0.113.7 51234 203.0.113.9 22`: the client's address and port, the server's (ssh(1)). Those of a link have the

@@ -61,6 +61,10 @@ pub struct Hello {
 pub enum Request {
     /// Say what the host is.
     Facts,
+    /// Say how hot its CPUs are: the hottest of their sensors, in millidegrees Celsius.
+    HottestMillic,
+    /// Say what memory datagrams of these payloads take up in the receive queue of a socket on loopback, in bytes by bytes.
+    Truesizes(Vec<u32>),
     /// End whatever goes on, and begin anew, as a process that was just started.
     Renew,
     /// Run a trial whose ends are both on that host: a [`Sample`](crate::data::Sample).
@@ -122,6 +126,8 @@ impl Request {
     pub(super) fn name(&self) -> &'static str {
         match self {
             Self::Facts => "facts",
+            Self::HottestMillic => "hottest_millic",
+            Self::Truesizes(_) => "truesizes",
             Self::Renew => "renew",
             Self::Run(_) => "run",
             Self::Course { .. } => "course",

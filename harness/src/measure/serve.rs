@@ -18,6 +18,7 @@ use super::message::{self, Answer, Hello, Request};
 use super::pulse::{Heard, Output, Pulse};
 use super::spawned::{self, THIS_PROGRAM};
 use crate::sys::files::Root;
+use crate::sys::{drops, temperature};
 
 /// Whether the process has just begun anew: then it has greeted already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,6 +125,8 @@ fn obey_all(mut talk: Conversation, mut here: Here) {
 fn obey(request: Request, talk: &mut Conversation, here: &mut Here) -> anyhow::Result<()> {
     match request {
         Request::Facts => talk.answer(&Facts::read(here.root())),
+        Request::HottestMillic => talk.answer(&temperature::hottest_millic(here.root())),
+        Request::Truesizes(payloads) => talk.answer(&drops::truesizes(payloads)),
         Request::Run(spec) => {
             talk.expect_silence(spec.runs_for());
             talk.answer(&here.run(&spec)?)

@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::Parser;
 
 use super::Request;
+use super::wire::Peer;
 use crate::ab::log::{FORMAT, Header, Setup, Until};
 use crate::ab::{Pair, Side, pairs};
 use crate::cli::{self, AbArgs, Cli, RunArgs};
@@ -23,9 +24,9 @@ const DEFAULT_MAX_TIME: Duration = Duration::from_secs(600);
 ///
 /// # Errors
 /// What was asked for and is impossible, with the fix.
-pub fn header(args: &AbArgs, started_at: &str) -> anyhow::Result<Header> {
-    let a = request(args, Side::A)?;
-    let b = request(args, Side::B)?;
+pub fn header(args: &AbArgs, peer: Option<&Peer>, started_at: &str) -> anyhow::Result<Header> {
+    let a = request(args, Side::A, peer)?;
+    let b = request(args, Side::B, peer)?;
     let environment = Environment {
         board: a.detected.board.name.clone(),
         seed: a.schedule.seed,
@@ -74,7 +75,7 @@ fn own(args: &AbArgs, side: Side) -> Vec<String> {
 }
 
 /// What a side's options mean.
-fn request(args: &AbArgs, side: Side) -> anyhow::Result<Request> {
+fn request(args: &AbArgs, side: Side, peer: Option<&Peer>) -> anyhow::Result<Request> {
     let name = std::iter::once("udpbench".to_owned());
     let words = name
         .chain(args.sides.both.iter().cloned())
@@ -92,7 +93,7 @@ fn request(args: &AbArgs, side: Side) -> anyhow::Result<Request> {
     measuring.duration = measuring.duration.or(Some(DEFAULT_DURATION));
     measuring.warmup = measuring.warmup.or(Some(DEFAULT_WARMUP));
     measuring.no_reference = true;
-    Ok(Request::new(&run)?)
+    Ok(Request::between(&run, peer)?)
 }
 
 /// What is the same for both sides, or has no meaning here.
@@ -100,6 +101,9 @@ fn refuse(run: &RunArgs) -> Result<(), UsageError> {
     let (measuring, output) = (&run.measuring, &run.output);
     let before = "is an option of ab itself: write it before --";
     let none = "has no meaning here: leave it out";
+    if let Some(option) = run.link.typed() {
+        return Err(UsageError::flag(option, "", before));
+    }
     let refused = [
         ("--rounds", measuring.rounds.is_some(), before),
         ("--seed", measuring.seed.is_some(), before),
@@ -130,7 +134,10 @@ fn setup(args: &AbArgs, side: Side, request: Request) -> Result<Setup, UsageErro
     };
     let program = program
         .as_deref()
-        .map(|path| found(side, path))
+        .map(|path| match args.link.on {
+            None => found(side, path),
+            Some(_) => Ok(path.to_string_lossy().into_owned()),
+        })
         .transpose()?;
     Ok(Setup {
         program,

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser};
 
-use super::wire::Peer;
+use super::wire::{Peer, Share};
 use super::{MIN_WINDOW, Request};
 use crate::cli::{
     BurstArgs, Cli, CliffArgs, EngineArg, FindCommand, FindOutputArgs, IdleArgs, LosslessArgs,
@@ -22,7 +22,6 @@ use crate::find::lossless::Asked;
 use crate::find::{burst, cliff, idle};
 use crate::plan::Verdict;
 use crate::row::Environment;
-use crate::sys::drops;
 
 /// Bytes: from what holds the number of a request to a jumbo frame.
 const CLIFF_BETWEEN: [u32; 2] = [16, 9000];
@@ -100,12 +99,7 @@ fn burst(
         width_pct: width,
     });
     let request = at_rates(args, peer)?;
-    let mut header = of(question, args.time.max_time, request, started_at);
-    let payloads = header.plan.cases().map(|planned| planned.case.payload);
-    let truesize =
-        |payload: Payload| Some((payload.into(), drops::truesize(payload.bytes()).ok()?));
-    header.truesizes = payloads.filter_map(truesize).collect();
-    Ok(header)
+    Ok(of(question, args.time.max_time, request, started_at))
 }
 
 fn cliff(

@@ -13,7 +13,7 @@ pub mod wire;
 use std::time::Duration;
 
 pub use self::resume_check::{Again, again};
-use self::wire::Peer;
+use self::wire::{Peer, Share};
 use crate::cli::{MeasuringArgs, RunArgs};
 use crate::engines::{self, Entry};
 use crate::error::UsageError;
@@ -72,16 +72,18 @@ impl Request {
     /// # Errors
     /// As for [`Request::new`].
     pub fn between(args: &RunArgs, peer: Option<&Peer>) -> Result<Self, UsageError> {
-        wire::check(&args.parameters, peer.is_some())?;
+        let across = peer.and_then(Peer::across_wire);
+        wire::check(&args.parameters, across.is_some())?;
         let root = Root::new(&args.root);
-        let host = Host::read(&root);
-        let detected = board::choose(&args.placement.board, &host)?;
+        let bench = Bench::read(&root, peer);
+        let host = &bench.host;
+        let detected = board::choose(&args.placement.board, host)?;
         let board = &detected.board;
 
         let axes = axes::of(args, &board.defaults.on(host.cpus.len()))?;
         let pin = args.placement.pin.clone().unwrap_or_default();
-        let there = peer.map(|peer| &peer.wire.host);
-        for host in [Some(&host), there].into_iter().flatten() {
+        let there = across.map(|wire| &wire.host);
+        for host in [Some(host), there].into_iter().flatten() {
             pin.check(&axes.threads, host)
                 .map_err(|problem| UsageError::flag("--pin", &pin, problem))?;
         }
@@ -100,7 +102,7 @@ impl Request {
                 .warmup
                 .unwrap_or(quick(board.timing.warmup, QUICK_WARMUP)),
             window: window(args, rounds)?,
-            drop_reasons: false,
+            drop_reasons: args.link.drop_reasons,
             root,
             #[cfg(feature = "calibration")]
             delay: args.measuring.delay.clone(),
@@ -113,12 +115,12 @@ impl Request {
         let plan = Plan::new(
             &axes,
             &Conditions {
-                host: &host,
+                host,
                 board,
                 pin: &pin,
-                steering_refusal: reuseport_bpf::probe().err().as_deref(),
-                engine_refusals: &engine_refusals(asked.chain(reference)),
-                there: peer.map(Peer::there),
+                steering_refusal: bench.steering_refusal.as_deref(),
+                engine_refusals: &bench.engine_refusals(asked.chain(reference)),
+                there: peer.and_then(Peer::there),
             },
         );
         let schedule = Schedule {
@@ -134,12 +136,12 @@ impl Request {
             seed: args.measuring.seed.unwrap_or_else(|| fastrand::u32(..)),
         };
         Ok(Self {
-            host,
+            host: bench.host,
             detected,
             plan,
-            advice: axes.advice().filter(|_| peer.is_none()),
+            advice: axes.advice().filter(|_| across.is_none()),
             schedule,
-            wire: peer.map(|peer| peer.wire.clone()),
+            wire: across.cloned(),
         })
     }
 
@@ -150,13 +152,14 @@ impl Request {
             .cases()
             .filter_map(|planned| engines::of(&planned.case).ok());
         let asked = asked.flat_map(|(sender, receiver)| [sender, receiver]);
+        let bench = Bench::of(self.host.clone(), peer);
         plan.judged_again(&Conditions {
-            host: &self.host,
+            host: &bench.host,
             board: &self.detected.board,
             pin: &pin,
-            steering_refusal: reuseport_bpf::probe().err().as_deref(),
-            engine_refusals: &engine_refusals(asked),
-            there: peer.map(Peer::there),
+            steering_refusal: bench.steering_refusal.as_deref(),
+            engine_refusals: &bench.engine_refusals(asked),
+            there: peer.and_then(Peer::there),
         })
     }
 
@@ -229,10 +232,43 @@ fn window(args: &RunArgs, rounds: u32) -> Result<Duration, UsageError> {
     Ok(window)
 }
 
-/// Those of the engines that cannot run here, and why. Each is asked once, however often it occurs.
-fn engine_refusals(asked: impl Iterator<Item = &'static Entry>) -> Vec<(&'static Entry, String)> {
-    let asked: Vec<&Entry> = asked.collect();
-    let wanted = engines::ALL.iter().filter(|entry| asked.contains(entry));
-    let refusal = |entry: &'static Entry| Some((entry, entry.probe().err()?));
-    wanted.filter_map(refusal).collect()
+/// The host that placements, profiles and sensors are of: this one, or another one where all of each trial runs.
+struct Bench<'a> {
+    host: Host,
+    steering_refusal: Option<String>,
+    /// Where that is another one.
+    peer: Option<&'a Peer>,
+}
+
+impl<'a> Bench<'a> {
+    /// This one is read below `root`.
+    fn read(root: &Root, peer: Option<&'a Peer>) -> Self {
+        let other = peer.filter(|peer| peer.share == Share::All);
+        let host = other.map_or_else(|| Host::read(root), |peer| peer.wire.host.clone());
+        Self::of(host, peer)
+    }
+
+    fn of(host: Host, peer: Option<&'a Peer>) -> Self {
+        let peer = peer.filter(|peer| peer.share == Share::All);
+        let here = || reuseport_bpf::probe().err();
+        Self {
+            host,
+            steering_refusal: peer.map_or_else(here, |peer| peer.steering_refusal.clone()),
+            peer,
+        }
+    }
+
+    /// Those of the engines that cannot run there, and why. Each is asked once, however often it occurs.
+    fn engine_refusals(
+        &self,
+        asked: impl Iterator<Item = &'static Entry>,
+    ) -> Vec<(&'static Entry, String)> {
+        if let Some(peer) = self.peer {
+            return peer.engine_refusals.clone();
+        }
+        let asked: Vec<&Entry> = asked.collect();
+        let wanted = engines::ALL.iter().filter(|entry| asked.contains(entry));
+        let refusal = |entry: &'static Entry| Some((entry, entry.probe().err()?));
+        wanted.filter_map(refusal).collect()
+    }
 }

@@ -1,6 +1,6 @@
 //! A sweep that goes on: whether this is the host, the program and the plan that it began with.
 
-use super::engine_refusals;
+use super::Bench;
 use super::wire::Peer;
 use crate::VERSION;
 use crate::data::Case;
@@ -14,7 +14,6 @@ use crate::platform::placement::Pin;
 use crate::row::Environment;
 use crate::sweep::Unable;
 use crate::sys::files::Root;
-use crate::sys::reuseport_bpf;
 
 /// What is not as it was.
 #[derive(Clone, Debug, Default)]
@@ -30,24 +29,25 @@ pub struct Again {
 /// # Errors
 /// When the board's profile does not exist any more.
 pub fn again(then: &Header, root: &Root, peer: Option<&Peer>) -> Result<Again, UsageError> {
-    let host = Host::read(root);
-    let detected = board::choose(&then.board_asked, &host)?;
+    let bench = Bench::read(root, peer);
+    let host = &bench.host;
+    let detected = board::choose(&then.board_asked, host)?;
     let pin = then.pin_asked.parse::<Pin>().unwrap_or_default();
     let cases = then.plan.cases().map(|planned| &planned.case);
     let asked = cases.filter_map(|case| engines::of(case).ok());
     let asked = asked.flat_map(|(sender, receiver)| [sender, receiver]);
     let plan = then.plan.judged_again(&Conditions {
-        host: &host,
+        host,
         board: &detected.board,
         pin: &pin,
-        steering_refusal: reuseport_bpf::probe().err().as_deref(),
-        engine_refusals: &engine_refusals(asked),
-        there: peer.map(Peer::there),
+        steering_refusal: bench.steering_refusal.as_deref(),
+        engine_refusals: &bench.engine_refusals(asked),
+        there: peer.and_then(Peer::there),
     });
     let now = Environment {
         board: detected.board.name.clone(),
         version: VERSION.to_owned(),
-        ..Environment::of(&host)
+        ..Environment::of(host)
     };
     let mut again = Again {
         unlike: differences(&then.environment, &now),
@@ -60,7 +60,7 @@ pub fn again(then: &Header, root: &Root, peer: Option<&Peer>) -> Result<Again, U
     if let Some((wire, now)) = then.wire.as_ref().zip(peer) {
         again.unlike.extend(other_peer(&then.plan, wire, &now.wire));
     }
-    again.unlike.extend(other_buffers(then, &host));
+    again.unlike.extend(other_buffers(then, host));
     for (then, now) in then.plan.cases().zip(plan.cases()) {
         again.judge(then, now);
     }

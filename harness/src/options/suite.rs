@@ -40,7 +40,7 @@ pub fn options(
         return Err(UsageError::flag("--suite", &sweep.name, fix).into());
     }
     let mut own = cli.run;
-    if peer.is_some() {
+    if peer.and_then(Peer::across_wire).is_some() {
         wire::complete(&mut own.parameters);
     }
     let samples = directory.join(format!("{}.jsonl", sweep.name));
@@ -52,6 +52,7 @@ pub fn options(
             pin: own.placement.pin,
             ..typed.placement.clone()
         },
+        link: typed.link.clone(),
         output: OutputArgs {
             output: Some(directory.join(format!("{}.csv", sweep.name))),
             resume,
@@ -147,7 +148,7 @@ pub fn searches(
 ) -> anyhow::Result<Vec<Record>> {
     let record = |of| {
         let mut what = search(of, typed, Path::new(""))?;
-        if peer.is_some() {
+        if peer.and_then(Peer::across_wire).is_some() {
             wire::complete(what.parameters());
         }
         Ok(Record::new(super::find::header(&what, peer, "")?))

@@ -12,33 +12,87 @@ use crate::platform::board::{self, Detected};
 use crate::platform::check::{self, Finding};
 use crate::platform::host::Interface;
 use crate::sys::addresses::{self, OfInterface};
+use crate::sys::cpu_speed::CpuSpeed;
 use crate::sys::files::Root;
 use crate::sys::nic;
+
+/// What runs on the other host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Share {
+    /// One end of each trial, the other one here: `wire`.
+    OneEnd,
+    /// All of each trial: `--on`.
+    All,
+}
+
+/// How another host is reached, for a shell: what stands before the words of a command, and what after them.
+#[derive(Clone, Debug, Default)]
+pub struct Words {
+    /// `wire pi@board `, or nothing.
+    pub before: String,
+    /// `--on pi@board `, or nothing.
+    pub after: String,
+}
+
+impl Words {
+    /// Of a wire that a log knows.
+    pub fn of_wire(wire: &Wire) -> Self {
+        Self {
+            before: format!("{} ", wire.words()),
+            after: String::new(),
+        }
+    }
+}
 
 /// The other host.
 #[derive(Debug)]
 pub struct Peer {
-    /// It, and the ways to it.
+    /// What runs there.
+    pub share: Share,
+    /// It, and the ways to it; there are none where all runs there.
     pub wire: Wire,
     /// Its profile.
     pub detected: Detected,
-    /// What would invalidate what is measured there.
-    pub unfit: Vec<String>,
+    /// What about it may mislead.
+    pub findings: Vec<Finding>,
+    /// How fast its CPUs run when all are busy.
+    pub paces: Vec<CpuSpeed>,
+    /// What its interfaces drop of other traffic.
+    pub drops_of_others: Vec<String>,
     /// Why its kernel does not tell why it drops packets, if it does not.
     pub no_drop_reasons: Option<String>,
-    /// The words with which it is reached again, for a shell.
-    pub words: String,
-    steering_refusal: Option<String>,
-    engine_refusals: Vec<(&'static Entry, String)>,
+    /// The words with which it is reached again.
+    pub words: Words,
+    pub(super) steering_refusal: Option<String>,
+    pub(super) engine_refusals: Vec<(&'static Entry, String)>,
 }
 
 impl Peer {
-    /// The host that was reached as `to`.
+    /// The host that was reached as `to`, for one end of each trial.
     ///
     /// # Errors
     /// No address by which it is reached, and how to name one.
-    pub fn new(to: &str, facts: Facts, given: &ParameterArgs) -> Result<Self, UsageError> {
-        let detected = board::choose("auto", &facts.host)?;
+    pub fn across(to: &str, facts: Facts, given: &ParameterArgs) -> Result<Self, UsageError> {
+        let links = links(to, &facts, given)?;
+        Self::of(Share::OneEnd, to, facts, links, "auto")
+    }
+
+    /// The same for all of each trial, on that board (`auto`, or the name of a profile).
+    ///
+    /// # Errors
+    /// When there is no such profile.
+    pub fn alone(to: &str, facts: Facts, board: &str) -> Result<Self, UsageError> {
+        Self::of(Share::All, to, facts, Vec::new(), board)
+    }
+
+    fn of(
+        share: Share,
+        to: &str,
+        facts: Facts,
+        links: Vec<WireLink>,
+        board: &str,
+    ) -> Result<Self, UsageError> {
+        let detected = board::choose(board, &facts.host)?;
         let known = |name: &str| {
             engines::ALL
                 .iter()
@@ -48,16 +102,19 @@ impl Peer {
         let refusals = refusals.filter_map(|(name, reason)| Some((known(name)?, reason.clone())));
         let wire = Wire {
             to: to.to_owned(),
-            links: links(to, &facts, given)?,
+            links,
             board: detected.board.name.clone(),
             host: facts.host.clone(),
         };
         Ok(Self {
+            share,
             engine_refusals: refusals.collect(),
             steering_refusal: facts.steering_refusal,
-            unfit: [facts.unfit, facts.drops_of_others].concat(),
+            findings: facts.findings,
+            paces: facts.paces,
+            drops_of_others: facts.drops_of_others,
             no_drop_reasons: facts.no_drop_reasons,
-            words: wire.words(),
+            words: Words::default(),
             detected,
             wire,
         })
@@ -74,14 +131,19 @@ impl Peer {
         check::of_interfaces(&self.wire.host, &self.detected.board, there)
     }
 
-    /// The same, as cases meet it.
-    pub(super) fn there(&self) -> There<'_> {
-        There {
+    /// The same as cases meet it, if one end of them runs there.
+    pub(super) fn there(&self) -> Option<There<'_>> {
+        (self.share == Share::OneEnd).then_some(There {
             wire: &self.wire,
             board: &self.detected.board,
             steering_refusal: self.steering_refusal.as_deref(),
             engine_refusals: &self.engine_refusals,
-        }
+        })
+    }
+
+    /// It and the ways to it, if one end of each trial runs there.
+    pub fn across_wire(&self) -> Option<&Wire> {
+        (self.share == Share::OneEnd).then_some(&self.wire)
     }
 }
 

@@ -9,7 +9,6 @@ use crate::log::Event;
 use crate::measure::NoSample;
 use crate::plan::Settings;
 use crate::platform::placement::Placement;
-use crate::sys::temperature;
 
 impl Sweep<'_> {
     /// Traffic that is not counted: clocks come up, the board leaves its idle state. A soak that is long enough, on one
@@ -73,7 +72,7 @@ impl Sweep<'_> {
         let since = Instant::now();
         loop {
             let left = at_most.saturating_sub(since.elapsed());
-            let Some(millic) = temperature::hottest_millic(&schedule.settings.root) else {
+            let Some(millic) = self.agents.hottest_millic() else {
                 return Ok(None);
             };
             let (degrees, wanted) = (millic / 1000, cooldown.below_c);

@@ -3,17 +3,22 @@
 mod deploy;
 mod rsh;
 
-use anyhow::Context;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, ensure};
 
 use self::rsh::Rsh;
 use super::say;
-use crate::cli::{LinkArgs, ParameterArgs, WireArgs};
+use crate::cli::{LinkArgs, ParameterArgs};
+use crate::error::UsageError;
 use crate::measure::NoSample;
 use crate::measure::agent::Agent;
 use crate::measure::agents::Agents;
-use crate::measure::spawned::THIS_PROGRAM;
+use crate::measure::facts::Facts;
+use crate::measure::spawned::{THIS_PROGRAM, ended};
 use crate::options::wire::Peer;
 use crate::plan::WireLink;
+use crate::shell;
 use crate::sys::drop_reasons::DropReasons;
 use crate::sys::files::Root;
 use crate::sys::interrupt::{Interrupt, Interrupted};
@@ -25,49 +30,113 @@ pub(super) struct OtherHost {
 }
 
 impl OtherHost {
-    /// Has an agent started there, and tries what gets there whole.
+    /// Has an agent started on the host of `wire`, and tries what gets there whole.
     ///
     /// # Errors
     /// When that cannot be had, and what to do.
-    pub(super) fn connect(
-        args: &WireArgs,
+    pub(super) fn across(
+        to: &str,
+        link: &LinkArgs,
         given: &ParameterArgs,
         is_quiet: bool,
         interrupt: &Interrupt,
     ) -> anyhow::Result<Self> {
-        let link = &args.link;
-        let to = &args.to;
-        let mut agent = start_agent(link, to, interrupt)?;
-        let facts = agent.facts()?;
-        let mut peer = Peer::new(to, facts, given)?;
-        peer.words = args.words();
+        if let Some(on) = &link.on {
+            let fix = "wire has this host for its other end: leave it out";
+            return Err(UsageError::flag("--on", on, fix).into());
+        }
+        let (mut agent, facts) = start_agent(link, to, interrupt)?;
+        let mut peer = Peer::across(to, facts, given)?;
+        peer.words.before = format!("wire {}{} ", shell::word(to), link.words());
         let root = Root::default();
         let mut agents = Agents::new(THIS_PROGRAM.as_ref(), &root, Some(&mut agent), interrupt);
         for link in &mut peer.wire.links {
             try_path(link, &mut agents)?;
         }
-        let machine = peer.detected.machine(&peer.wire.host);
-        let because = &peer.detected.because;
         if link.drop_reasons {
             say_who_does_not_tell(to, &peer);
         }
-        if is_quiet {
-            return Ok(Self { agent, peer });
-        }
-        say(&format!("{to} is {machine} ({because})"));
-        for link in &peer.wire.links {
-            let (here, there) = (&link.here, &link.there);
-            say(&format!(
-                "wire: {} on {} ({}) to {} on {} ({})",
-                here.address,
-                here.interface.name,
-                here.interface,
-                there.address,
-                there.interface.name,
-                there.interface
-            ));
+        if !is_quiet {
+            introduce(to, &peer);
         }
         Ok(Self { agent, peer })
+    }
+
+    /// Has an agent started on the host of `--on`, of that board. `None`: there is no such option.
+    ///
+    /// # Errors
+    /// As above, and an option that is for another host without one.
+    pub(super) fn on(
+        link: &LinkArgs,
+        board: &str,
+        is_quiet: bool,
+        interrupt: &Interrupt,
+    ) -> anyhow::Result<Option<Self>> {
+        let Some(to) = &link.on else {
+            return match link.typed() {
+                Some(option) => {
+                    let fix = "it is for another host: add --on HOST, or write it behind wire HOST";
+                    Err(UsageError::flag("udpbench", option, fix).into())
+                }
+                None => Ok(None),
+            };
+        };
+        let (agent, facts) = start_agent(link, to, interrupt)?;
+        let mut peer = Peer::alone(to, facts, board)?;
+        peer.words.after = format!("--on {}{} ", shell::word(to), link.words());
+        if let Some(why) = peer.no_drop_reasons.as_ref().filter(|_| link.drop_reasons) {
+            say(&format!("no drop reasons from {to}: {why}"));
+        }
+        if !is_quiet {
+            introduce(to, &peer);
+        }
+        Ok(Some(Self { agent, peer }))
+    }
+}
+
+/// Has a shell on the host of `--on`, or here without, run a script.
+///
+/// # Errors
+/// When it fails, or this program is asked to end.
+pub(super) fn run_script(
+    link: &LinkArgs,
+    script: &str,
+    interrupt: &Interrupt,
+) -> anyhow::Result<()> {
+    let Some(to) = &link.on else {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", script]);
+        shell.stdin(Stdio::null()).stdout(Stdio::null());
+        let status = ended(shell.spawn().context("cannot start sh")?, interrupt)?;
+        ensure!(status.success(), "{status}");
+        return Ok(());
+    };
+    let rsh = Rsh::new(&link.rsh, to);
+    let script = if rsh.has_shell(interrupt)? {
+        shell::word(script).into_owned()
+    } else {
+        script.to_owned()
+    };
+    rsh.answer(&["sh", "-c", &script], Stdio::null(), interrupt)
+        .map(drop)
+}
+
+/// Says what the host is, and how it is reached.
+fn introduce(to: &str, peer: &Peer) {
+    let machine = peer.detected.machine(&peer.wire.host);
+    let because = &peer.detected.because;
+    say(&format!("{to} is {machine} ({because})"));
+    for link in &peer.wire.links {
+        let (here, there) = (&link.here, &link.there);
+        say(&format!(
+            "wire: {} on {} ({}) to {} on {} ({})",
+            here.address,
+            here.interface.name,
+            here.interface,
+            there.address,
+            there.interface.name,
+            there.interface
+        ));
     }
 }
 
@@ -112,16 +181,31 @@ fn try_path(link: &mut WireLink, agents: &mut Agents) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Starts an agent there, which is copied there first if that was asked for.
-fn start_agent(link: &LinkArgs, to: &str, interrupt: &Interrupt) -> anyhow::Result<Agent> {
-    let rsh = Rsh::new(&link.rsh, to);
-    let agent = if link.deploy {
-        let copied = deploy::deploy(&rsh, link, to, interrupt);
-        copied.with_context(|| format!("cannot copy udpbench to {to}"))?
-    } else {
-        link.agent.clone()
+/// Starts an agent there, which is copied there first if that was asked for, and asks it what the host is.
+///
+/// # Errors
+/// [`Interrupted`] where a signal came first, whatever it was that it broke off: it went to ssh, too. Else why there is none.
+fn start_agent(
+    link: &LinkArgs,
+    to: &str,
+    interrupt: &Interrupt,
+) -> anyhow::Result<(Agent, Facts)> {
+    let start = || {
+        let rsh = Rsh::new(&link.rsh, to);
+        let program = if link.deploy {
+            let copied = deploy::deploy(&rsh, link, to, interrupt);
+            copied.with_context(|| format!("cannot copy udpbench to {to}"))?
+        } else {
+            link.agent.clone()
+        };
+        let words = [&program, "agent"];
+        let agent = Agent::reach(to, &rsh.shown(&words), rsh.run(&words), &interrupt.asked());
+        let mut agent = agent.with_context(|| format!("cannot measure with {to}"))?;
+        let facts = agent.facts()?;
+        Ok((agent, facts))
     };
-    let words = [&agent, "agent"];
-    let agent = Agent::reach(to, &rsh.shown(&words), rsh.run(&words), &interrupt.asked());
-    agent.with_context(|| format!("cannot measure with {to}"))
+    start().map_err(|error: anyhow::Error| match interrupt.signal() {
+        Some(_) => Interrupted.into(),
+        None => error,
+    })
 }

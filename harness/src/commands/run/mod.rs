@@ -10,7 +10,7 @@ mod resume;
 
 use std::process::ExitCode;
 
-use anyhow::{Context, anyhow};
+use anyhow::anyhow;
 
 use self::against::Base;
 use self::outputs::Outputs;
@@ -25,12 +25,12 @@ use crate::cli::RunArgs;
 use crate::data::Buffer;
 use crate::export::table;
 use crate::log::Event;
-use crate::measure::agent::Agent;
 use crate::measure::agents::Agents;
 use crate::measure::idle_counters;
 use crate::measure::spawned::THIS_PROGRAM;
-use crate::options::wire::Peer;
+use crate::options::wire::{Peer, Share, Words};
 use crate::options::{Request, command_line};
+use crate::plan::Wire;
 use crate::platform::check::{Finding, Gravity, Subject};
 use crate::replay::Replay;
 use crate::row::{Environment, Row, Status, milliseconds};
@@ -41,11 +41,21 @@ use crate::sys::interrupt::{Interrupt, Interrupted};
 
 /// What trials run in: processes of this program, and the agent of another host if there is one.
 pub(super) fn agents<'a>(
-    far: Option<&'a mut Agent>,
+    other: Option<&'a mut OtherHost>,
     root: &'a Root,
     interrupt: &Interrupt,
-) -> Agents<'a> {
-    Agents::new(THIS_PROGRAM.as_ref(), root, far, interrupt)
+) -> (Agents<'a>, Option<&'a Peer>) {
+    let here = |far| Agents::new(THIS_PROGRAM.as_ref(), root, far, interrupt);
+    match other {
+        None => (here(None), None),
+        Some(OtherHost { agent, peer }) => (
+            match peer.share {
+                Share::OneEnd => here(Some(agent)),
+                Share::All => Agents::on(agent),
+            },
+            Some(peer),
+        ),
+    }
 }
 
 /// How a sweep ended.
@@ -81,15 +91,8 @@ impl From<Outcome> for ExitCode {
 /// # Errors
 /// Bad input, an output that cannot be made or written, or standard output that is gone.
 pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
-    Ok(sweep(args, &interrupt_on_signals()?)?.into())
-}
-
-/// What Ctrl-C and the like set. To be made before the first file is there: from then on Ctrl-C must leave it complete.
-///
-/// # Errors
-/// What the system said.
-pub(super) fn interrupt_on_signals() -> anyhow::Result<Interrupt> {
-    Interrupt::on_signals().context("cannot handle Ctrl-C")
+    let interrupt = super::interrupt_on_signals()?;
+    Ok(sweep(args, &interrupt)?.into())
 }
 
 /// Runs a sweep, or goes on with one, unless `interrupt` ends it.
@@ -97,8 +100,13 @@ pub(super) fn interrupt_on_signals() -> anyhow::Result<Interrupt> {
 /// # Errors
 /// As for [`run`].
 pub(super) fn sweep(args: &RunArgs, interrupt: &Interrupt) -> anyhow::Result<Outcome> {
-    let request = |_: Option<&mut OtherHost>| Ok(Request::new(args)?);
-    sweep_of(args, interrupt, None, request, table::draw)
+    let request =
+        |other: Option<&mut OtherHost>| Ok(Request::between(args, other.map(|other| &other.peer))?);
+    let (board, is_quiet) = (&args.placement.board, args.output.quiet);
+    match OtherHost::on(&args.link, board, is_quiet, interrupt) {
+        Err(error) if error.is::<Interrupted>() => Ok(before_anything(interrupt)),
+        other => sweep_of(args, interrupt, other?.as_mut(), request, table::draw),
+    }
 }
 
 /// Runs the sweep that `request` asks for, or goes on with one, and shows the table that `draw` makes of all rows. `other`
@@ -138,8 +146,7 @@ pub(super) fn sweep_of(
     let (planned, until) = (header.plan.cases().count(), header.schedule.until);
     let words = header.command_line.clone();
     let root = header.schedule.settings.root.clone();
-    let far = other.map(|other| &mut other.agent);
-    let agents = agents(far, &root, interrupt);
+    let (agents, _) = agents(other, &root, interrupt);
     let ending = sweep::run(replay, &unable, agents, interrupt, &mut progress);
     if !matches!(ending, Ok(Ending::Complete)) {
         progress.show_warnings();
@@ -232,7 +239,7 @@ fn begin(
         base.announce(&request.plan, &command_line(args))?;
     }
     let mut outputs = Outputs::create(args, &request.detected.board.name, &started_at)?;
-    outputs.wire = peer.map(|peer| peer.words.clone());
+    outputs.words = peer.map_or_else(Words::default, |peer| peer.words.clone());
     if !args.output.quiet {
         introduce(&request, &outputs);
     }
@@ -285,23 +292,28 @@ pub(super) fn environment(
     let unfit = unfit.map(|finding| finding.seen.clone());
     let of_others = peer.map(|peer| idle_counters::drops_of_others(&peer.interfaces_here()));
     let unfit = unfit.chain(of_others.into_iter().flatten());
-    let unfit_there = peer.iter().flat_map(|peer| &peer.unfit);
-    let unfit_there = unfit_there.map(|seen| format!("on the other host: {seen}"));
+    let of_others_there = peer.iter().flat_map(|peer| &peer.drops_of_others);
+    let of_others_there = of_others_there.map(|seen| format!("on the other host: {seen}"));
+    let across = peer.and_then(Peer::across_wire);
+    let all_there = peer.filter(|peer| peer.share == Share::All);
     Environment {
         board: board.name.clone(),
         warmup_ms: milliseconds(request.schedule.settings.warmup),
         seed: request.schedule.seed,
         version: VERSION.to_owned(),
-        paces: cpu_speed::of_all(&cpus),
+        paces: all_there.map_or_else(|| cpu_speed::of_all(&cpus), |peer| peer.paces.clone()),
         throttles_from_c: board.throttle.map(|throttle| throttle.from_c),
-        unfit: unfit.chain(unfit_there).collect(),
-        there: peer.map(|peer| peer.wire.told()).unwrap_or_default(),
+        unfit: unfit.chain(of_others_there).collect(),
+        there: across.map(Wire::told).unwrap_or_default(),
         ..Environment::of(&request.host)
     }
 }
 
 /// What about this host may mislead.
 pub(super) fn findings(request: &Request, peer: Option<&Peer>) -> Vec<Finding> {
+    if let Some(peer) = peer.filter(|peer| peer.share == Share::All) {
+        return peer.findings.clone();
+    }
     let settings = &request.schedule.settings;
     let (host, board) = (&request.host, &request.detected.board);
     let asked = request.plan.cases().map(|planned| planned.case.rcvbuf);
@@ -309,7 +321,13 @@ pub(super) fn findings(request: &Request, peer: Option<&Peer>) -> Vec<Finding> {
     let interfaces = peer.map(Peer::interfaces_here).unwrap_or_default();
     let subject = Subject::new(host, board, most.into(), &settings.root);
     let mut findings = subject.with_interfaces(interfaces).findings();
-    let there = peer.iter().flat_map(|peer| peer.findings_there());
+    let there = peer.iter().flat_map(|peer| {
+        let own = peer
+            .findings
+            .iter()
+            .filter(|it| it.gravity == Gravity::Invalid);
+        own.cloned().chain(peer.findings_there())
+    });
     findings.extend(there.map(|finding| Finding {
         seen: format!("on the other host: {}", finding.seen),
         ..finding

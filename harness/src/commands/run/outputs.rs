@@ -11,6 +11,7 @@ use crate::export::output_file::OutputFile;
 use crate::export::row_file::RowFile;
 use crate::export::{Format, csv, is_stdout};
 use crate::log::{Event, Log};
+use crate::options::wire::Words;
 use crate::results::Results;
 use crate::row::Row;
 use crate::shell;
@@ -27,8 +28,8 @@ pub(super) struct Outputs {
     pub(super) results: String,
     /// The same of all files.
     pub(super) shown: String,
-    /// The words with which the other host is reached, if it is across a wire.
-    pub(super) wire: Option<String>,
+    /// The words with which another host is reached, if there is one.
+    pub(super) words: Words,
 }
 
 impl Outputs {
@@ -138,7 +139,7 @@ impl Outputs {
             samples_path,
             results,
             shown,
-            wire: None,
+            words: Words::default(),
         }
     }
 
@@ -180,8 +181,7 @@ impl Outputs {
     /// The command that resumes the sweep.
     pub(super) fn resume_command(&self) -> Option<String> {
         let samples = self.samples_path.as_ref()?;
-        let wire = self.wire.as_ref();
-        let wire = wire.map_or(String::new(), |words| format!("{words} "));
+        let Words { before, after } = &self.words;
         let usual = samples.with_extension("csv");
         let elsewhere = match (self.to_stdout, Path::new(&self.results)) {
             (true, _) => " -o -".to_owned(),
@@ -189,7 +189,7 @@ impl Outputs {
             (false, results) => format!(" -o {}", shell::path(results)),
         };
         Some(format!(
-            "resume with: udpbench {wire}--resume {}{}",
+            "resume with: udpbench {before}{after}--resume {}{}",
             shell::path(samples),
             elsewhere
         ))

@@ -6,7 +6,7 @@ use super::{Begun, Outputs, Progress, log_file, say};
 use crate::cli::RunArgs;
 use crate::error::UsageError;
 use crate::log::{Event, FORMAT, Header, Log};
-use crate::options::wire::Peer;
+use crate::options::wire::{Peer, Words};
 use crate::options::{self, Again};
 use crate::replay;
 use crate::shell;
@@ -41,7 +41,7 @@ pub(super) fn resume(args: &RunArgs, raw: &Path, peer: Option<&Peer>) -> anyhow:
 
     let later = [replay.unfinished(), replay.skipped()].concat();
     let mut outputs = Outputs::resume(args, raw, &log, &rows, &later)?;
-    outputs.wire = peer.map(|peer| peer.wire.words());
+    outputs.words = peer.map_or_else(Words::default, |peer| peer.words.clone());
     let is_window = |line: &&Event| matches!(line, Event::Window(_));
     let windows = log.lines.iter().filter(is_window).count() as u64;
     if !args.output.quiet {
@@ -75,7 +75,7 @@ pub(super) fn resume(args: &RunArgs, raw: &Path, peer: Option<&Peer>) -> anyhow:
 
 /// A sweep goes on between as many hosts as it began.
 fn refuse_other_hosts(raw: &Path, header: &Header, peer: Option<&Peer>) -> Result<(), UsageError> {
-    let fix = match (&header.wire, peer) {
+    let fix = match (&header.wire, peer.and_then(Peer::across_wire)) {
         (Some(wire), None) => format!(
             "it is of a sweep across a wire: use udpbench {} --resume {}",
             wire.words(),

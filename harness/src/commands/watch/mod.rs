@@ -41,7 +41,7 @@ enum End {
 /// # Errors
 /// Bad input, or standard output that cannot be written.
 pub fn run(args: &WatchArgs) -> anyhow::Result<ExitCode> {
-    let interrupt = run::interrupt_on_signals()?;
+    let interrupt = super::interrupt_on_signals()?;
     let watched = watched(args)?;
     let findings = run::findings(&watched.request, None);
     introduce(&watched);
@@ -49,7 +49,7 @@ pub fn run(args: &WatchArgs) -> anyhow::Result<ExitCode> {
     let columns = Columns::of(&watched.case);
     let mut watch = Watch {
         environment: run::environment(&watched.request, &findings, None),
-        agents: run::agents(None, &watched.request.schedule.settings.root, &interrupt),
+        agents: run::agents(None, &watched.request.schedule.settings.root, &interrupt).0,
         columns,
         summary: Summary::new(columns),
         watched: &watched,

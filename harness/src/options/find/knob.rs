@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::Parser;
 
-use super::{MIN_WINDOW, Peer, Request, of, refuse_rate, refuse_workloads, run};
+use super::{MIN_WINDOW, Peer, Request, Share, of, refuse_rate, refuse_workloads, run};
 use crate::cli::{Cli, KnobArgs, ParameterArgs, SearchArgs};
 use crate::data::{Buffer, Workload};
 use crate::duration;
@@ -27,6 +27,10 @@ pub(super) fn header(
     started_at: &str,
 ) -> anyhow::Result<Header> {
     let search = &args.search;
+    if let Some(peer) = peer.filter(|peer| peer.share == Share::All) {
+        let fix = "settings are changed on this host only: run it there";
+        return Err(UsageError::flag("--on", &peer.wire.to, fix).into());
+    }
     if search.trial < MIN_WINDOW {
         let fix = format!("use {} or more", duration::text(MIN_WINDOW));
         return Err(UsageError::flag("--trial", &duration::text(search.trial), fix).into());

@@ -9,6 +9,8 @@ mod kernel;
 mod machine;
 mod network;
 
+use serde::{Deserialize, Serialize};
+
 use crate::data::Buffer;
 use crate::platform::board::Board;
 use crate::platform::host::{Host, Interface};
@@ -39,7 +41,8 @@ pub struct Subject<'a> {
 }
 
 /// How grave a finding is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Gravity {
     /// The numbers would not be those of this board, or not the same tomorrow.
     Invalid,
@@ -48,7 +51,7 @@ pub enum Gravity {
 }
 
 /// Something about the host that moves the numbers.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
     /// How grave it is.
     pub gravity: Gravity,
