@@ -15,6 +15,7 @@ mod firewall;
 #[path = "../../examples/test_wire/judge/mod.rs"]
 mod judge;
 mod lab;
+mod on;
 mod places;
 mod reach;
 mod rsh;

@@ -16,7 +16,7 @@ use crate::lab::{End, Lab};
 use crate::reach::{SHORT, alone, assert_measured, udpbench, wire};
 
 /// A program of this place that a shell runs.
-fn script(place: &Place, name: &str, lines: &str) -> PathBuf {
+pub(crate) fn script(place: &Place, name: &str, lines: &str) -> PathBuf {
     let script = place.path(name);
     fs::write(&script, format!("#!/bin/sh\n{lines}\n")).expect("a new file");
     fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).expect("it is ours");
