@@ -10,6 +10,7 @@ mod agent;
 mod engine;
 mod find;
 mod knob;
+mod link;
 mod name;
 mod number;
 mod parameters;
@@ -37,6 +38,7 @@ pub use self::find::{
     BurstArgs, CliffArgs, FindArgs, FindCommand, FindOutputArgs, IdleArgs, LosslessArgs, SearchArgs,
 };
 pub use self::knob::{KnobArgs, PutBackArgs};
+pub use self::link::LinkArgs;
 pub use self::parameters::ParameterArgs;
 pub use self::ranges::spread;
 pub use self::results::{
@@ -44,7 +46,7 @@ pub use self::results::{
 };
 pub use self::run::{LatencyArgs, MeasuringArgs, OutputArgs, PlacementArgs, PlanArgs, RunArgs};
 pub use self::watch::WatchArgs;
-pub use self::wire::{LinkArgs, WireArgs, WireCommand};
+pub use self::wire::{WireArgs, WireCommand};
 
 /// Measures which UDP socket API or event loop is fastest on this board: datagrams per second, loss, and
 /// CPU time per datagram.

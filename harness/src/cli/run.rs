@@ -6,9 +6,9 @@ use std::time::Duration;
 use clap::Args;
 
 use super::ParameterArgs;
+use super::link::LinkArgs;
 use super::name::Name;
 use super::number::within;
-use super::wire::LinkArgs;
 use crate::duration;
 use crate::export::Format;
 use crate::percent;

@@ -9,8 +9,7 @@ use anyhow::Context;
 use socket2::{Domain, Protocol, Socket, Type};
 
 use super::bind;
-use super::ends::{Buffers, Ends};
-use super::sockets::Sockets;
+use super::ends::{Buffers, Ends, Probes};
 use super::spec::Flow;
 use super::taps::Taps;
 use crate::data::{Case, Ip, Transport};
@@ -156,7 +155,7 @@ impl Ends for Connections {
         }
     }
 
-    fn sockets(&mut self) -> Option<&mut Sockets> {
+    fn probes(&mut self) -> Option<&mut dyn Probes> {
         None
     }
 

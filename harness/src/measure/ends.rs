@@ -8,7 +8,6 @@ use std::os::fd::{AsFd, OwnedFd};
 use anyhow::{Context, ensure};
 use socket2::SockRef;
 
-use super::sockets::Sockets;
 use super::spec::{Flow, Part};
 use super::taps::Taps;
 use crate::data::Case;
@@ -23,7 +22,7 @@ pub(super) trait Ends {
     fn aim(&mut self, peer: SocketAddr) -> anyhow::Result<SocketAddr>;
 
     /// Those of UDP, whose datagrams may end elsewhere than they should.
-    fn sockets(&mut self) -> Option<&mut Sockets>;
+    fn probes(&mut self) -> Option<&mut dyn Probes>;
 
     /// Ties each receiving end to its sending one.
     fn pair(&mut self, flows: &[Flow]) -> anyhow::Result<()>;
@@ -39,6 +38,37 @@ pub(super) trait Ends {
 
     /// Hands over the sending end that is known by that.
     fn take_sender(&mut self, source: SocketAddr) -> anyhow::Result<OwnedFd>;
+}
+
+/// What finds out where datagrams end, before there are any threads.
+pub(super) trait Probes {
+    /// Has what the sender with this address sends get there whole or not at all.
+    ///
+    /// # Errors
+    /// What the system refused.
+    fn keep_whole(&self, source: SocketAddr) -> anyhow::Result<()>;
+
+    /// Sends a datagram from the sender with this address, of so many bytes at least. `Some`: why the kernel refused it.
+    ///
+    /// # Errors
+    /// When there is no such sender.
+    fn probe(&self, source: SocketAddr, least_bytes: usize) -> anyhow::Result<Option<String>>;
+
+    /// The receiver that a datagram from `source` has reached, after waiting for that for 100 ms at most: seen on this host,
+    /// or told by the other one.
+    ///
+    /// # Errors
+    /// When there is no such sender, or what the system refused.
+    fn reached(&mut self, source: SocketAddr) -> anyhow::Result<Option<usize>>;
+
+    /// Answers whoever asks a receiver here by the token, after waiting for that for a moment.
+    ///
+    /// # Errors
+    /// What the system refused.
+    fn answer(&mut self) -> anyhow::Result<()>;
+
+    /// Whether something that was asked from there has come.
+    fn was_asked_by(&self, source: SocketAddr) -> bool;
 }
 
 /// The receivers and the senders of a case, these in the order of `flows`; none of them where they are not here.

@@ -177,15 +177,15 @@ fn spread(case: &Case, receivers: &[SocketAddr], ends: &mut dyn Ends) -> anyhow:
 
 /// Sends a datagram, several times if it must be, and returns the receiver that it reached.
 fn probe(source: SocketAddr, peer: SocketAddr, ends: &mut dyn Ends) -> anyhow::Result<usize> {
-    let sockets = ends.sockets().context("a connection is not probed")?;
+    let probes = ends.probes().context("a connection is not probed")?;
     let deadline = Instant::now() + PROBE_PATIENCE;
     let (mut refusal, mut tries) = (None, 0);
     while Instant::now() < deadline {
         tries += 1;
-        refusal = sockets.probe(source, 0)?;
+        refusal = probes.probe(source, 0)?;
         let next = Instant::now() + PROBE_AGAIN;
         while Instant::now() < next {
-            if let Some(receiver) = sockets.reached(source)? {
+            if let Some(receiver) = probes.reached(source)? {
                 return Ok(receiver);
             }
         }

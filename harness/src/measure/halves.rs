@@ -16,7 +16,7 @@ use super::running::Running;
 use super::scope::{self, Scope};
 use super::spec::{Part, TrialSpec};
 use super::token::Token;
-use super::wait::drain;
+use super::wait::{drain, window};
 use crate::engines;
 
 /// The end that receives.
@@ -36,8 +36,8 @@ pub(super) fn receivers(
     loop {
         match next_request(&mut opened, talk)? {
             Request::HasCome(source) => {
-                let sockets = opened.ends.sockets().context("nothing is probed")?;
-                talk.answer(&sockets.was_asked_by(scope.here(source)))?;
+                let probes = opened.ends.probes().context("nothing is probed")?;
+                talk.answer(&probes.was_asked_by(scope.here(source)))?;
             }
             Request::Accept(accepted) => {
                 flows = scope.flows_here(&accepted);
@@ -50,7 +50,7 @@ pub(super) fn receivers(
     }
     let mut running = opened.assemble(&flows)?;
     talk.answer_before_silence(&(), spec.runs_for())?;
-    let window = running.window(&spec.settings)?;
+    let window = window(&spec.settings, &mut running)?;
     running.stop();
     drain_across(spec, &mut running, talk)?;
     talk.answer(&running.finish(window)?)
@@ -78,7 +78,7 @@ pub(super) fn senders(
     talk.answer(&())?;
     talk.expect(&Request::Go)?;
     talk.expect_silence(spec.runs_for());
-    let window = running.window(&spec.settings)?;
+    let window = window(&spec.settings, &mut running)?;
     running.stop();
     talk.answer(&running.counts()?)?;
     drain_across(spec, &mut running, talk)?;
@@ -99,9 +99,9 @@ pub(super) fn reach(
 ) -> anyhow::Result<Option<u32>> {
     let (mut opened, scope) = open(spec, Part::Senders, token, here)?;
     let source = opened.ends.aim(scope.here(receiver))?;
-    let sockets = opened.ends.sockets().context("nothing is probed")?;
-    sockets.keep_whole(source)?;
-    super::path_mtu::longest(sockets, source, most)
+    let probes = opened.ends.probes().context("nothing is probed")?;
+    probes.keep_whole(source)?;
+    super::path_mtu::longest(probes, source, most)
 }
 
 fn open<'a>(
@@ -120,8 +120,8 @@ fn next_request(opened: &mut Opened, talk: &mut Conversation) -> anyhow::Result<
         if let Some(request) = talk.next_if_any()? {
             return Ok(request);
         }
-        let sockets = opened.ends.sockets().context("nothing is probed")?;
-        sockets.answer()?;
+        let probes = opened.ends.probes().context("nothing is probed")?;
+        probes.answer()?;
     }
 }
 

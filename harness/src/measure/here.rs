@@ -9,7 +9,7 @@ use super::running::Running;
 use super::sample;
 use super::spec::{Part, TrialSpec};
 use super::token::Token;
-use super::wait::{drain, pass};
+use super::wait::{drain, pass, window};
 use crate::data::Sample;
 use crate::engines;
 use crate::sys::files::Root;
@@ -41,7 +41,7 @@ impl Here {
     pub fn run(&mut self, spec: &TrialSpec) -> anyhow::Result<Sample> {
         let engines = engines::of(&spec.case).map_err(anyhow::Error::msg)?;
         let mut running = self.begin(spec)?;
-        let window = running.window(&spec.settings)?;
+        let window = window(&spec.settings, &mut running)?;
         running.stop();
         drain(&spec.case, engines.1.about.joins, None, &mut running)?;
         let half = running.finish(window)?;

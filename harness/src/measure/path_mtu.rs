@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use anyhow::Context;
 
-use super::sockets::Sockets;
+use super::ends::Probes;
 use super::spec::TrialSpec;
 use super::token::QUESTION;
 use crate::data::Case;
@@ -39,17 +39,17 @@ pub(super) fn spec(link: &WireLink, is_down: bool) -> anyhow::Result<TrialSpec> 
 /// # Errors
 /// When there is no such sender.
 pub(super) fn longest(
-    sockets: &mut Sockets,
+    probes: &mut dyn Probes,
     source: SocketAddr,
     most: u32,
 ) -> anyhow::Result<Option<u32>> {
     let mut gets_through = |bytes: u32| -> anyhow::Result<bool> {
         for _ in 0..TRIES {
             // Longer than the interface takes: the kernel says so at once.
-            if sockets.probe(source, bytes as usize)?.is_some() {
+            if probes.probe(source, bytes as usize)?.is_some() {
                 return Ok(false);
             }
-            if sockets.reached(source)?.is_some() {
+            if probes.reached(source)?.is_some() {
                 return Ok(true);
             }
         }

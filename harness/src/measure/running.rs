@@ -1,7 +1,7 @@
 //! One end of a trial from the start barrier on: its threads, and what is read of them.
 
 use std::collections::BTreeMap;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::bail;
 
@@ -15,9 +15,7 @@ use super::snapshot::Snapshot;
 use super::spec::Part;
 use super::taps::Taps;
 use super::threads::LaneThreads;
-use super::wait::pass;
 use crate::data::{Case, Counts, LaneSample, Pacing, RoundTrips};
-use crate::plan::Settings;
 use crate::platform::placement::Placement;
 use crate::sys::host_id::HostId;
 use crate::sys::idle::IdleTimes;
@@ -51,6 +49,14 @@ pub(super) struct Running<'a> {
     pub(super) last: Option<(Counts, Vec<Option<u64>>)>,
 }
 
+/// What was read when the window opened.
+pub(super) struct Opening {
+    at: SystemTime,
+    snapshot: Snapshot,
+    /// What CPUs had idled.
+    idle_times: IdleTimes,
+}
+
 /// What was read when the window opened, and when it closed.
 pub(super) struct Window {
     opened_at: SystemTime,
@@ -61,35 +67,40 @@ pub(super) struct Window {
 }
 
 impl Running<'_> {
-    /// Lets the threads go, and opens and closes the window.
+    /// Opens the window: reads everything for the first time.
     ///
     /// # Errors
-    /// When a thread has ended, or something could not be read.
-    pub(super) fn window(&mut self, settings: &Settings) -> anyhow::Result<Window> {
-        self.threads.open_start();
-        let (started, case) = (Instant::now(), self.case);
-        pass(
-            settings.warmup.saturating_sub(started.elapsed()),
-            &case,
-            self,
-        )?;
-        let opened_at = SystemTime::now();
+    /// When something cannot be read.
+    pub(super) fn open_window(&mut self) -> anyhow::Result<Opening> {
+        let at = SystemTime::now();
         // To read what CPUs idled takes long enough to lie outside of the window.
         let idle_times = self.idle_times();
-        let opening = Snapshot::opening(&self.threads, &self.taps, &self.start.discards)?;
+        let snapshot = Snapshot::opening(&self.threads, &self.taps, &self.start.discards)?;
         let (times, paces) = (self.threads.round_trips(), self.threads.pace_meters());
         times.for_each(RoundTripMeter::open_window);
         paces.for_each(PaceMeter::open_window);
-        pass(settings.window, &case, self)?;
-        let closing = Snapshot::closing(&self.threads, &self.taps, opening.discards_move)?;
+        Ok(Opening {
+            at,
+            snapshot,
+            idle_times,
+        })
+    }
+
+    /// Closes it.
+    ///
+    /// # Errors
+    /// When something cannot be read any more.
+    pub(super) fn close_window(&mut self, opening: Opening) -> anyhow::Result<Window> {
+        let discards_move = opening.snapshot.discards_move;
+        let closing = Snapshot::closing(&self.threads, &self.taps, discards_move)?;
         let (times, paces) = (self.threads.round_trips(), self.threads.pace_meters());
         times.for_each(RoundTripMeter::close_window);
         paces.for_each(PaceMeter::close_window);
         Ok(Window {
-            opened_at,
-            opening,
+            opened_at: opening.at,
+            opening: opening.snapshot,
             closing,
-            idle_times: self.idle_times().since(&idle_times),
+            idle_times: self.idle_times().since(&opening.idle_times),
         })
     }
 

@@ -10,7 +10,7 @@ use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use super::bind::{self, Ports};
-use super::ends::{Buffers, Ends};
+use super::ends::{Buffers, Ends, Probes};
 use super::scope::Scope;
 use super::spec::Flow;
 use super::taps::Taps;
@@ -71,50 +71,6 @@ impl Sockets {
         sender.with_context(|| format!("no sender has the address {source}"))
     }
 
-    /// Has what the sender with this address sends get there whole or not at all.
-    ///
-    /// # Errors
-    /// What the system refused.
-    pub(super) fn keep_whole(&self, source: SocketAddr) -> anyhow::Result<()> {
-        let (socket, peer) = self.sender(source)?;
-        path_mtu::keep_whole(socket, peer.is_ipv4()).context("cannot set IP_MTU_DISCOVER")
-    }
-
-    /// Sends a datagram from the sender with this address, of so many bytes at least. `Some`: why the kernel refused it.
-    ///
-    /// # Errors
-    /// When there is no such sender.
-    pub(super) fn probe(
-        &self,
-        source: SocketAddr,
-        least_bytes: usize,
-    ) -> anyhow::Result<Option<String>> {
-        let (socket, peer) = self.sender(source)?;
-        let mut question = match &self.across {
-            None => vec![0],
-            Some(across) => across.token.question.to_vec(),
-        };
-        question.resize(question.len().max(least_bytes), 0);
-        let sent = if socket.peer_addr().is_ok() {
-            socket.send(&question)
-        } else {
-            socket.send_to(&question, peer)
-        };
-        Ok(sent.err().map(|refusal| refusal.to_string()))
-    }
-
-    /// The receiver that a datagram from `source` has reached, after waiting for that for 100 ms at most: seen on this host,
-    /// or told by the other one.
-    ///
-    /// # Errors
-    /// When there is no such sender, or what the system refused.
-    pub(super) fn reached(&mut self, source: SocketAddr) -> anyhow::Result<Option<usize>> {
-        match self.across {
-            None => self.arrived(source),
-            Some(across) => self.answered(source, &across.token),
-        }
-    }
-
     fn arrived(&self, source: SocketAddr) -> anyhow::Result<Option<usize>> {
         for receiver in readable(&self.receivers, LOOK_MS)? {
             let (_, from) = self.receivers[receiver].recv_from(&mut [0])?;
@@ -146,11 +102,52 @@ impl Sockets {
         Ok(Some(receiver))
     }
 
-    /// Answers whoever asks a receiver here by the token, after waiting for that for a moment.
-    ///
-    /// # Errors
-    /// What the system refused.
-    pub(super) fn answer(&mut self) -> anyhow::Result<()> {
+    /// Those that receive, each with the engine that it receives with.
+    fn receiving(
+        &self,
+        (sender, receiver): Engines,
+    ) -> impl Iterator<Item = (&'static Entry, &UdpSocket)> {
+        // What comes back is received by the engine of a client, or by that of the receivers.
+        let engine = if self.case.asks() { sender } else { receiver };
+        let both = self
+            .senders
+            .values()
+            .filter(|_| self.case.receives_at_both_ends());
+        let clients = both.map(move |(socket, _)| (engine, socket));
+        let receivers = self.receivers.iter().map(move |socket| (receiver, socket));
+        clients.chain(receivers)
+    }
+}
+
+impl Probes for Sockets {
+    fn keep_whole(&self, source: SocketAddr) -> anyhow::Result<()> {
+        let (socket, peer) = self.sender(source)?;
+        path_mtu::keep_whole(socket, peer.is_ipv4()).context("cannot set IP_MTU_DISCOVER")
+    }
+
+    fn probe(&self, source: SocketAddr, least_bytes: usize) -> anyhow::Result<Option<String>> {
+        let (socket, peer) = self.sender(source)?;
+        let mut question = match &self.across {
+            None => vec![0],
+            Some(across) => across.token.question.to_vec(),
+        };
+        question.resize(question.len().max(least_bytes), 0);
+        let sent = if socket.peer_addr().is_ok() {
+            socket.send(&question)
+        } else {
+            socket.send_to(&question, peer)
+        };
+        Ok(sent.err().map(|refusal| refusal.to_string()))
+    }
+
+    fn reached(&mut self, source: SocketAddr) -> anyhow::Result<Option<usize>> {
+        match self.across {
+            None => self.arrived(source),
+            Some(across) => self.answered(source, &across.token),
+        }
+    }
+
+    fn answer(&mut self) -> anyhow::Result<()> {
         const MOMENT_MS: u16 = 1;
         let token = self.across.context("both ends are on this host")?.token;
         for receiver in readable(&self.receivers, MOMENT_MS)? {
@@ -170,25 +167,8 @@ impl Sockets {
         Ok(())
     }
 
-    /// Whether something that was asked from there has come.
-    pub(super) fn was_asked_by(&self, source: SocketAddr) -> bool {
+    fn was_asked_by(&self, source: SocketAddr) -> bool {
         self.asked.contains(&source)
-    }
-
-    /// Those that receive, each with the engine that it receives with.
-    fn receiving(
-        &self,
-        (sender, receiver): Engines,
-    ) -> impl Iterator<Item = (&'static Entry, &UdpSocket)> {
-        // What comes back is received by the engine of a client, or by that of the receivers.
-        let engine = if self.case.asks() { sender } else { receiver };
-        let both = self
-            .senders
-            .values()
-            .filter(|_| self.case.receives_at_both_ends());
-        let clients = both.map(move |(socket, _)| (engine, socket));
-        let receivers = self.receivers.iter().map(move |socket| (receiver, socket));
-        clients.chain(receivers)
     }
 }
 
@@ -217,7 +197,7 @@ impl Ends for Sockets {
         Ok(source)
     }
 
-    fn sockets(&mut self) -> Option<&mut Self> {
+    fn probes(&mut self) -> Option<&mut dyn Probes> {
         Some(self)
     }
 

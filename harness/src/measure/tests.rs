@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::message::{self, Answer};
 use super::opened::Opened;
 use super::spec::{Flow, Part, TrialSpec};
+use super::wait::window;
 use crate::data::{Case, Connection, Counts};
 use crate::plan::Settings;
 use crate::platform::placement::Placement;
@@ -37,7 +38,7 @@ fn a_thread_that_dies_ends_the_run_at_once() {
         receiver: 0,
     };
     let mut running = opened.assemble(&[flow]).expect("threads start");
-    let ended = running.window(&settings).map(drop);
+    let ended = window(&settings, &mut running).map(drop);
     let error = format!("{:#}", ended.expect_err("it must be noticed"));
     assert!(
         error.starts_with("the sender failed: Invalid argument"),

@@ -6,8 +6,9 @@ use std::time::{Duration, Instant};
 use anyhow::bail;
 
 use super::GLANCE;
-use super::running::Running;
+use super::running::{Running, Window};
 use crate::data::{Case, Counts};
+use crate::plan::Settings;
 
 /// How often sensors and drops are looked at.
 const LOOK: Duration = Duration::from_secs(1);
@@ -26,6 +27,24 @@ const MOST_OF_SURPLUS: Duration = Duration::from_secs(2);
 const STALLED: Duration = Duration::from_millis(50);
 /// How often clients are to look for requests that are overdue. Each time may delay an answer.
 const OVERDUE: Duration = Duration::from_millis(250);
+
+/// Lets the threads go, and opens and closes the window.
+///
+/// # Errors
+/// When a thread has ended, or something could not be read.
+pub(super) fn window(settings: &Settings, running: &mut Running) -> anyhow::Result<Window> {
+    running.threads.open_start();
+    let started = Instant::now();
+    let case = running.case;
+    pass(
+        settings.warmup.saturating_sub(started.elapsed()),
+        &case,
+        running,
+    )?;
+    let opening = running.open_window()?;
+    pass(settings.window, &case, running)?;
+    running.close_window(opening)
+}
 
 /// Lets time pass. If it is for long, looks at the sensors meanwhile, since the firmware forgets within 2 s that it
 /// throttled, and at the drops, since the kernel counts them with 32 bits. Windows of ordinary length are left alone,

@@ -185,11 +185,7 @@ fn try_path(link: &mut WireLink, agents: &mut Agents) -> anyhow::Result<()> {
 ///
 /// # Errors
 /// [`Interrupted`] where a signal came first, whatever it was that it broke off: it went to ssh, too. Else why there is none.
-fn start_agent(
-    link: &LinkArgs,
-    to: &str,
-    interrupt: &Interrupt,
-) -> anyhow::Result<(Agent, Facts)> {
+fn start_agent(link: &LinkArgs, to: &str, interrupt: &Interrupt) -> anyhow::Result<(Agent, Facts)> {
     let start = || {
         let rsh = Rsh::new(&link.rsh, to);
         let program = if link.deploy {
