@@ -63,8 +63,8 @@ fn open_exact(path: &Path) -> Result<Results, UsageError> {
     if results.rows.iter().any(|row| !row.knows_its_host()) {
         let (name, log) = (&results.name, escape::name(&path.with_extension("jsonl")));
         say(&format!(
-            "{name}: it has only the columns that matter most, and {log}, which has all, does not have its rows: their host \
-             and their buffers are unknown"
+            "{name}: the host and its buffers are unknown: it has only the columns that matter most, and {log} does not \
+             have its rows"
         ));
     }
     Ok(results)

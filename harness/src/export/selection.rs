@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-use crate::data::{Batch, BlockKey, Case, Workload};
+use crate::data::{Batch, BlockKey, Case, EngineName, Payload, Workload};
 use crate::plan::{Plan, Schedule};
 use crate::row::{Column, Row, Short};
 
@@ -84,9 +84,18 @@ struct Run {
 
 impl Run {
     fn new(cases: Vec<Case>, is_verified: bool) -> Self {
-        let unusual = cases.iter().flat_map(|case| {
-            let usual = values(&usual(case));
-            let own = values(case).into_iter();
+        // Engines and payloads, of which there are many, are always there.
+        let kind = |case: &Case| Case {
+            sender: EngineName::REFERENCE,
+            receiver: EngineName::REFERENCE,
+            payload: Payload::MIN,
+            ..*case
+        };
+        let kinds: BTreeSet<String> = cases.iter().map(|case| kind(case).key()).collect();
+        let kinds = kinds.iter().filter_map(|key| Case::of_key(key));
+        let unusual = kinds.flat_map(|case| {
+            let usual = values(&usual(&case));
+            let own = values(&case).into_iter();
             own.filter(move |(name, value)| !value.is_null() && usual.get(name) != Some(value))
         });
         Self {

@@ -9,7 +9,9 @@ use crate::data::{
     Transport, Wait, Workers, Workload,
 };
 
-columns! {    "What people plot" {
+// A sentence; name: type, unit, what it covers, when a CSV has it by default, when it is empty.
+columns! {
+    "What people plot" {
         /// Engine of the senders.
         sender: String, "", Plan, Always, "never";
         /// Engine of the receivers.
@@ -327,11 +329,11 @@ columns! {    "What people plot" {
         soc: String, "", Start, Never, "no device tree";
         /// Name of the CPUs, joined with `+` where they differ.
         cpu_model: String, "", Start, Never, "unknown";
-        /// Architecture that the program was built for: `aarch64`, `arm`, `x86_64`, ...
+        /// Architecture that the program was built for, such as `aarch64`.
         arch: String, "", Start, Never, "never";
         /// Target triple that the program was built for.
         target: String, "", Start, Never, "never";
-        /// The kernel's name for its architecture (`uname -m`): `aarch64`, `armv7l`, ...
+        /// The kernel's name for its architecture (`uname -m`), such as `armv7l`.
         machine: String, "", Start, Never, "unknown";
         /// Emulator or hypervisor, such as `qemu`.
         virtualization: String, "", Start, Never, "nothing shows";
@@ -339,7 +341,7 @@ columns! {    "What people plot" {
         kernel: String, "", Start, Never, "unknown";
         /// The kernel's flavour, such as `PREEMPT_RT`; `none`: none or voluntary.
         preemption: String, "", Start, Never, "unknown";
-        /// Size of a memory page.
+        /// Size of a memory page, in bytes.
         page_bytes: Option<u64>, "B", Start, Never, "unknown";
         /// `yes`: softirq time is in no thread's CPU time; `no`: it is.
         irq_time_accounting: String, "", Start, Never, "configuration unreadable";
