@@ -15,7 +15,9 @@ const SWEEP: &str = "--engine null,std --ip v4 --board generic --pin none --soak
 /// Two files of one sweep: `base.csv`, and `new.csv` in which the engine `null` has `factor` times the speed.
 fn place_with(factor: f64) -> Place {
     let place = Place::new();
-    let output = place.run(&format!("{SWEEP} --payload 1,2,3,4,5 -o base.csv"));
+    let output = place.run(&format!(
+        "{SWEEP} --payload 1,2,3,4,5 --columns all -o base.csv"
+    ));
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let base = fs::read_to_string(place.path("base.csv")).expect("written");
     // Every block agrees to a hair: what is judged here is the program, not the machine.

@@ -3,6 +3,7 @@
 mod common;
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -10,6 +11,7 @@ use common::pages::{pages, root};
 use common::{Place, stderr, stdout};
 use serde_json::Value;
 use udpbench::engines;
+use udpbench::row::{Column, Short};
 
 fn document(name: &str) -> String {
     fs::read_to_string(root().join(name)).expect("it is there")
@@ -25,46 +27,94 @@ fn cells(line: &str) -> Option<Vec<&str>> {
     line.starts_with("| `").then_some(cells)
 }
 
-/// The columns of the CSV as `docs/RESULTS.md` explains them: name, and what it looks at.
-fn columns_explained(count: usize) -> Vec<(String, String)> {
-    let results = document("docs/RESULTS.md");
-    let rows = results.lines().filter_map(cells).take(count);
-    let column = |cells: Vec<&str>| (cells[0].to_owned(), cells[2].to_owned());
-    rows.map(column).collect()
-}
-
+/// `INSTA_UPDATE=always` writes the page anew.
 #[test]
-fn every_column_is_explained_in_its_order() {
-    let columns = columns();
-    let explained = columns_explained(columns.len()).into_iter();
-    let names: Vec<String> = explained.map(|(name, _)| name).collect();
-    assert_eq!(names, columns);
-}
-
-fn columns() -> Vec<String> {
-    let output = Place::new()
-        .run("--engine mio-exhaustive --threads 1 --payload 0 --no-reference --board generic -o -");
-    let text = stdout(&output);
-    let header = text.lines().next().expect("a header");
-    header.split(',').map(str::to_owned).collect()
-}
-
-#[test]
-fn every_column_says_whether_it_looks_at_the_window_or_at_more() {
-    let results = document("docs/RESULTS.md");
-    let mark = |line: &str| Some(line.strip_prefix("- *")?.split_once("*: ")?.0.to_owned());
-    let (list, _) = results.split_once("\n| column |").expect("a table");
-    let marks: BTreeSet<String> = list.lines().filter_map(mark).collect();
-    let explained = columns_explained(columns().len());
-    for (name, over) in &explained {
-        assert!(
-            marks.contains(over),
-            "{name}: {over:?} is none of {marks:?}"
+fn the_page_about_the_columns_is_made_from_their_table() {
+    let mut page = COLUMNS.to_owned();
+    let mut section = "";
+    for column in Column::ALL {
+        if column.section != section {
+            section = column.section;
+            let _ = writeln!(
+                page,
+                "\n## {section}\n\n| column | unit | over | meaning | empty | short |"
+            );
+            page += "|---|---|---|---|---|---|\n";
+        }
+        let over = format!("{:?}", column.over).to_lowercase();
+        let short = in_words(column.short);
+        let doc = column.doc.trim().trim_end_matches('.');
+        let doc = doc.replace("PACING.md", "[PACING.md](PACING.md)");
+        let (name, unit, empty) = (column.name, column.unit, column.empty);
+        let _ = writeln!(
+            page,
+            "| `{name}` | {unit} | {over} | {doc} | {empty} | {short} |"
         );
     }
-    let used: BTreeSet<String> = explained.into_iter().map(|(_, over)| over).collect();
-    assert_eq!(used, marks);
+    let path = root().join("docs/COLUMNS.md");
+    if std::env::var("INSTA_UPDATE").is_ok_and(|update| update == "always") {
+        fs::write(&path, &page).expect("written");
+    }
+    assert!(
+        document("docs/COLUMNS.md") == page,
+        "INSTA_UPDATE=always makes docs/COLUMNS.md"
+    );
 }
+
+/// In which runs a column is in a CSV by default.
+fn in_words(short: Short) -> &'static str {
+    match short {
+        Short::Always => "always",
+        Short::Never => "",
+        Short::Unusual => "not as usual",
+        Short::Workload => "not `flood`",
+        Short::Rate => "`--rate`",
+        Short::Paced => "flood, `--rate`",
+        Short::Flood => "flood",
+        Short::Ask => "`ask`",
+        Short::Duplex => "`duplex`",
+        Short::Flows => "`--flows`",
+        Short::Wire => "two hosts",
+        Short::Path => "flood, two hosts",
+        Short::Here => "flood, one host",
+        Short::Cpu => "one host",
+        Short::Reference => "reference",
+        Short::Ratio => "reference, no `--rate`",
+        Short::CpuRatio => "reference, one host",
+        Short::Absolute => "no reference, no `--rate`",
+        Short::Free => "no `--rate`",
+        Short::FreeCpu => "no `--rate`, one host",
+        Short::Verify => "`--verify`",
+    }
+}
+
+const COLUMNS: &str = "\
+# The columns
+
+Every column of a row: in the CSV, in JSON, in a workbook. This page is made from the table in the source
+(`harness/src/row/columns.rs`). [RESULTS.md](RESULTS.md) says how to read rows.
+
+A CSV and a workbook have the columns that matter for their run, which is known from its plan: *short* says in which runs
+a column is among them. `--columns all` has all of them, and so have JSON and what is computed from the log. *not as usual*:
+where a case has another value than the usual one, so that what was varied or typed is there.
+
+*over* says what a column covers:
+
+- *plan*: what was asked for, known before the first window.
+- *start*: host and program, as they were when the program started.
+- *window*: what happened between the opening and the closing of each window.
+- *drain*: the datagrams that were sent from the opening of each window on, counted until the receivers had
+  emptied their queues, which is after the closing. Between two hosts: those of the whole run.
+- *run*: each window with its warm-up and its drain, from before its threads started until they had stopped.
+- *verify*: the windows of `--verify`, which come before the first round and count in no other column.
+- *case*: how the case went, over all its windows.
+
+*empty* says when a column has no value:
+
+- *no window*: no window of the case was measured: it was skipped, or it failed or was interrupted before the first
+  one was over.
+- *no speed*: the same, or `status` is `failed`: a case that starved or broke has counts, but no speed.
+";
 
 #[test]
 fn columns_look_at_what_they_say() {
@@ -91,16 +141,15 @@ fn columns_look_at_what_they_say() {
     let place = Place::new();
     let output = place.run(
         "--engine null --no-reference --threads 2 --payload 300 --ip v4 --connection connected \
-         --rounds 5 --duration 5ms --warmup 0s --soak 0s -o before.csv",
+         --rounds 5 --duration 5ms --warmup 0s --soak 0s --columns all -o before.csv",
     );
     assert!(output.status.success(), "{}", stderr(&output));
     for (over, change) in [("drain", drain), ("run", run), ("window", window)] {
         let changed = changed_columns(&place, change);
         assert!(!changed.is_empty(), "{over}");
-        let explained = columns_explained(usize::MAX);
         for name in changed {
-            let mark = explained.iter().find(|(explained, _)| *explained == name);
-            let (_, mark) = mark.expect("every column is explained");
+            let column = Column::ALL.iter().find(|column| column.name == name);
+            let mark = format!("{:?}", column.expect("a column").over).to_lowercase();
             // What went wrong anywhere is a warning, or a mark.
             assert!(
                 mark == over || name == "warnings" || name == "contaminated_windows",
@@ -127,7 +176,7 @@ fn changed_columns(place: &Place, change: Change) -> Vec<String> {
     };
     let after: String = log.lines().map(line).collect();
     fs::write(place.path("after.jsonl"), after).expect("written");
-    let output = place.run("summarize after.jsonl --format csv -o -");
+    let output = place.run("summarize after.jsonl --columns all --format csv -o -");
     assert!(output.status.success(), "{}", stderr(&output));
     let before = fs::read_to_string(place.path("before.csv")).expect("results");
     let (before, after) = (one_row(&before), one_row(&stdout(&output)));

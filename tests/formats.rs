@@ -416,7 +416,7 @@ mod xlsx {
         let place = place();
         let sheets = sheets(&place);
         let names: Vec<&str> = sheets.iter().map(|(name, _)| name.as_str()).collect();
-        assert_eq!(names, ["Summary", "rows", "charts", "chart data", "host"]);
+        assert_eq!(names, ["Summary", "rows"]);
         let (rows, sheet) = (rows(&place.path("run.csv")), &sheets[1].1);
         let (mut numbers, mut texts) = (0, 0);
         for (n, row) in rows.iter().enumerate() {
@@ -440,29 +440,7 @@ mod xlsx {
     }
 
     #[test]
-    fn the_other_sheets_have_what_the_charts_are_drawn_from_and_the_host() {
-        let sheets = sheets(&place());
-        let (data, host) = (&sheets[3].1, &sheets[4].1);
-        // Those of the summary, then those of each chart.
-        let titles = data
-            .rows()
-            .filter(|line| line[1].is_empty() && !line[0].is_empty());
-        let titles: Vec<&Data> = titles.map(|line| &line[0]).collect();
-        assert_eq!(titles[1], "1 thread, v4, generic");
-        assert_eq!(titles[2], "2 threads, v4, generic");
-        assert_eq!(data[(1, 1)], Data::String("Mb/s, 300 B".to_owned()));
-        assert!(data[(2, 1)].is_float(), "{data:?}");
-        let fact = |name: &str| {
-            let line = host.rows().find(|line| line[0] == name);
-            line.map(|line| line[1].clone())
-        };
-        assert_eq!(fact("board"), Some(Data::String("generic".to_owned())));
-        assert_eq!(fact("seed"), Some(Data::Float(7.0)));
-        assert!(host.rows().any(|line| line[1] == "*two* <b>"), "{host:?}");
-    }
-
-    #[test]
-    fn it_begins_with_what_was_measured_what_to_use_and_every_speed_with_its_interval() {
+    fn it_begins_with_what_was_measured_what_to_use_and_the_numbers_of_the_chart() {
         let place = place();
         let (name, summary) = sheets(&place).swap_remove(0);
         assert_eq!(name, "Summary");
@@ -486,37 +464,24 @@ mod xlsx {
         let (answer, _) = answer(&place);
         assert!(said.contains(&answer), "{answer}: {said}");
         let number = |value: Option<f64>| value.map_or(Data::Empty, Data::Float);
-        let measured = rows.iter().filter(|row| row.received_mbps.is_some());
-        for row in measured {
-            let speed = [
+        let drawn = ["/1t/", "/2t/"].map(|threads| -> Vec<&Row> {
+            let is_drawn = |row: &&Row| row.received_mbps.is_some() && row.case.contains(threads);
+            rows.iter().filter(is_drawn).collect()
+        });
+        let drawn = drawn.into_iter().max_by_key(Vec::len).expect("two");
+        assert!(!drawn.is_empty());
+        for row in drawn {
+            let reach = |from: Option<f64>, to: Option<f64>| Some(to? - from?);
+            let values = [
                 row.received_mbps,
-                row.received_mbps_low,
-                row.received_mbps_high,
+                reach(row.received_mbps_low, row.received_mbps),
+                reach(row.received_mbps, row.received_mbps_high),
             ]
             .map(number);
             assert!(
-                summary.rows().any(|line| line[1..4] == speed),
-                "{speed:?}: {summary:?}"
+                summary.rows().any(|line| line[1..4] == values),
+                "{values:?}: {summary:?}"
             );
-        }
-    }
-
-    #[test]
-    fn the_long_sheets_print_what_people_plot_below_their_header() {
-        let place = place();
-        let sheets = sheets(&place);
-        let book: Xlsx<_> = open_workbook(place.path("run.xlsx")).expect("it is a workbook");
-        let named = |kind: &str, sheet: &str| {
-            let mut names = book.defined_names().iter();
-            let found = names.find(|(name, what)| name.ends_with(kind) && what.contains(sheet));
-            found.map(|(_, what)| what.rsplit('!').next().expect("a place").to_owned())
-        };
-        let rows = sheets[1].1.height();
-        assert_eq!(named("Print_Area", "rows"), Some(format!("$A$1:$T${rows}")));
-        assert_eq!(sheets[1].1[(0, 19)], "status", "column T");
-        for sheet in ["Summary", "rows"] {
-            let repeated = named("Print_Titles", sheet);
-            assert_eq!(repeated.as_deref(), Some("$1:$1"), "{sheet}");
         }
     }
 

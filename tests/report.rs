@@ -92,8 +92,7 @@ fn a_second_file_is_compared_with_the_first_and_raw_samples_serve_as_well() {
 #[test]
 fn a_sweep_of_all_engines_is_below_a_megabyte() {
     let place = measured();
-    let text = fs::read_to_string(place.path("run.csv")).expect("written");
-    let rows = common::rows_of(&text);
+    let rows = common::rows(&place.path("run.csv"));
     let mut writer = csv::Writer::from_path(place.path("all.csv")).expect("made");
     // 20 engines, and numbers as long as those of real ones.
     for n in 0..456_u32 {

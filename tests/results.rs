@@ -81,7 +81,7 @@ fn every_log_gives_the_rows_beside_it() {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/logs");
     let of_every_engine = fixtures.join("every-engine.jsonl");
     for log in kept("jsonl").into_iter().chain([of_every_engine]) {
-        let mut summarize = place.udpbench("summarize --format csv -o -");
+        let mut summarize = place.udpbench("summarize --format csv --columns all -o -");
         let output = summarize.arg(&log).output().expect("the program starts");
         let error = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{}: {error}", log.display());

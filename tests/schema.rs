@@ -4,6 +4,7 @@ mod common;
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::LazyLock;
 
@@ -14,6 +15,7 @@ use nix::unistd::Pid;
 use serde_json::{Value, json};
 use udpbench::engines;
 use udpbench::log::Event;
+use udpbench::row::{Column, Holds};
 
 const SCHEMA: &str = include_str!("../docs/raw.schema.json");
 const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/hosts");
@@ -98,9 +100,12 @@ struct Judge(Schemas, SchemaIndex);
 
 impl Judge {
     fn new() -> Self {
+        Self::by(serde_json::from_str(SCHEMA).expect("JSON"))
+    }
+
+    fn by(schema: Value) -> Self {
         let mut schemas = Schemas::new();
         let mut compiler = Compiler::new();
-        let schema = serde_json::from_str(SCHEMA).expect("JSON");
         compiler
             .add_resource("schema", schema)
             .expect("it has a name");
@@ -112,6 +117,76 @@ impl Judge {
         let verdict = self.0.validate(line, self.1);
         verdict.err().map(|error| format!("{error:#}\n{line}"))
     }
+}
+
+/// `INSTA_UPDATE=always` writes it anew.
+#[test]
+fn the_schema_of_rows_is_made_from_the_table_of_their_columns() {
+    let property = |column: &Column| {
+        let kind = match column.holds {
+            Holds::Text => "string",
+            Holds::Texts => "array",
+            Holds::WholeNumbers => "integer",
+            Holds::Decimals => "number",
+        };
+        let kinds = if column.may_be_null {
+            json!([kind, "null"])
+        } else {
+            json!(kind)
+        };
+        let description = column.doc.trim();
+        (
+            column.name.to_owned(),
+            json!({"description": description, "type": kinds}),
+        )
+    };
+    let names: Vec<&str> = Column::ALL.iter().map(|column| column.name).collect();
+    let schema = json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Rows of udpbench",
+        "description": "What --format json writes; docs/COLUMNS.md explains the columns",
+        "type": "array",
+        "items": {
+            "type": "object",
+            "required": names,
+            "properties": Column::ALL.iter().map(property).collect::<serde_json::Map<_, _>>(),
+        },
+    });
+    let text = format!("{schema:#}\n");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/rows.schema.json");
+    if std::env::var("INSTA_UPDATE").is_ok_and(|update| update == "always") {
+        fs::write(&path, &text).expect("written");
+    }
+    let kept = fs::read_to_string(path).unwrap_or_default();
+    assert!(
+        kept == text,
+        "INSTA_UPDATE=always makes docs/rows.schema.json"
+    );
+    let log = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/tests/fixtures/logs/every-engine.jsonl"
+    );
+    let output = Place::new().run(&format!("summarize {log} --format json"));
+    let rows = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(Judge::by(schema).objection(&rows), None);
+}
+
+#[test]
+fn what_all_rows_share_is_described_as_in_the_table_of_columns() {
+    let schema: Value = serde_json::from_str(SCHEMA).expect("JSON");
+    let shared = schema.pointer("/$defs/environment/properties");
+    let shared = shared.and_then(Value::as_object).expect("fields");
+    let mut held = 0;
+    for column in Column::ALL {
+        let Some(field) = shared.get(column.name) else {
+            continue;
+        };
+        let description = field["description"].as_str().expect("a text");
+        let doc = column.doc.trim().trim_end_matches('.');
+        assert!(description.starts_with(doc), "{}: {doc}", column.name);
+        held += 1;
+    }
+    assert!(held > 20, "{held}");
 }
 
 fn kind(line: &Value) -> &str {

@@ -120,7 +120,7 @@ def run_udpbench(technique, program, payload, args, warnings):
     command += ["--batch", args.batch] if technique.batches else []
     command += ["--transport", technique.transport]
     command += ["--pin", f"{sender}:{receiver}", "--warmup", f"{args.warmup_ms}ms", "--soak", "0s"]
-    command += ["--no-reference", "--output", "-"]
+    command += ["--no-reference", "--columns", "all", "--output", "-"]
     # Its duration is that of all windows together.
     command += ["--rounds", args.windows, "--duration", f"{args.windows * args.window_ms}ms"]
     (row,) = rows_of(output_of(command, reason=lambda text: "".join(row["reason"] for row in rows_of(text))))

@@ -84,7 +84,8 @@ def board_of(files):
 
 
 def first_row(csv_file):
-    return next((row["board"] for row in csv.DictReader(csv_file)), None)
+    # The machine is named by its board first.
+    return next((row["machine_id"].split(", ")[0] for row in csv.DictReader(csv_file)), None)
 
 
 def header(jsonl_file):

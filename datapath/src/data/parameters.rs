@@ -1,7 +1,7 @@
 //! The parameters of a case, each in one place: its flag and help, its type and default, its text in keys and
 //! labels, and whether it separates blocks.
 //!
-//! A new one is an entry here, its type, the place that acts on it, and its column in `row/mod.rs` and `row/new.rs`.
+//! A new one is an entry here, its type, the place that acts on it, and its column in `row/columns.rs` and `row/new.rs`.
 //! The command line (`cli`), the defaults (`options`), the plan, keys, blocks and their headings follow from the table.
 //! Besides it, a case has its engines, and how its receivers share the port, which is made of two flags.
 

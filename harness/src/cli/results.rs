@@ -9,6 +9,7 @@ use super::name::Name;
 use super::number::within;
 use crate::compare::{self, Threshold};
 use crate::export::Format;
+use crate::export::selection::Asked;
 use crate::rank;
 use crate::suite;
 
@@ -21,6 +22,10 @@ pub struct SummarizeArgs {
     /// Output format [default: by the name of --output, else csv]
     #[arg(long, value_name = "FORMAT")]
     pub format: Option<Shape>,
+    /// The columns of CSV and xlsx: short, those that matter for the run, or all [default: those of FILE; of raw samples,
+    /// short]
+    #[arg(long, value_name = "WHICH", hide_possible_values = true)]
+    pub columns: Option<Asked>,
     /// A new file, or - for standard output
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     pub output: PathBuf,

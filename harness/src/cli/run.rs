@@ -11,6 +11,7 @@ use super::name::Name;
 use super::number::within;
 use crate::duration;
 use crate::export::Format;
+use crate::export::selection::Asked;
 use crate::percent;
 use crate::platform::board;
 use crate::platform::placement::Pin;
@@ -182,6 +183,16 @@ pub struct OutputArgs {
     /// the name of the output, else csv]
     #[arg(long, value_name = "FORMAT", hide_possible_values = true)]
     pub format: Option<Format>,
+
+    /// The columns of CSV and xlsx: short, those that matter for the run, or all [default: short]
+    #[arg(
+        long,
+        value_name = "WHICH",
+        hide_possible_values = true,
+        hide_default_value = true,
+        default_value = "short"
+    )]
+    pub columns: Asked,
 
     /// The raw samples, one line per event [default: as the results, but .jsonl; none with -o -]
     #[arg(long, value_name = "FILE")]

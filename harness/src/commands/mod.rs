@@ -62,6 +62,13 @@ fn open_exact(path: &Path) -> Result<Results, UsageError> {
         let name = &results.name;
         say(&format!("{name}: the last line is cut off and left out"));
     }
+    if results.rows.iter().any(|row| !row.knows_its_host()) {
+        let (name, log) = (&results.name, escape::name(&path.with_extension("jsonl")));
+        say(&format!(
+            "{name}: the host and its buffers are unknown: it has only the columns that matter most, and {log} does not \
+             have its rows"
+        ));
+    }
     Ok(results)
 }
 

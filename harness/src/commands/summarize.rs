@@ -6,7 +6,9 @@ use std::process::ExitCode;
 use crate::cli::{Shape, SummarizeArgs};
 use crate::error::UsageError;
 use crate::export::output_file::OutputFile;
+use crate::export::selection::Selection;
 use crate::export::{Format, contradiction, is_stdout, table, to_stdout};
+use crate::results::Results;
 
 /// Reads the file and writes its rows.
 ///
@@ -15,10 +17,14 @@ use crate::export::{Format, contradiction, is_stdout, table, to_stdout};
 /// that exists; or one that cannot be written.
 pub fn run(args: &SummarizeArgs) -> anyhow::Result<ExitCode> {
     let shape = choose(args)?;
-    let rows = super::open_exact(&args.file)?.rows;
+    let Results { rows, columns, .. } = super::open_exact(&args.file)?;
+    let columns = match args.columns {
+        Some(asked) => Selection::of_rows(asked, &rows),
+        None => columns,
+    };
     let bytes = match shape {
         Shape::Table => table::draw(&rows, super::width()).into_bytes(),
-        Shape::File(format) => format.shape(&rows, super::advice)?,
+        Shape::File(format) => format.shape(&rows, &columns, super::advice)?,
     };
     if is_stdout(&args.output) {
         match shape {

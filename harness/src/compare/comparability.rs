@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::pairs::cases_word;
-use crate::row::Row;
+use crate::row::{Machine, Row};
 
 /// Why two rows of one case must not be compared, if so.
 pub(super) fn obstacle(base: &Row, new: &Row) -> Option<String> {
@@ -14,6 +14,10 @@ pub(super) fn obstacle(base: &Row, new: &Row) -> Option<String> {
 
 /// Why two rows are of different machines or builds, if so.
 pub(super) fn elsewhere(base: &Row, new: &Row) -> Option<String> {
+    if !(base.knows_its_host() && new.knows_its_host()) {
+        let [base, new] = [base, new].map(|row| Machine::of(row).to_string());
+        return differ(&base, &new).then(|| format!("other machine: {base}, now {new}"));
+    }
     other_machine(base, new)
         .or_else(|| other_virtualization(base, new))
         .or_else(|| other_build(base, new))
@@ -107,7 +111,9 @@ const FACTS: &[(&str, Fact)] = &[
     ("target", |row| row.target.clone()),
     ("CPUs", |row| row.pin.clone()),
     ("rounds", |row| row.rounds.to_string()),
-    ("warm-up in ms", |row| row.warmup_ms.to_string()),
+    ("warm-up in ms", |row| {
+        row.warmup_ms.map_or_else(String::new, |ms| ms.to_string())
+    }),
 ];
 
 fn remark(name: &str, fact: Fact, pairs: &[(&Row, &Row)]) -> Option<String> {

@@ -41,9 +41,7 @@ pub(super) fn results(name: &str, rows: Vec<Row>) -> Results {
     Results {
         name: name.to_owned(),
         rows,
-        windows: Vec::new(),
-        host: None,
-        is_torn: false,
+        ..Results::default()
     }
 }
 

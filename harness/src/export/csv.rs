@@ -1,45 +1,95 @@
 //! CSV (RFC 4180): a header, then one row per case. It opens in a spreadsheet as numbers and texts, and never
 //! as a formula.
 
-use serde::Serialize;
-use serde_json::Value;
+use std::collections::BTreeMap;
 
-/// The header and the rows. Without a row there is no header either.
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::selection::Selection;
+use crate::row::Row;
+
+/// The header and the rows, with all their columns. Without a row there is no header either.
 ///
 /// # Errors
 /// None that is known: all that a row holds has a shape in CSV.
 pub fn shape(rows: &[impl Serialize]) -> anyhow::Result<Vec<u8>> {
-    lines(true, rows)
+    let rows = rows.iter().map(fields).collect::<Result<Vec<_>, _>>()?;
+    let names: Vec<&str> = rows
+        .first()
+        .into_iter()
+        .flat_map(Map::keys)
+        .map(String::as_str)
+        .collect();
+    let mut text = record(names.iter().copied())?;
+    for row in &rows {
+        text.extend(line(row, names.iter().copied())?);
+    }
+    Ok(if rows.is_empty() { Vec::new() } else { text })
 }
 
-/// A line for each row, after the header if that is asked for.
+/// The header of a file with these columns.
 ///
 /// # Errors
 /// As for [`shape`].
-pub(super) fn lines(with_header: bool, rows: &[impl Serialize]) -> anyhow::Result<Vec<u8>> {
+pub(super) fn header(selection: &Selection) -> anyhow::Result<Vec<u8>> {
+    record(selection.columns().map(|column| column.name))
+}
+
+/// A line for each row, with these columns.
+///
+/// # Errors
+/// As for [`shape`].
+pub(super) fn lines(selection: &Selection, rows: &[Row]) -> anyhow::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    for row in rows {
+        let names = selection.columns().map(|column| column.name);
+        text.extend(line(&fields(row)?, names)?);
+    }
+    Ok(text)
+}
+
+fn fields(row: &impl Serialize) -> anyhow::Result<Map<String, Value>> {
+    match serde_json::to_value(row)? {
+        Value::Object(fields) => Ok(fields),
+        _ => anyhow::bail!("a row has no columns"),
+    }
+}
+
+fn line<'a>(
+    row: &Map<String, Value>,
+    names: impl Iterator<Item = &'a str>,
+) -> anyhow::Result<Vec<u8>> {
+    record(names.map(|name| quoted(row.get(name))))
+}
+
+fn record(cells: impl Iterator<Item = impl Serialize>) -> anyhow::Result<Vec<u8>> {
     let mut form = csv::WriterBuilder::new();
     let mut writer = form.has_headers(false).from_writer(Vec::new());
-    for (n, row) in rows.iter().enumerate() {
-        let Value::Object(mut columns) = serde_json::to_value(row)? else {
-            anyhow::bail!("a row has no columns");
-        };
-        if with_header && n == 0 {
-            writer.write_record(columns.keys())?;
-        }
-        columns.values_mut().for_each(quote);
-        writer.serialize(columns.values().collect::<Vec<_>>())?;
-    }
+    writer.serialize(cells.collect::<Vec<_>>())?;
     Ok(writer.into_inner()?)
 }
 
 /// A spreadsheet computes what begins so, and runs what it names (CWE-1236). A quotation mark in front makes it
 /// a text, which is what people type there, too. Numbers stay numbers: -3 is one.
-fn quote(value: &mut Value) {
-    if let Value::String(text) = value {
-        if text.starts_with(is_taken_for_more) {
-            text.insert(0, '\'');
+fn quoted(value: Option<&Value>) -> Value {
+    match value {
+        Some(Value::String(text)) if text.starts_with(is_taken_for_more) => {
+            format!("'{text}").into()
         }
+        value => value.cloned().unwrap_or_default(),
     }
+}
+
+/// The cells of a row by column, as texts without marks.
+pub(crate) fn texts(row: &Row) -> BTreeMap<String, String> {
+    let cells = fields(row).unwrap_or_default().into_iter();
+    let text = |value| match value {
+        Value::Null => String::new(),
+        Value::String(text) => text,
+        number => number.to_string(),
+    };
+    cells.map(|(name, value)| (name, text(value))).collect()
 }
 
 /// A text as it was before it was written.
@@ -58,7 +108,6 @@ fn is_taken_for_more(first: char) -> bool {
 mod tests {
     use super::*;
     use crate::results::Results;
-    use crate::row::Row;
     use crate::row::tests::ordinary_row;
 
     #[test]

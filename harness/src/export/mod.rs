@@ -8,6 +8,7 @@ pub mod markdown;
 pub mod output_file;
 pub mod place;
 pub mod row_file;
+pub mod selection;
 pub mod table;
 #[cfg(feature = "xlsx")]
 mod xlsx;
@@ -17,6 +18,7 @@ use std::path::Path;
 
 use anyhow::Context;
 
+use self::selection::Selection;
 use crate::error::UsageError;
 use crate::row::{Machine, Row};
 
@@ -34,7 +36,7 @@ pub enum Format {
     Jsonl,
     /// Tables for an issue or a README
     Markdown,
-    /// A workbook: a summary, the rows, charts, the host
+    /// A workbook: a summary with a chart, and the rows
     Xlsx,
 }
 
@@ -98,18 +100,25 @@ impl Format {
         self == Self::Jsonl
     }
 
-    /// The rows in this shape, with the advice where it has a place for that.
+    /// The rows in this shape, with the selected columns if it is one for spreadsheets, and with the advice where it has a
+    /// place for that.
     ///
     /// # Errors
     /// When they are too much for it: a sheet of a workbook ends after 1,048,576 rows.
-    pub fn shape(self, rows: &[Row], advice: Advice) -> anyhow::Result<Vec<u8>> {
+    pub fn shape(
+        self,
+        rows: &[Row],
+        selection: &Selection,
+        advice: Advice,
+    ) -> anyhow::Result<Vec<u8>> {
         match self {
-            Self::Csv => csv::shape(rows),
+            Self::Csv if rows.is_empty() => Ok(Vec::new()),
+            Self::Csv => Ok([csv::header(selection)?, csv::lines(selection, rows)?].concat()),
             Self::Json => Ok(json::shape(rows)?),
             Self::Jsonl => Ok(json::lines(rows)?),
             Self::Markdown => Ok(markdown::shape(rows, &advice(rows)).into_bytes()),
             #[cfg(feature = "xlsx")]
-            Self::Xlsx => Ok(xlsx::shape(rows, &advice(rows))?),
+            Self::Xlsx => Ok(xlsx::shape(rows, selection, &advice(rows))?),
             #[cfg(not(feature = "xlsx"))]
             Self::Xlsx => Err(not_built().into()),
         }

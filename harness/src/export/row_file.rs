@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::output_file::OutputFile;
 use super::place::Displaced;
+use super::selection::Selection;
 use super::{Advice, Format, csv, is_stdout, json, to_stdout};
 use crate::row::Row;
 
@@ -12,6 +13,7 @@ use crate::row::Row;
 #[derive(Debug)]
 pub struct RowFile {
     format: Format,
+    selection: Selection,
     file: Option<OutputFile>,
     /// Whether CSV has its header.
     begun: bool,
@@ -25,11 +27,17 @@ impl RowFile {
     ///
     /// # Errors
     /// When there is such a file already, or it cannot be written.
-    pub fn create(format: Format, output: &Path, advice: Advice) -> anyhow::Result<Self> {
+    pub fn create(
+        format: Format,
+        selection: Selection,
+        output: &Path,
+        advice: Advice,
+    ) -> anyhow::Result<Self> {
         let to_file = !is_stdout(output);
         let create = || OutputFile::create("--output", output);
         let mut created = Self {
             format,
+            selection,
             file: to_file.then(create).transpose()?,
             begun: false,
             rows: Vec::new(),
@@ -47,15 +55,21 @@ impl RowFile {
     ///
     /// # Errors
     /// When they cannot be written; the file is then as it was.
-    pub fn resume_csv(mut file: OutputFile, rows: &[Row]) -> anyhow::Result<Self> {
-        file.replace(&csv::shape(rows)?)?;
+    pub fn resume_csv(
+        mut file: OutputFile,
+        selection: Selection,
+        rows: &[Row],
+    ) -> anyhow::Result<Self> {
+        // CSV has no place for it.
+        let advice = |_: &[Row]| Vec::new();
+        file.replace(&Format::Csv.shape(rows, &selection, advice)?)?;
         Ok(Self {
             format: Format::Csv,
+            selection,
             file: Some(file),
             begun: !rows.is_empty(),
             rows: Vec::new(),
-            // CSV has no place for it.
-            advice: |_| Vec::new(),
+            advice,
         })
     }
 
@@ -66,7 +80,8 @@ impl RowFile {
     pub fn rows(&mut self, rows: &[Row]) -> anyhow::Result<()> {
         if self.format.grows() {
             let lines = match self.format {
-                Format::Csv => csv::lines(!self.begun, rows)?,
+                Format::Csv if self.begun => csv::lines(&self.selection, rows)?,
+                Format::Csv => self.format.shape(rows, &self.selection, self.advice)?,
                 _ => json::lines(rows)?,
             };
             match &mut self.file {
@@ -78,7 +93,11 @@ impl RowFile {
         }
         self.rows.extend_from_slice(rows);
         match &mut self.file {
-            Some(file) => file.replace(&self.format.shape(&self.rows, self.advice)?),
+            Some(file) => file.replace(&self.format.shape(
+                &self.rows,
+                &self.selection,
+                self.advice,
+            )?),
             None => Ok(()),
         }
     }
@@ -89,7 +108,11 @@ impl RowFile {
     /// When it cannot be written.
     pub fn finish(&self) -> anyhow::Result<()> {
         if self.file.is_none() && !self.format.grows() {
-            to_stdout(&self.format.shape(&self.rows, self.advice)?)?;
+            to_stdout(
+                &self
+                    .format
+                    .shape(&self.rows, &self.selection, self.advice)?,
+            )?;
         }
         Ok(())
     }
@@ -100,7 +123,12 @@ impl RowFile {
         if self.format.grows() {
             return file.rescue(None);
         }
-        file.rescue(Some(&self.format.shape(&self.rows, self.advice).ok()?))
+        file.rescue(Some(
+            &self
+                .format
+                .shape(&self.rows, &self.selection, self.advice)
+                .ok()?,
+        ))
     }
 
     /// Takes the file away again.
@@ -128,7 +156,8 @@ mod tests {
         let place = tempfile::tempdir().expect("a directory");
         let path = place.path().join("a.json");
         let on_disk = || json::read(&fs::read(&path).expect("it is there")).expect("it is whole");
-        let mut file = RowFile::create(Format::Json, &path, none).expect("the name is free");
+        let mut file =
+            RowFile::create(Format::Json, Selection::all(), &path, none).expect("the name is free");
         assert_eq!(on_disk().len(), 0);
         file.rows(&[ordinary_row(), ordinary_row()])
             .expect("there is space");
@@ -143,7 +172,8 @@ mod tests {
         let place = tempfile::tempdir().expect("a directory");
         let path = place.path().join("a.csv");
         let rows = [ordinary_row(), ordinary_row(), ordinary_row()];
-        let mut file = RowFile::create(Format::Csv, &path, none).expect("the name is free");
+        let mut file =
+            RowFile::create(Format::Csv, Selection::all(), &path, none).expect("the name is free");
         file.rows(&rows[..1]).expect("there is space");
         file.rows(&rows[1..]).expect("there is space");
         let whole = csv::shape(&rows).expect("it has a shape");
@@ -155,7 +185,8 @@ mod tests {
         let place = tempfile::tempdir().expect("a directory");
         let path = place.path().join("a.json");
         fs::write(place.path().join("a.json.part"), "somebody's").expect("there is space");
-        RowFile::create(Format::Json, &path, none).expect_err("something is in the way");
+        RowFile::create(Format::Json, Selection::all(), &path, none)
+            .expect_err("something is in the way");
         assert!(!path.exists());
     }
 }

@@ -91,7 +91,7 @@ impl Answer {
 
 /// What to use, of so many engines: by the first measure, and by the second one where that is another choice.
 fn said(board: &BoardRanking, choices: &[(Measure, Choices)], engines: usize) -> Vec<String> {
-    let limit = if board.machine.there.is_some() {
+    let limit = if board.machine.is_wire {
         ": the wire may be the limit"
     } else {
         ""
@@ -152,7 +152,7 @@ fn hint(board: &BoardRanking) -> Option<String> {
 
 /// What loopback cannot show, and the command that can, for the engines that were told of.
 fn only_on_a_wire(board: &BoardRanking, measure: Measure, told: &BTreeSet<&str>) -> Vec<String> {
-    if board.machine.there.is_some() || told.is_empty() {
+    if board.machine.is_wire || told.is_empty() {
         return Vec::new();
     }
     let averaged = board.averaged_by(measure);

@@ -113,7 +113,7 @@ fn may_be_recommended(board: &BoardRanking, place: &Place) -> bool {
 
 /// Whether nobody knows yet what it gains.
 pub(super) fn is_unknown(board: &BoardRanking, place: &Place) -> bool {
-    let is_over_loopback = board.machine.there.is_none();
+    let is_over_loopback = !board.machine.is_wire;
     is_over_loopback && Technique::of_label(&place.engine) == Technique::Offload
 }
 

@@ -35,9 +35,7 @@ fn file(rows: &[Row]) -> Results {
     Results {
         name: "made-up.csv".to_owned(),
         rows: rows.to_vec(),
-        windows: Vec::new(),
-        host: None,
-        is_torn: false,
+        ..Results::default()
     }
 }
 

@@ -10,7 +10,7 @@ use crate::row::Row;
 pub(super) fn tables(files: &[Results]) -> Markup {
     html! {
         p {
-            "Columns are named as in the CSV, and explained in docs/RESULTS.md. An empty cell has no value."
+            "Columns are named as in the CSV, and explained in docs/COLUMNS.md. An empty cell has no value."
         }
         @for (n, file) in files.iter().enumerate() {
             @if files.len() > 1 { h4 { (super::board::shown(file, files)) } }

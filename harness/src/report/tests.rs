@@ -11,9 +11,7 @@ pub(super) fn results(rows: Vec<Row>) -> Results {
     Results {
         name: "here/run.csv".to_owned(),
         rows,
-        windows: Vec::new(),
-        host: None,
-        is_torn: false,
+        ..Results::default()
     }
 }
 

@@ -14,6 +14,8 @@ use serde_json::Value;
 use crate::data::Sample;
 use crate::error::UsageError;
 use crate::escape;
+use crate::export;
+use crate::export::selection::{Asked, Selection};
 use crate::log::{Event, Log};
 use crate::platform::host::Host;
 use crate::replay;
@@ -33,6 +35,8 @@ pub struct Results {
     pub windows: Vec<Sample>,
     /// The machine. `None`: the file has only rows.
     pub host: Option<Host>,
+    /// The columns that it has; those of the CSV of its run, if it is a log.
+    pub columns: Selection,
     /// Whether the last line of a CSV had no end and was left out: a program that was killed leaves such a line.
     pub is_torn: bool,
 }
@@ -73,7 +77,29 @@ impl Results {
         if text.starts_with('{') {
             return Self::from_raw(&Log::parse(&name, text.as_bytes())?);
         }
-        Self::from_text(&name, &text)
+        let mut results = Self::from_text(&name, &text)?;
+        if !results.columns.is_all() {
+            let log = files::read_whole(&path.with_extension("jsonl"), Kind::File);
+            let log = log.ok().and_then(|bytes| Log::parse(&name, &bytes).ok());
+            let whole = log.and_then(|log| Self::from_raw(&log).ok());
+            results.complete(&whole.unwrap_or_default().rows);
+        }
+        Ok(results)
+    }
+
+    /// Puts in the place of each row the one of the log, if that agrees with it in all columns that the file has.
+    fn complete(&mut self, whole: &[Row]) {
+        let cells = |row: &Row| -> Vec<Option<String>> {
+            let mut texts = export::csv::texts(row);
+            let columns = self.columns.columns();
+            columns.map(|column| texts.remove(column.name)).collect()
+        };
+        for row in &mut self.rows {
+            let is_it = |it: &&Row| it.case == row.case && cells(it) == cells(row);
+            if let Some(found) = whole.iter().find(is_it) {
+                *row = found.clone();
+            }
+        }
     }
 
     /// Computes the rows of raw samples.
@@ -93,6 +119,7 @@ impl Results {
             rows,
             windows: log.lines.iter().filter_map(window).collect(),
             host: Some(log.header.host.clone()),
+            columns: Selection::of_plan(Asked::Short, &log.header.plan, &log.header.schedule),
             is_torn: false,
         })
     }
@@ -109,12 +136,13 @@ impl Results {
         let end = text.rfind('\n');
         // A header alone needs no end of its line.
         let whole = end.map_or(text, |end| &text[..=end]);
+        let (rows, columns) = sheet::rows(name, whole)?;
         Ok(Self {
             name: name.to_owned(),
-            rows: sheet::rows(name, whole)?,
-            windows: Vec::new(),
-            host: None,
+            rows,
+            columns,
             is_torn: whole.len() < text.len(),
+            ..Self::default()
         })
     }
 

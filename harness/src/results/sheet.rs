@@ -7,26 +7,15 @@ use csv::{ReaderBuilder, StringRecord, Trim};
 use serde_json::{Map, Value};
 
 use super::{figures, numbers};
+use crate::data::Case;
 use crate::error::UsageError;
-use crate::row::{Machine, Row};
+use crate::export::selection::Selection;
+use crate::row::{self, Holds, Machine, Row};
 use crate::text::line_at;
 use crate::{escape, export};
 
 /// Without these a file is no ground for an answer; all others may be missing.
-const NEEDED: [&str; 12] = [
-    "received_mbps",
-    "received_pps",
-    "loss_pct",
-    "cpu_ns_per_packet",
-    "ratio_to_std",
-    "ratio_to_std_low",
-    "ratio_to_std_high",
-    "cpu_ratio_to_std",
-    "cpu_ratio_to_std_low",
-    "cpu_ratio_to_std_high",
-    "sent_packets",
-    "received_packets",
-];
+const NEEDED: [&str; 5] = ["received_pps", "loss_pct", "status", "rounds", "started_at"];
 
 const SEPARATORS: [u8; 3] = [b',', b';', b'\t'];
 
@@ -41,6 +30,8 @@ struct Sheet<'a> {
     separator: u8,
     columns: Vec<Column>,
     header: StringRecord,
+    /// The columns of a row that the file does not have.
+    missing: Vec<&'static str>,
     text: &'a str,
     /// Each with the byte of the text at which it begins.
     records: Vec<(usize, StringRecord)>,
@@ -48,22 +39,16 @@ struct Sheet<'a> {
 
 struct Column {
     name: String,
+    /// Texts, if it is none of udpbench.
     holds: Holds,
 }
 
-/// What a column of [`Row`] holds.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Holds {
-    Text,
-    WholeNumbers,
-    Decimals,
-}
-
-/// Reads the rows of the text of a file, in which every line is whole.
+/// Reads the rows of the text of a file, in which every line is whole, and its columns. Of others, a row has what its case
+/// says.
 ///
 /// # Errors
 /// The line, the column and the cell that cannot be what udpbench wrote, and the way out.
-pub(super) fn rows(name: &str, text: &str) -> Result<Vec<Row>, UsageError> {
+pub(super) fn rows(name: &str, text: &str) -> Result<(Vec<Row>, Selection), UsageError> {
     // Of old, a Mac ended lines with a carriage return.
     let of_mac = (!text.contains('\n')).then(|| text.replace('\r', "\n"));
     let mut sheet = Sheet::new(name, of_mac.as_deref().unwrap_or(text))?;
@@ -95,7 +80,8 @@ pub(super) fn rows(name: &str, text: &str) -> Result<Vec<Row>, UsageError> {
         }
         rows.push(row);
     }
-    Ok(rows)
+    let columns = Selection::having(|name| !sheet.missing.contains(&name));
+    Ok((rows, columns))
 }
 
 impl<'a> Sheet<'a> {
@@ -115,10 +101,14 @@ impl<'a> Sheet<'a> {
         let refused = |error: csv::Error| UsageError::file(name, 1, &error.to_string());
         let header = reader.headers().map_err(refused)?.clone();
         let columns = header.iter().map(Column::new).collect();
+        let names = row::Column::ALL.iter().map(|column| column.name);
         let mut sheet = Self {
             name,
             separator,
             columns,
+            missing: names
+                .filter(|name| header.iter().all(|it| it != *name))
+                .collect(),
             header,
             text,
             records: Vec::new(),
@@ -170,10 +160,11 @@ impl<'a> Sheet<'a> {
 
     fn decimal_mark(&self) -> Result<char, UsageError> {
         let cells = self.records.iter().flat_map(|(at, record)| {
-            let numbers =
-                self.columns.iter().zip(record).filter(|(column, cell)| {
-                    column.holds != Holds::Text && !cell.trim().is_empty()
-                });
+            let numbers = self
+                .columns
+                .iter()
+                .zip(record)
+                .filter(|(column, cell)| column.holds.is_number() && !cell.trim().is_empty());
             numbers.map(|(column, cell)| numbers::Cell {
                 at: *at,
                 column: &column.name,
@@ -193,12 +184,24 @@ impl<'a> Sheet<'a> {
     }
 
     fn row(&self, at: usize, record: &StringRecord) -> Result<Row, UsageError> {
-        record.deserialize(Some(&self.header)).map_err(|error| {
+        let mut cells = self.header.iter().zip(record);
+        let key = cells.find(|(name, _)| *name == "case");
+        let (_, key) = key.unwrap_or_default();
+        let Some(case) = Case::of_key(key) else {
+            return Err(self.cell(at, "case", format!("{key:?} is no key of a case")));
+        };
+        let known = export::csv::texts(&Row::of_case(&case));
+        let (mut header, mut record) = (self.header.clone(), record.clone());
+        for name in &self.missing {
+            header.push_field(name);
+            record.push_field(known.get(*name).map_or("", String::as_str));
+        }
+        record.deserialize(Some(&header)).map_err(|error| {
             let why = match error.kind() {
                 csv::ErrorKind::Deserialize { err, .. } => err.kind().to_string(),
                 _ => error.to_string(),
             };
-            let mut cells = self.columns.iter().zip(record);
+            let mut cells = self.columns.iter().zip(&record);
             match cells.find(|(column, cell)| !column.takes(cell)) {
                 Some((column, cell)) => self.cell(at, &column.name, format!("{cell:?}: {why}")),
                 None => self.refused(at, &why),
@@ -227,13 +230,8 @@ impl<'a> Sheet<'a> {
 
 impl Column {
     fn new(name: &str) -> Self {
-        let holds = match () {
-            () if takes(name, Value::from("x")) => Holds::Text,
-            () if takes(name, Value::from(1.5)) => Holds::Decimals,
-            () if takes(name, Value::from(1)) => Holds::WholeNumbers,
-            // One of several words, or nothing that a row has.
-            () => Holds::Text,
-        };
+        let column = row::Column::ALL.iter().find(|column| column.name == name);
+        let holds = column.map_or(Holds::Text, |column| column.holds);
         Self {
             name: name.to_owned(),
             holds,
@@ -243,17 +241,18 @@ impl Column {
     fn takes(&self, cell: &str) -> bool {
         let value = match self.holds {
             _ if cell.is_empty() => return true,
-            Holds::Text => Value::from(cell),
-            _ => serde_json::from_str(cell).unwrap_or_default(),
+            holds if holds.is_number() => serde_json::from_str(cell).unwrap_or_default(),
+            _ => Value::from(cell),
         };
         takes(&self.name, value)
     }
 
     /// The cell as udpbench writes it.
     fn plain(&self, cell: &str, mark: char) -> String {
-        match self.holds {
-            Holds::Text => export::csv::unquoted(cell).to_owned(),
-            _ => cell.trim().replace(mark, "."),
+        if self.holds.is_number() {
+            cell.trim().replace(mark, ".")
+        } else {
+            export::csv::unquoted(cell).to_owned()
         }
     }
 }

@@ -232,8 +232,8 @@ fn lines_that_are_cut_joined_or_there_twice_are_refused() {
             "line 1: no column received_pps: it was taken",
         ),
         (
-            original.replacen(&header, &without("pin"), 1),
-            "line 2: missing field `pin`",
+            original.replacen(&header, &without("rounds"), 1),
+            "line 1: no column rounds: it was taken",
         ),
         (
             original.replacen(",pin,", ",seed,", 1),
@@ -321,4 +321,40 @@ fn a_text_may_be_that_of_a_number() {
     };
     let results = Results::from_csv("x.csv", text(std::slice::from_ref(&row)).as_bytes());
     assert_eq!(results.map(|it| it.rows), Ok(vec![row]));
+}
+
+/// The rows in the columns that matter for them.
+fn short(rows: &[Row]) -> Vec<u8> {
+    let selection = Selection::of_rows(Asked::Short, rows);
+    export::Format::Csv
+        .shape(rows, &selection, |_| Vec::new())
+        .expect("rows have a shape")
+}
+
+#[test]
+fn a_row_has_what_follows_from_its_case_where_a_file_has_no_column_for_it() {
+    let whole = Row {
+        machine_id: "rpi-4b, a board".to_owned(),
+        ..ordinary_row()
+    };
+    let results = Results::from_csv("x.csv", &short(std::slice::from_ref(&whole))).expect("rows");
+    let [row] = &results.rows[..] else {
+        panic!("{results:?}")
+    };
+    assert_eq!((row.senders, row.receivers), (1, 1));
+    assert_eq!(row.rcvbuf_asked_bytes, whole.rcvbuf_asked_bytes);
+    assert_eq!(row.received_mbps_high, whole.received_mbps_high);
+    assert_eq!(row.own_sd_pct, whole.own_sd_pct);
+    assert_eq!((row.failed_calls, row.window_ms), (None, None));
+    assert_eq!(Machine::of(row).to_string(), "rpi-4b, a board");
+}
+
+#[test]
+fn a_row_that_agrees_with_the_log_has_all_that_the_log_says() {
+    let whole = rows();
+    let mut results = Results::from_csv("x.csv", &short(&whole)).expect("rows");
+    results.rows[1].received_pps = Some(1.0);
+    let edited = results.rows[1].clone();
+    results.complete(&whole);
+    assert_eq!(results.rows, [whole[0].clone(), edited]);
 }

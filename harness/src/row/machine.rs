@@ -4,54 +4,25 @@ use std::fmt;
 
 use super::Row;
 
-/// What has to be the same for two rows to be of one machine.
+/// The machine of a row, as its column `machine_id` names it: what has to be the same for two rows to be of one machine.
+/// How the other host was reached does not count: one machine has several names and addresses.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Machine {
-    /// The board's profile.
-    pub board: String,
-    /// What the machine calls itself; may be empty.
-    pub model: String,
-    /// What the CPUs call themselves; may be empty.
-    pub cpu_model: String,
-    /// What the program was built for: a 32-bit program is another one. May be empty.
-    pub arch: String,
-    /// What it is emulated or virtualised by; may be empty.
-    pub virtualization: String,
-    /// Whether the program was built for finding faults, which is another one, too.
-    pub is_debug: bool,
-    /// The other host of a wire. `None`: all is on one host.
-    pub there: Option<OtherMachine>,
-}
-
-/// The same of the other host. Not how it was reached: one machine has several names and addresses.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct OtherMachine {
-    /// Its board's profile.
-    pub board: String,
-    /// What it calls itself; may be empty.
-    pub model: String,
-    /// What its CPUs call themselves; may be empty.
-    pub cpu_model: String,
-    /// Its architecture, as `uname -m` says it; may be empty.
-    pub machine: String,
+    id: String,
+    /// Whether there are two, with a wire between them.
+    pub is_wire: bool,
 }
 
 impl Machine {
-    /// Of a row.
+    /// Returns that of a row.
     pub fn of(row: &Row) -> Self {
         Self {
-            board: row.board.clone(),
-            model: row.model.clone(),
-            cpu_model: row.cpu_model.clone(),
-            arch: row.arch.clone(),
-            virtualization: row.virtualization.clone(),
-            is_debug: row.is_debug(),
-            there: row.direction.map(|_| OtherMachine {
-                board: row.there_board.clone(),
-                model: row.there_model.clone(),
-                cpu_model: row.there_cpu_model.clone(),
-                machine: row.there_machine.clone(),
-            }),
+            id: if row.knows_its_host() || row.machine_id.is_empty() {
+                id(row)
+            } else {
+                row.machine_id.clone()
+            },
+            is_wire: row.direction.is_some(),
         }
     }
 
@@ -71,27 +42,38 @@ impl Machine {
 
 impl fmt::Display for Machine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let debug = if self.is_debug { "debug build" } else { "" };
-        let here = [
-            self.board.as_str(),
-            &self.model,
-            &self.cpu_model,
-            &self.arch,
-            &self.virtualization,
-            debug,
-        ];
-        f.write_str(&known(&here))?;
-        let Some(there) = &self.there else {
-            return Ok(());
-        };
-        let there = [
-            there.board.as_str(),
-            &there.model,
-            &there.cpu_model,
-            &there.machine,
-        ];
-        write!(f, " to {}", known(&there))
+        f.write_str(&self.id)
     }
+}
+
+impl Row {
+    /// Whether it has the columns of the host, which are not among those that a CSV has by default.
+    pub fn knows_its_host(&self) -> bool {
+        !self.board.is_empty()
+    }
+}
+
+fn id(row: &Row) -> String {
+    // A program for another architecture is another one, and so is one that was built for finding faults.
+    let debug = if row.is_debug() { "debug build" } else { "" };
+    let here = known(&[
+        &row.board,
+        &row.model,
+        &row.cpu_model,
+        &row.arch,
+        &row.virtualization,
+        debug,
+    ]);
+    if row.direction.is_none() {
+        return here;
+    }
+    let there = known(&[
+        &row.there_board,
+        &row.there_model,
+        &row.there_cpu_model,
+        &row.there_machine,
+    ]);
+    format!("{here} to {there}")
 }
 
 fn known(parts: &[&str]) -> String {
@@ -124,7 +106,7 @@ mod tests {
             change(&mut other);
             assert_ne!(Machine::of(&other), machine);
         }
-        assert_eq!(Machine::of(&ordinary_row()).there, None);
+        assert!(machine.is_wire && !Machine::of(&ordinary_row()).is_wire);
     }
 
     #[test]

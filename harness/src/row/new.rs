@@ -7,9 +7,10 @@ use super::pacing::{self, Gaps};
 use super::round_trips::{self, Latencies};
 use super::rounding::{decimals, milliseconds};
 use super::{
-    Environment, Row, RowInput, Status, climate, counters_by_name, doubts, lost, own, verdict,
+    Environment, Machine, Outcome, Row, RowInput, Status, climate, counters_by_name, doubts, lost,
+    own, verdict,
 };
-use crate::data::{Outstanding, Sharing};
+use crate::data::{Case, Outstanding, Pair, Sharing, Traits};
 
 impl Row {
     /// Makes the row.
@@ -44,7 +45,7 @@ impl Row {
         let places = books.filter(|_| case.direction.is_some());
         let places = places.map(|books| books.places);
         let there = environment.there.clone();
-        Self {
+        let mut row = Self {
             sender: case.sender.to_string(),
             receiver: case.receiver.to_string(),
             threads: case.threads,
@@ -94,7 +95,7 @@ impl Row {
             pin: input.pin.clone(),
             rounds: samples.len().try_into().unwrap_or(u32::MAX),
             window_ms: numbers::window_ms(samples),
-            warmup_ms: environment.warmup_ms,
+            warmup_ms: Some(environment.warmup_ms),
             settles_ms: input.settles_after.map(milliseconds),
             sent_pps: middle::<0>(speeds.sent_pps),
             late_packets: pacing::late(samples),
@@ -236,9 +237,40 @@ impl Row {
             there_kernel: there.kernel,
             there_governor: there.governor,
             there_nic: input.nics.1.clone(),
+            machine_id: String::new(),
             seed: environment.seed,
             started_at: numbers::started_at(samples),
             version: environment.version.clone(),
+        };
+        row.machine_id = Machine::of(&row).to_string();
+        row
+    }
+
+    /// The row of a case of which nothing is known but its key: all that does not follow from that is empty.
+    pub fn of_case(case: &Case) -> Self {
+        let input = RowInput {
+            case,
+            engines: Pair {
+                sender: &Traits::PLAIN,
+                receiver: &Traits::PLAIN,
+            },
+            pin: String::new(),
+            nics: <_>::default(),
+            warnings: Vec::new(),
+            outcome: Outcome::Skipped(String::new()),
+            samples: &[],
+            repeated: &[],
+            verified: None,
+            reference: &[],
+            half: &[],
+            others: &[],
+            settles_after: None,
+            until_pct: None,
+        };
+        Self {
+            warmup_ms: None,
+            machine_id: String::new(),
+            ..Self::new(&input, &Environment::default())
         }
     }
 }

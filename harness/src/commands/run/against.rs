@@ -130,9 +130,7 @@ impl Base {
         let run = Results {
             name: progress.outputs.results.clone(),
             rows: progress.rows.iter().map(Row::shown).collect(),
-            windows: Vec::new(),
-            host: None,
-            is_torn: false,
+            ..Results::default()
         };
         let new = [run];
         let comparison = compare(&self.results, &new, Options::default());
@@ -171,9 +169,10 @@ fn words_of(results: &Path) -> Option<Vec<String>> {
 }
 
 /// What is no option of a side of `ab`, with its value.
-const VALUED: [&str; 11] = [
+const VALUED: [&str; 12] = [
     "--against",
     "--baseline",
+    "--columns",
     "--config",
     "--format",
     "--max-time",

@@ -23,6 +23,7 @@ use super::{log_file, say, width};
 use crate::VERSION;
 use crate::cli::RunArgs;
 use crate::data::Buffer;
+use crate::export::selection::Selection;
 use crate::export::table;
 use crate::log::Event;
 use crate::measure::agents::Agents;
@@ -238,7 +239,9 @@ fn begin(
     if let Some(base) = base {
         base.announce(&request.plan, &command_line(args))?;
     }
-    let mut outputs = Outputs::create(args, &request.detected.board.name, &started_at)?;
+    let board = &request.detected.board.name;
+    let selection = Selection::of_plan(args.output.columns, &request.plan, &request.schedule);
+    let mut outputs = Outputs::create(args, board, &started_at, &selection)?;
     outputs.words = peer.map_or_else(Words::default, |peer| peer.words.clone());
     if !args.output.quiet {
         introduce(&request, &outputs);

@@ -9,7 +9,8 @@ use crate::commands::{advice, baselines, default_name};
 use crate::error::UsageError;
 use crate::export::output_file::OutputFile;
 use crate::export::row_file::RowFile;
-use crate::export::{Format, csv, is_stdout};
+use crate::export::selection::{Asked, Selection};
+use crate::export::{Format, is_stdout};
 use crate::log::{Event, Log};
 use crate::options::wire::Words;
 use crate::results::Results;
@@ -34,21 +35,26 @@ pub(super) struct Outputs {
 
 impl Outputs {
     /// New files, over no other ones.
-    pub(super) fn create(args: &RunArgs, board: &str, started_at: &str) -> anyhow::Result<Self> {
+    pub(super) fn create(
+        args: &RunArgs,
+        board: &str,
+        started_at: &str,
+        selection: &Selection,
+    ) -> anyhow::Result<Self> {
         match (args.output.results(), &args.output.baseline) {
-            (Some(path), _) => Self::create_at(args, path),
-            (None, Some(name)) => Self::create_at(args, &baselines::create(name)?),
+            (Some(path), _) => Self::create_at(args, selection, path),
+            (None, Some(name)) => Self::create_at(args, selection, &baselines::create(name)?),
             (None, None) => {
                 let stem = default_name::stem(started_at, board)?;
                 let format = args.output.format.unwrap_or(Format::Csv);
                 let end = format!(".{}", format.extension());
-                let make = |path: &Path| Self::create_at(args, path);
+                let make = |path: &Path| Self::create_at(args, selection, path);
                 Ok(default_name::first_free(&stem, &end, &["jsonl"], make)?.0)
             }
         }
     }
 
-    fn create_at(args: &RunArgs, output: &Path) -> anyhow::Result<Self> {
+    fn create_at(args: &RunArgs, selection: &Selection, output: &Path) -> anyhow::Result<Self> {
         let format = Format::choose(args.output.format, output)?;
         let samples_path = match &args.output.samples {
             Some(path) => Some(path.clone()),
@@ -59,7 +65,7 @@ impl Outputs {
             let problem = "that file is for the rows; choose another name";
             return Err(refused("--samples", output, problem).into());
         }
-        let rows = RowFile::create(format, output, advice)?;
+        let rows = RowFile::create(format, selection.clone(), output, advice)?;
         let flag = if args.output.samples.is_some() {
             "--samples"
         } else {
@@ -91,20 +97,32 @@ impl Outputs {
         let output = args.output.results().map(Path::to_owned);
         let output = output.unwrap_or_else(|| raw.with_extension(extension));
         let format = Format::choose(args.output.format, &output)?;
+        let selection = |asked| Selection::of_plan(asked, &log.header.plan, &log.header.schedule);
         let file = if format == Format::Csv && output.exists() {
             let known = [rows, later].concat();
             let other = |problem: &str| refused("--output", &output, problem);
             let csv = files::read_whole(&output, Kind::File);
             let csv = csv.map_err(|error| other(&format!("cannot read it: {error}")))?;
-            if !is_of_run(&csv, &known, log) {
+            let all = Format::Csv.shape(&known, &Selection::all(), advice)?;
+            let header = all.split_inclusive(|&byte| byte == b'\n').next();
+            let asked = if header.is_some_and(|header| csv.starts_with(header)) {
+                Asked::All
+            } else {
+                args.output.columns
+            };
+            let selection = selection(asked);
+            let begun = Format::Csv.shape(&known, &selection, advice)?;
+            if !(begun.starts_with(&csv) || is_of_run(&csv, &known, log)) {
                 let problem =
                     "it has other contents than results of this sweep; choose another name";
                 return Err(other(problem).into());
             }
             let bytes = csv.len() as u64;
-            RowFile::resume_csv(resume("--output", &output, bytes, bytes)?, rows)?
+            let file = resume("--output", &output, bytes, bytes)?;
+            RowFile::resume_csv(file, selection, rows)?
         } else {
-            let mut file = RowFile::create(format, &output, advice)?;
+            let mut file =
+                RowFile::create(format, selection(args.output.columns), &output, advice)?;
             file.rows(rows)?;
             file
         };
@@ -212,10 +230,6 @@ impl Outputs {
 /// Whether all whole rows of a CSV file are of the run that `known` rows are of. A power cut may have taken from
 /// the raw samples what a row was made of.
 fn is_of_run(csv: &[u8], known: &[Row], log: &Log) -> bool {
-    if !csv.contains(&b'\n') {
-        // The beginning of a header that was cut off, or nothing yet; anything else is another file.
-        return csv::shape(known).is_ok_and(|whole| whole.starts_with(csv));
-    }
     let Ok(found) = Results::from_csv("", csv) else {
         return false;
     };

@@ -1,188 +1,188 @@
-//! The first sheet: what was measured, what to use, a chart of the fastest, and all Mb/s with their intervals.
+//! The first sheet: what was measured, what to use, and one chart with its numbers: engines as bars, a colour for each
+//! payload.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use rust_xlsxwriter::{Worksheet, XlsxError};
+use rust_xlsxwriter::{
+    Chart, ChartErrorBars, ChartErrorBarsType, ChartLegendPosition, ChartRange, ChartType, Format,
+    Worksheet, XlsxError,
+};
 
-use super::block::{Block, Drawing};
-use super::charts::ROW_PX;
-use super::{Formats, cut, index, page, write};
-use crate::data::BlockKey;
+use super::{cut, heading, index, write};
+use crate::data::{BlockKey, Payload};
 use crate::export::circumstances::circumstances;
+use crate::export::table;
 use crate::row::{Machine, Row, Status};
 
 pub(super) const SHEET: &str = "Summary";
 
-/// Bars that can be told apart at a glance.
-const MOST_BARS: usize = 12;
-/// Of a column, in characters.
-const NAME_WIDTH: u16 = 34;
-const NUMBER_WIDTH: u16 = 9;
-/// As many columns as are below the chart.
-const LEAST_COLUMNS: u16 = 9;
+/// Bars that can be told apart.
+const MOST_ENGINES: usize = 20;
+/// Of a chart, as Excel has it.
+const MOST_SERIES: usize = 255;
 
-/// The fastest cases of one block.
-pub(super) struct Fastest<'a> {
-    rows: Vec<&'a Row>,
-    /// How many the block has.
-    of: usize,
+/// What is drawn: its name, and the columns of estimate, lower and upper bound.
+struct Quantity(&'static str, [fn(&Row) -> Option<f64>; 3]);
+
+const RECEIVED: Quantity = Quantity(
+    "Received Mb/s",
+    [
+        |row| row.received_mbps,
+        |row| row.received_mbps_low,
+        |row| row.received_mbps_high,
+    ],
+);
+const ROUND_TRIP: Quantity = Quantity(
+    "Median round trip in us",
+    [
+        |row| row.rtt_p50_us,
+        |row| row.rtt_p50_us_low,
+        |row| row.rtt_p50_us_high,
+    ],
+);
+
+pub(super) fn fill(
+    sheet: &mut Worksheet,
+    rows: &[Row],
+    advice: &[String],
+) -> Result<(), XlsxError> {
+    let plain = Format::new();
+    write(sheet, (0, 0), &"UDP socket benchmark".into(), &heading())?;
+    let mut facts = circumstances(rows);
+    facts.push(("cases", cases(rows)));
+    let mut top = 1;
+    for (name, value) in facts {
+        write(sheet, (top, 0), &name.into(), &plain)?;
+        write(sheet, (top, 1), &value.into(), &plain)?;
+        top += 1;
+    }
+    for line in advice {
+        top += 1;
+        write(sheet, (top, 0), &line.as_str().into(), &plain)?;
+    }
+    sheet.set_column_width(0, 34)?;
+    sheet.set_landscape().set_print_fit_to_pages(1, 0);
+    match Drawn::of(rows) {
+        Some(drawn) => drawn.write(sheet, top + 2),
+        None => Ok(()),
+    }
 }
 
-impl<'a> Fastest<'a> {
-    /// Of the block with the most cases; of several the one with the largest payload, and the first of those.
-    pub(super) fn of(rows: &'a [Row]) -> Option<Self> {
-        let mut blocks: BTreeMap<(Machine, BlockKey), Vec<&Row>> = BTreeMap::new();
+/// The rows of the chart: those that differ in engine, connection and payload alone.
+struct Drawn<'a> {
+    title: String,
+    quantity: Quantity,
+    payloads: Vec<Payload>,
+    engines: Vec<(String, BTreeMap<Payload, &'a Row>)>,
+}
+
+impl<'a> Drawn<'a> {
+    /// Picks the largest group of rows, and of that the fastest engines. `None`: no case has a speed.
+    fn of(rows: &'a [Row]) -> Option<Self> {
+        let mut groups: BTreeMap<(Machine, BlockKey), Vec<&Row>> = BTreeMap::new();
         for row in rows.iter().filter(|row| row.received_mbps.is_some()) {
-            let block = (Machine::of(row), row.block());
-            blocks.entry(block).or_default().push(row);
+            let all_payloads = BlockKey {
+                payload: Payload::MIN,
+                ..row.block()
+            };
+            let group = (Machine::of(row), all_payloads);
+            groups.entry(group).or_default().push(row);
         }
-        // Of equals, max_by_key takes the last.
-        let blocks = blocks.into_iter().rev();
-        let (_, mut rows) = blocks.max_by_key(|((_, key), rows)| (rows.len(), key.payload))?;
-        let mbps = |row: &Row| row.received_mbps.unwrap_or_default();
-        rows.sort_by(|one, other| mbps(other).total_cmp(&mbps(one)));
-        let of = rows.len();
-        rows.truncate(MOST_BARS);
-        Some(Self { rows, of })
-    }
-
-    /// What their chart is drawn from.
-    pub(super) fn block(&self) -> Block<'a> {
-        Block::of(&self.rows, 0)
-    }
-
-    fn caption(&self) -> String {
-        let shown = self.rows.len();
-        if shown < self.of {
-            format!("The fastest {shown} of {} cases:", self.of)
+        let rows = groups.into_values().max_by_key(Vec::len)?;
+        let (first, payloads): (_, BTreeSet<Payload>) = (
+            rows.first()?,
+            rows.iter().map(|row| row.payload_bytes).collect(),
+        );
+        let quantity = if first.rtt_p50_us.is_some() {
+            ROUND_TRIP
         } else {
-            "The fastest:".to_owned()
+            RECEIVED
+        };
+        let what = format!(
+            "{}: {}, {}{}, {:.100}",
+            quantity.0,
+            table::threads_in_words(first),
+            first.ip,
+            table::unusual_in_words(first),
+            Machine::of(first).to_string(),
+        );
+        let mut engines: BTreeMap<String, BTreeMap<Payload, &Row>> = BTreeMap::new();
+        for row in rows {
+            let engine = engines.entry(format!("{} {}", row.label(), row.connection));
+            engine.or_default().insert(row.payload_bytes, row);
         }
-    }
-}
-
-/// Fills the sheet from the top down.
-pub(super) struct Summary<'a> {
-    sheet: &'a mut Worksheet,
-    formats: &'a Formats,
-    /// The last column.
-    last: u16,
-    /// The row that is next.
-    row: u32,
-}
-
-impl<'a> Summary<'a> {
-    /// With tables of these blocks below.
-    pub(super) fn new(
-        sheet: &'a mut Worksheet,
-        blocks: &[Block],
-        formats: &'a Formats,
-    ) -> Result<Self, XlsxError> {
-        let payloads = blocks.iter().map(|block| block.payloads.len());
-        let last = index(payloads.max().unwrap_or(0) * VALUES.len())?;
-        let last = LEAST_COLUMNS.max(last);
-        sheet.set_column_width(0, NAME_WIDTH)?;
-        sheet.set_column_range_width(1, last, NUMBER_WIDTH)?;
-        Ok(Self {
-            sheet,
-            formats,
-            last,
-            row: 0,
+        let mut engines: Vec<_> = engines.into_iter().collect();
+        let speed = |rows: &BTreeMap<Payload, &Row>| {
+            let speeds = rows.values().filter_map(|row| row.received_mbps);
+            speeds.fold(0.0, f64::max)
+        };
+        engines.sort_by(|(_, one), (_, other)| speed(other).total_cmp(&speed(one)));
+        engines.truncate(MOST_ENGINES);
+        Some(Self {
+            // With a `!` in it, it could be taken for the address of a cell.
+            title: what.replace('!', " "),
+            quantity,
+            payloads: payloads.into_iter().take(MOST_SERIES).collect(),
+            engines,
         })
     }
 
-    /// Says what was measured, and what follows.
-    pub(super) fn head(&mut self, rows: &[Row], advice: &[String]) -> Result<(), XlsxError> {
-        let title = &self.formats.title;
-        self.sheet
-            .write_string_with_format(0, 0, "UDP socket benchmark", title)?;
-        self.row = 1;
-        let mut facts = circumstances(rows);
-        facts.push(("cases", cases(rows)));
-        for (name, value) in facts {
-            let (header, plain) = (&self.formats.header, &self.formats.plain);
-            write(self.sheet, (self.row, 0), &name.into(), header)?;
-            write(self.sheet, (self.row, 1), &value.into(), plain)?;
-            self.row += 1;
+    /// Writes a line for each engine: for each payload the estimate, and how far its interval reaches below and above; and
+    /// the chart beneath.
+    fn write(&self, sheet: &mut Worksheet, top: usize) -> Result<(), XlsxError> {
+        write(sheet, (top, 0), &self.title.as_str().into(), &heading())?;
+        let number = Format::new().set_num_format("#,##0.0");
+        let (first, last) = (top + 2, top + 1 + self.engines.len());
+        let range = |column: usize| -> Result<ChartRange, XlsxError> {
+            let column = index(column)?;
+            let (first, last) = (index(first)?, index(last)?);
+            Ok(ChartRange::new_from_range(
+                SHEET, first, column, last, column,
+            ))
+        };
+        for (n, (name, _)) in self.engines.iter().enumerate() {
+            write(sheet, (first + n, 0), &cut(name).into(), &Format::new())?;
         }
-        self.row += 1;
-        for line in advice {
-            self.paragraph(line)?;
-        }
-        Ok(())
-    }
-
-    /// A text over the whole width.
-    fn paragraph(&mut self, text: &str) -> Result<(), XlsxError> {
-        let text = cut(text);
-        let width = NAME_WIDTH + self.last * NUMBER_WIDTH;
-        // A proportional font takes less than the width of a digit for most letters.
-        let lines = text.chars().count().div_ceil(width.into()).max(1);
-        let (row, last) = (self.row, self.last);
-        let format = &self.formats.paragraph;
-        self.sheet.merge_range(row, 0, row, last, text, format)?;
-        let height = index(lines * ROW_PX as usize)?;
-        self.sheet.set_row_height_pixels(row, height)?;
-        self.row += 1;
-        Ok(())
-    }
-
-    /// Draws the fastest.
-    pub(super) fn chart(&mut self, fastest: &Fastest, drawing: &Drawing) -> Result<(), XlsxError> {
-        self.row += 1;
-        let caption = fastest.caption().into();
-        write(self.sheet, (self.row, 0), &caption, &self.formats.plain)?;
-        self.sheet.insert_chart(self.row + 1, 0, &drawing.chart)?;
-        self.row += 2 + drawing.height_px.div_ceil(ROW_PX);
-        Ok(())
-    }
-
-    /// A line per engine: for each payload Mb/s and their interval.
-    pub(super) fn table(&mut self, block: &Block) -> Result<(), XlsxError> {
-        self.row += 1;
-        let title = format!("Received Mb/s: {}", block.title).into();
-        write(self.sheet, (self.row, 0), &title, &self.formats.header)?;
-        self.row += 1;
-        for (n, payload) in block.payloads.iter().enumerate() {
-            let names = [format!("{payload} B"), "low".to_owned(), "high".to_owned()];
-            for (place, name) in (1 + n * names.len()..).zip(names) {
-                let place = (self.row, index(place)?);
-                write(self.sheet, place, &name.into(), &self.formats.heading)?;
+        let mut chart = Chart::new(ChartType::Bar);
+        for (n, payload) in self.payloads.iter().enumerate() {
+            let left = 1 + 3 * n;
+            for (place, name) in
+                (left..).zip([format!("{payload} B"), "-".to_owned(), "+".to_owned()])
+            {
+                write(sheet, (top + 1, place), &name.into(), &heading())?;
             }
-        }
-        for line in &block.lines {
-            self.row += 1;
-            let name = line.name.as_str().into();
-            write(self.sheet, (self.row, 0), &name, &self.formats.plain)?;
-            for (n, payload) in block.payloads.iter().enumerate() {
-                let Some(row) = line.rows.get(payload) else {
+            for (line, (_, rows)) in (first..).zip(&self.engines) {
+                let [middle, low, high] = self.quantity.1;
+                let Some(row) = rows.get(payload) else {
                     continue;
                 };
-                for (place, value) in (1 + n * VALUES.len()..).zip(VALUES) {
-                    let place = (self.row, index(place)?);
-                    write(self.sheet, place, &value(row).into(), &self.formats.number)?;
+                let reach = |from: Option<f64>, to: Option<f64>| Some(to? - from?);
+                let values = [
+                    middle(row),
+                    reach(low(row), middle(row)),
+                    reach(middle(row), high(row)),
+                ];
+                for (place, value) in (left..).zip(values) {
+                    write(sheet, (line, place), &value.into(), &number)?;
                 }
             }
+            let series = chart.add_series();
+            series.set_name(format!("{payload} B").as_str());
+            series.set_categories(&range(0)?).set_values(&range(left)?);
+            let interval = ChartErrorBarsType::Custom(range(left + 2)?, range(left + 1)?);
+            // Bars lie: x is along them.
+            series.set_x_error_bars(ChartErrorBars::new().set_type(interval));
         }
-        self.row += 1;
-        Ok(())
-    }
-
-    /// Sets how it is printed.
-    pub(super) fn finish(self) -> Result<(), XlsxError> {
-        page(self.sheet);
-        self.sheet.set_print_area(0, 0, self.row, self.last)?;
-        self.sheet.set_repeat_rows(0, 0)?;
+        chart.title().set_name(&self.title);
+        chart.legend().set_position(ChartLegendPosition::Top);
+        // The first line on top, as in the sheet.
+        chart.y_axis().set_reverse();
+        let bars = self.engines.len() * (1 + self.payloads.len());
+        chart.set_width(760).set_height(index(150 + 12 * bars)?);
+        sheet.insert_chart(index(last + 2)?, 0, &chart)?;
         Ok(())
     }
 }
-
-/// Of each payload.
-const VALUES: [fn(&Row) -> Option<f64>; 3] = [
-    |row| row.received_mbps,
-    |row| row.received_mbps_low,
-    |row| row.received_mbps_high,
-];
 
 /// `12 ok, 4 skipped`.
 fn cases(rows: &[Row]) -> String {
@@ -193,49 +193,12 @@ fn cases(rows: &[Row]) -> String {
         Status::Skipped,
     ];
     let counted = all.map(|status| {
-        let of_it = rows.iter().filter(|row| row.status == status);
-        (of_it.count(), status)
+        (
+            rows.iter().filter(|row| row.status == status).count(),
+            status,
+        )
     });
     let counted = counted.into_iter().filter(|(count, _)| *count > 0);
     let counted = counted.map(|(count, status)| format!("{count} {status}"));
     counted.collect::<Vec<String>>().join(", ")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::row::tests::ordinary_row;
-
-    #[test]
-    fn the_chart_has_the_fastest_of_the_largest_block() {
-        let rows: Vec<Row> = (0..20_u32)
-            .map(|n| Row {
-                received_mbps: Some(f64::from(n)),
-                // Blocks of seven, seven and six cases: of the largest, the last.
-                payload_bytes: [100, 300, 900][n as usize * 3 / 21]
-                    .try_into()
-                    .expect("in range"),
-                ..ordinary_row()
-            })
-            .collect();
-        let fastest = Fastest::of(&rows).expect("there are some");
-        let mbps = |row: &&Row| row.received_mbps.unwrap_or_default();
-        let mbps: Vec<f64> = fastest.rows.iter().map(mbps).collect();
-        assert_eq!(mbps, [13.0, 12.0, 11.0, 10.0, 9.0, 8.0, 7.0]);
-        assert_eq!(fastest.caption(), "The fastest:");
-        let many = vec![ordinary_row(); MOST_BARS + 1];
-        let fastest = Fastest::of(&many).expect("there are some");
-        assert_eq!(fastest.rows.len(), MOST_BARS);
-        assert_eq!(fastest.caption(), "The fastest 12 of 13 cases:");
-    }
-
-    #[test]
-    fn cases_are_counted_by_what_became_of_them() {
-        let skipped = Row {
-            status: Status::Skipped,
-            ..ordinary_row()
-        };
-        let rows = [ordinary_row(), skipped, ordinary_row()];
-        assert_eq!(cases(&rows), "2 ok, 1 skipped");
-    }
 }

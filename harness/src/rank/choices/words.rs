@@ -201,10 +201,10 @@ impl Text {
             (Measure::Speed, Grade::Poor) => "perhaps",
             (Measure::Speed, _) => "use",
         };
-        let place = if board.machine.there.is_none() {
-            "Over loopback, of"
-        } else {
+        let place = if board.machine.is_wire {
             "Of"
+        } else {
+            "Over loopback, of"
         };
         Some(format!("{place} {engines} engines: {verb} {best}"))
     }

@@ -23,10 +23,16 @@ fn each_machine_is_ranked_by_itself() {
     let ranking = rank(&[file(&rows[..2]), file(&rows[2..])]);
     let best = ranking.boards.iter().map(|board| {
         let first = &board.averaged[0].standing.places[0];
-        (board.machine.board.as_str(), first.engine.as_str())
+        (board.machine.to_string(), first.engine.as_str())
     });
     let best: Vec<_> = best.collect();
-    assert_eq!(best, [("another", "std"), ("made-up", "mmsg")]);
+    assert_eq!(
+        best,
+        [
+            ("another".to_owned(), "std"),
+            ("made-up".to_owned(), "mmsg")
+        ]
+    );
 }
 
 #[test]
@@ -48,7 +54,7 @@ fn each_wire_is_ranked_by_itself_and_each_direction_of_it() {
         file(&wire("rpi-5", Direction::Up)),
     ];
     let ranking = rank(&files);
-    let settings = |board: &BoardRanking| (board.machine.there.is_some(), board.settings.len());
+    let settings = |board: &BoardRanking| (board.machine.is_wire, board.settings.len());
     let settings: Vec<_> = ranking.boards.iter().map(settings).collect();
     assert_eq!(settings, [(false, 1), (true, 2), (true, 1)]);
     let text = table::draw(&ranking, BOTH, 100);

@@ -1,7 +1,7 @@
 //! Of requests, the answers are the result, and clients are who sends.
 
 use super::*;
-use crate::data::{Histogram, RoundTrips, bucket_of};
+use crate::data::{Histogram, Outstanding, RoundTrips, bucket_of};
 
 /// A window of 100 ms: 1,000 requests, of which 990 were answered after 50 us, the others never.
 fn window_of_requests(round: u32, sides: &[Side]) -> Sample {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::data::Path;
+use crate::data::{Direction, Path};
 use crate::sys::nic::PathCounters;
 
 /// From a laptop to a board.

@@ -1,0 +1,420 @@
+//! The columns of the results: the one place where a column is named and explained. `new.rs` computes them; the header of a
+//! CSV, docs/COLUMNS.md and docs/rows.schema.json follow from here. A new column is an entry, and its line there.
+
+use super::column::{Cell, Holds, cells, columns};
+use super::{Status, joined};
+use crate::data::{
+    Address, Arrivals, Batch, Buffer, Connection, Direction, Duplex, Flows, Ip, Outstanding,
+    Payload, Rate, ServerModel, ServiceTime, SharingKind, Spread, ThinkTime, Threads, Tos,
+    Transport, Wait, Workers, Workload,
+};
+
+// A sentence; name: type, unit, what it covers, when a CSV has it by default, when it is empty.
+columns! {
+    "What people plot" {
+        /// Engine of the senders.
+        sender: String, "", Plan, Always, "never";
+        /// Engine of the receivers.
+        receiver: String, "", Plan, Always, "never";
+        /// Threads in all; 1 sends and receives in turn.
+        threads: Threads, "", Plan, Always, "never";
+        /// UDP payload of each datagram.
+        payload_bytes: Payload, "B", Plan, Always, "never";
+        /// `connected` (send, recv) or `unconnected` (send_to, recv_from).
+        connection: Connection, "", Plan, Always, "never";
+        /// `v4` (127.0.0.1) or `v6` (::1); see `address`.
+        ip: Ip, "", Plan, Always, "never";
+        /// Payload received per second; 1 Mb is 10^6 bits.
+        received_mbps: Option<f64>, "Mb/s", Window, Flood, "no speed";
+        /// Lower bound of the interval of `received_mbps`.
+        received_mbps_low: Option<f64>, "Mb/s", Window, Flood, "no speed, 1 window";
+        /// Upper bound of the interval of `received_mbps`.
+        received_mbps_high: Option<f64>, "Mb/s", Window, Flood, "no speed, 1 window";
+        /// Datagrams received per second.
+        received_pps: Option<f64>, "1/s", Window, Always, "no speed";
+        /// Lower bound of the interval of `received_pps`.
+        received_pps_low: Option<f64>, "1/s", Window, Always, "no speed, 1 window";
+        /// Upper bound of the interval of `received_pps`.
+        received_pps_high: Option<f64>, "1/s", Window, Always, "no speed, 1 window";
+        /// Share of the datagrams sent that were not received.
+        loss_pct: Option<f64>, "%", Drain, Always, "no window, none sent";
+        /// CPU time of all benchmark threads per datagram received.
+        cpu_ns_per_packet: Option<f64>, "ns", Window, Cpu, "no speed";
+        /// Lower bound of the interval of `cpu_ns_per_packet`.
+        cpu_ns_per_packet_low: Option<f64>, "ns", Window, Cpu, "no speed, 1 window";
+        /// Upper bound of the interval of `cpu_ns_per_packet`.
+        cpu_ns_per_packet_high: Option<f64>, "ns", Window, Cpu, "no speed, 1 window";
+        /// `received_pps` over that of the reference in the same round.
+        ratio_to_std: Option<f64>, "", Window, Ratio, "no speed, or no reference that has one";
+        /// Lower bound of the interval of `ratio_to_std`.
+        ratio_to_std_low: Option<f64>, "", Window, Ratio, "no speed, no reference, 1 pair";
+        /// Upper bound of the interval of `ratio_to_std`.
+        ratio_to_std_high: Option<f64>, "", Window, Ratio, "no speed, no reference, 1 pair";
+        /// `ok`, `skipped`, `failed` or `interrupted`.
+        status: Status, "", Case, Always, "never";
+        /// Why `status` is not `ok`.
+        reason: String, "", Case, Always, "if `ok`";
+        /// What may mislead about the row; several are joined with `; `.
+        #[serde(with = "joined")]
+        warnings: Vec<String>, "", Case, Always, "none";
+        /// Key by which two runs are matched, such as `std:std/2t/300B/connected/v4`, the engine of the senders
+        /// first.
+        case: String, "", Plan, Always, "never";
+    }
+
+    "What was run" {
+        /// Sender sockets: half of the threads, rounded up.
+        senders: usize, "", Plan, Never, "never";
+        /// Receiver sockets: half of the threads, rounded down, but at least 1.
+        receivers: usize, "", Plan, Never, "never";
+        /// Datagrams that one call may move, of the sides that batch.
+        batch: Option<Batch>, "", Plan, Unusual, "neither side batches";
+        /// Worker threads of the one tokio runtime that all benchmark threads share.
+        tokio_workers: Option<Workers>, "", Plan, Unusual, "a runtime per thread, or none";
+        /// `spin`: receivers are called again and again instead of sleeping (`--wait`).
+        wait: Option<Wait>, "", Plan, Unusual, "receivers wait as their engine does";
+        /// SO_RCVBUF that receivers asked for.
+        rcvbuf_asked_bytes: Option<Buffer>, "B", Plan, Unusual, "connections, unless `--rcvbuf` is given";
+        /// SO_SNDBUF that senders asked for.
+        sndbuf_asked_bytes: Option<Buffer>, "B", Plan, Unusual, "nothing asked for";
+        /// TOS or traffic class of the datagrams (`--tos`), the whole byte, read back.
+        tos: Option<Tos>, "", Plan, Unusual, "not marked";
+        /// `flood`; `ask`: clients send requests, servers answer; `duplex`: flood both ways (`--workload`).
+        workload: Workload, "", Plan, Workload, "never";
+        /// Carrier of the messages (`--transport`); with any but `udp`, a datagram of the columns is a message.
+        transport: Transport, "", Plan, Unusual, "never";
+        /// Address that the messages go to: `loopback`, `local`, or one of the other host (`--address`).
+        address: Address, "", Plan, Unusual, "never";
+        /// Way of the datagrams between two hosts: `up`, from here to the other host; `down`; `both` at once.
+        direction: Option<Direction>, "", Plan, Wire, "one host";
+        /// `full`: both directions at once, `half`: one (`--duplex`).
+        duplex: Option<Duplex>, "", Plan, Duplex, "another workload";
+        /// Flows of each thread that sends (`--flows`), each with a socket at either end.
+        flows: Option<Flows>, "", Plan, Flows, "one for each thread";
+        /// Requests that each client has outstanding at a time, over each of its flows.
+        outstanding: Option<Outstanding>, "", Plan, Unusual, "`flood`, `--rate`";
+        /// Datagrams, or with `ask` requests, per second of all threads together (`--rate`); see PACING.md.
+        rate_asked_rps: Option<Rate>, "1/s", Plan, Rate, "as fast as they can";
+        /// Spread of these over time: `even`, `poisson`, or `train100` (so many of each thread at once).
+        arrivals: Option<Arrivals>, "", Plan, Unusual, "as fast as they can";
+        /// Pause of a client between an answer and its next request (`--think`), such as `20ms`.
+        think_time: Option<ThinkTime>, "", Plan, Unusual, "none";
+        /// Work of a server before each answer (`--service`): `50us` of computing, or `sleep:1ms`.
+        service_time: Option<ServiceTime>, "", Plan, Unusual, "none";
+        /// Who does the work of a server: `inline` (the loop), `pool` (64 threads), `spawn-blocking` (tokio's
+        /// threads).
+        server_model: Option<ServerModel>, "", Plan, Unusual, "`flood`, `duplex`";
+        /// How several receivers share the port: `reuseport`, `reuseaddr`, `separate`.
+        sharing: Option<SharingKind>, "", Plan, Unusual, "1 receiver, `flows`";
+        /// How flows are spread over receivers: `even`, `hash`, `bpf`.
+        spread: Option<Spread>, "", Plan, Unusual, "1 receiver, no `reuseport`";
+        /// CPUs of the senders, `>`, CPUs of the receivers, such as `2,1>3,0`; with 1 thread its CPU; or `none`.
+        pin: String, "", Plan, Never, "skipped";
+        /// Windows that were measured, fewer than asked for if the case failed or was interrupted.
+        rounds: u32, "", Case, Always, "never";
+        /// Median time that a window was open.
+        window_ms: Option<f64>, "ms", Window, Never, "no window";
+        /// Traffic before each window opened, as asked for.
+        warmup_ms: Option<f64>, "ms", Plan, Never, "never";
+        /// Time after which traffic stays near its rate, found in the soak in the first case; 75: not earlier.
+        settles_ms: Option<f64>, "ms", Start, Never, "a soak below 1.5 s, two hosts";
+    }
+
+    "Speed" {
+        /// Datagrams sent per second, those that were dropped among them; never rank by it.
+        sent_pps: Option<f64>, "1/s", Window, Paced, "no speed";
+        /// Datagrams of a flood at a rate that were sent when the next one was due as well; see PACING.md.
+        late_packets: Option<u64>, "", Window, Paced, "no `--rate`, `ask`";
+        /// Median time between two datagrams of a flow, with a flood at a rate, to within 0.4 %; see PACING.md.
+        gap_p50_us: Option<f64>, "us", Window, Never, "no `--rate`, `ask`, fewer than 2";
+        /// 99th percentile of the time between two datagrams of a flow.
+        gap_p99_us: Option<f64>, "us", Window, Paced, "no `--rate`, `ask`, fewer than 100";
+        /// Longest time between two datagrams of a flow.
+        gap_max_us: Option<f64>, "us", Window, Never, "no `--rate`, `ask`";
+        /// Source of the gaps: `kernel`, its time stamps of what left; `calls`, the ends of the calls that sent.
+        gap_source: String, "", Window, Never, "no `--rate`, `ask`";
+    }
+
+    "Round trips" {
+        /// Median of the round trips, to within 0.4 %.
+        rtt_p50_us: Option<f64>, "us", Window, Ask, "fewer than 20 requests, or too many without an answer";
+        /// Lower bound of the interval of `rtt_p50_us`.
+        rtt_p50_us_low: Option<f64>, "us", Window, Ask, "as its estimate, 1 window";
+        /// Upper bound of the interval of `rtt_p50_us`.
+        rtt_p50_us_high: Option<f64>, "us", Window, Ask, "as its estimate, 1 window, or may be a request without an answer";
+        /// 90th percentile of the round trips, to within 0.4 %.
+        rtt_p90_us: Option<f64>, "us", Window, Ask, "fewer than 100 requests, or too many without an answer";
+        /// Lower bound of the interval of `rtt_p90_us`.
+        rtt_p90_us_low: Option<f64>, "us", Window, Never, "as its estimate, 1 window";
+        /// Upper bound of the interval of `rtt_p90_us`.
+        rtt_p90_us_high: Option<f64>, "us", Window, Never, "as its estimate, 1 window, or may be a request without an answer";
+        /// 99th percentile of the round trips, to within 0.4 %.
+        rtt_p99_us: Option<f64>, "us", Window, Ask, "fewer than 1,000 requests, or too many without an answer";
+        /// Lower bound of the interval of `rtt_p99_us`.
+        rtt_p99_us_low: Option<f64>, "us", Window, Ask, "as its estimate, 1 window";
+        /// Upper bound of the interval of `rtt_p99_us`.
+        rtt_p99_us_high: Option<f64>, "us", Window, Ask, "as its estimate, 1 window, or may be a request without an answer";
+        /// 99.9th percentile of the round trips, to within 0.4 %.
+        rtt_p999_us: Option<f64>, "us", Window, Ask, "fewer than 10,000 requests, or too many without an answer";
+        /// Lower bound of the interval of `rtt_p999_us`.
+        rtt_p999_us_low: Option<f64>, "us", Window, Ask, "as its estimate, 1 window";
+        /// Upper bound of the interval of `rtt_p999_us`.
+        rtt_p999_us_high: Option<f64>, "us", Window, Ask, "as its estimate, 1 window, or may be a request without an answer";
+        /// 99.99th percentile of the round trips, to within 0.4 %.
+        rtt_p9999_us: Option<f64>, "us", Window, Never, "fewer than 100,000 requests, or too many without an answer";
+        /// Lower bound of the interval of `rtt_p9999_us`.
+        rtt_p9999_us_low: Option<f64>, "us", Window, Never, "as its estimate, 1 window";
+        /// Upper bound of the interval of `rtt_p9999_us`.
+        rtt_p9999_us_high: Option<f64>, "us", Window, Never, "as its estimate, 1 window, or may be a request without an answer";
+        /// Longest round trip of all windows, to within 0.4 %.
+        rtt_max_us: Option<f64>, "us", Window, Ask, "no answers";
+        /// Mean of all round trips.
+        rtt_mean_us: Option<f64>, "us", Window, Never, "no answers";
+        /// Standard deviation of all round trips.
+        rtt_sd_us: Option<f64>, "us", Window, Never, "fewer than 2 answers";
+        /// Probability of so clear a trend of the windows' medians if nothing drifts (Mann-Kendall, two-sided).
+        rtt_trend_p: Option<f64>, "", Window, Never, "fewer than 8 windows";
+        /// Median time from when the kernel had an answer until the client had it, of one answer in 16.
+        wakeup_p50_us: Option<f64>, "us", Window, Never, "no time stamps, fewer than 20 of them, `uring`";
+        /// Requests that were answered in time.
+        answered_requests: Option<u64>, "", Window, Never, "`flood`, no window";
+        /// Requests that were lost, or not answered within 250 ms.
+        unanswered_requests: Option<u64>, "", Window, Ask, "`flood`, no window";
+        /// Datagrams that no client waited for any more: late answers, and what is no answer.
+        late_answers: Option<u64>, "", Run, Never, "`flood`, no window";
+    }
+
+    "Where the datagrams ended" {
+        /// Datagrams handed to the kernel, whether or not it refused them.
+        sent_packets: Option<u64>, "", Drain, Flood, "no window";
+        /// Datagrams taken from the kernel, in the window or in the drain after it.
+        received_packets: Option<u64>, "", Drain, Flood, "no window";
+        /// Datagrams left in a queue when the receivers had stopped; on one host, more than 0 is `failed`.
+        unread_packets: Option<u64>, "", Drain, Flood, "no window";
+        /// Datagrams that the kernel refused in the call that sent them; `warnings` says why.
+        refused_packets: Option<u64>, "", Drain, Flood, "no window";
+        /// Datagrams dropped at a receiving socket, mostly as its buffer was full.
+        dropped_socket_packets: Option<u64>, "", Drain, Flood, "no window";
+        /// Datagrams that are missing and that the kernel's own discard counters explain.
+        dropped_kernel_packets: Option<u64>, "", Drain, Here, "no window, two hosts";
+        /// Datagrams that the kernel of the sender refused (`ENOBUFS`) and that no counter explains.
+        dropped_kernel_out_packets: Option<u64>, "", Run, Path, "one host, no window";
+        /// Datagrams dropped by the queueing discipline, or a filter, of the interface of the sender.
+        dropped_qdisc_packets: Option<u64>, "", Run, Path, "one host, no window";
+        /// Datagrams dropped by the interface of the sender or its driver, by their counters.
+        dropped_nic_out_packets: Option<u64>, "", Run, Path, "one host, no window";
+        /// Datagrams that no counter of either host explains: the cable, a switch, or a driver that does not say.
+        lost_on_path_packets: Option<u64>, "", Run, Path, "one host, no window";
+        /// Datagrams dropped by the interface of the receiver or its driver, by their counters; see `nic_counters`.
+        dropped_nic_in_packets: Option<u64>, "", Run, Path, "one host, no window";
+        /// Datagrams dropped by the full backlog of a CPU of the receiver (`net.core.netdev_max_backlog`).
+        dropped_backlog_packets: Option<u64>, "", Run, Path, "one host, no window";
+        /// Datagrams that reached the interface of the receiver and no protocol: a firewall, a filter of tc, XDP.
+        dropped_kernel_in_packets: Option<u64>, "", Run, Path, "one host, no window";
+        /// Datagrams discarded by IP or UDP of the receiver: a checksum, missing fragments, a closed port.
+        dropped_protocol_packets: Option<u64>, "", Run, Path, "one host, no window";
+        /// Datagrams received although never sent: duplicates of the path, or from a stranger.
+        surplus_packets: Option<u64>, "", Run, Path, "one host, no window";
+        /// Counters of lost packets that moved at both interfaces, by name; other traffic is among them.
+        nic_counters: String, "", Run, Never, "one host, none moved";
+        /// Reasons for which both kernels dropped packets, in their own words (`--drop-reasons`); other traffic is
+        /// among them.
+        drop_reasons: String, "", Run, Never, "not asked, nothing dropped, not permitted";
+        /// Datagrams that no place explains; other than 0 is `failed`, below 0 other programs sent to our port.
+        unaccounted_packets: Option<i64>, "", Drain, Flood, "no window";
+        /// Growth of the datagrams in flight while windows were open; below 0, they became fewer.
+        queue_growth_packets: Option<i64>, "", Window, Never, "no window, two hosts";
+        /// Datagrams checked before the first round.
+        verified_packets: Option<u64>, "", Verify, Verify, "no `--verify`, below 12 B, `null`, skipped";
+        /// Checked datagrams that never came, told from duplicates by their numbers.
+        missing_packets: Option<u64>, "", Verify, Verify, "no `--verify`, below 12 B, `null`, skipped, one host, requests";
+        /// Checked datagrams that came before; on one host, more than 0 is `failed`.
+        duplicated_packets: Option<u64>, "", Verify, Verify, "no `--verify`, below 12 B, `null`, skipped";
+        /// Checked datagrams that came after one that the same sender sent later.
+        reordered_packets: Option<u64>, "", Verify, Verify, "no `--verify`, below 12 B, `null`, skipped";
+        /// Most datagrams of a sender that came since the first one sent later (RFC 4737, 4.2.1).
+        reordering_extent: Option<u64>, "", Verify, Never, "no `--verify`, below 12 B, `null`, skipped";
+        /// Interarrival jitter (RFC 3550, 6.4.1) of the flow with the most; see PACING.md.
+        jitter_us: Option<f64>, "us", Verify, Never, "no `--verify`, below 12 B, `null`, skipped, below 20 B, fewer than 2";
+        /// Checked datagrams that were shorter than sent, but correct as far as they go; more than 0 is `failed`.
+        truncated_packets: Option<u64>, "", Verify, Verify, "no `--verify`, below 12 B, `null`, skipped";
+        /// Checked datagrams with another content or source address; more than 0 is `failed`.
+        corrupted_packets: Option<u64>, "", Verify, Verify, "no `--verify`, below 12 B, `null`, skipped";
+        /// System calls that failed while windows were open, other than by a refusal.
+        failed_calls: Option<u64>, "", Window, Never, "no window";
+    }
+
+    "CPU time per datagram" {
+        /// CPU time of the senders per datagram sent.
+        sender_cpu_ns_per_packet: Option<f64>, "ns", Window, Wire, "no speed, 1 thread";
+        /// CPU time of the receivers per datagram received.
+        receiver_cpu_ns_per_packet: Option<f64>, "ns", Window, Wire, "no speed, 1 thread";
+        /// CPU time of the program's other threads per datagram received: helpers of libraries, workers for
+        /// io_uring.
+        other_cpu_ns_per_packet: Option<f64>, "ns", Window, Never, "no speed, clock cannot be read";
+    }
+
+    "Against the reference" {
+        /// `cpu_ns_per_packet` over that of the reference in the same round.
+        cpu_ratio_to_std: Option<f64>, "", Window, CpuRatio, "no speed, or no reference that has one";
+        /// Lower bound of the interval of `cpu_ratio_to_std`.
+        cpu_ratio_to_std_low: Option<f64>, "", Window, CpuRatio, "no speed, no reference, 1 pair";
+        /// Upper bound of the interval of `cpu_ratio_to_std`.
+        cpu_ratio_to_std_high: Option<f64>, "", Window, CpuRatio, "no speed, no reference, 1 pair";
+    }
+
+    "How good the numbers are" {
+        /// Datagrams received in both directions (`duplex`) over those in one, in the same round.
+        ratio_to_half: Option<f64>, "", Case, Duplex, "not `full`, no windows of `half`";
+        /// Lower bound of the interval of `ratio_to_half`.
+        ratio_to_half_low: Option<f64>, "", Case, Duplex, "not `full`, no windows of `half`, too few rounds";
+        /// Upper bound of the interval of `ratio_to_half`.
+        ratio_to_half_high: Option<f64>, "", Case, Duplex, "not `full`, no windows of `half`, too few rounds";
+        /// Confidence level of the intervals of rates, such as 96.9 with 6 windows.
+        interval_pct: Option<f64>, "%", Window, Never, "no speed, 1 window";
+        /// Standard deviation of the windows' `received_pps` over their mean.
+        cv_pct: Option<f64>, "%", Window, Absolute, "no speed, 1 window";
+        /// Rounds whose ratios are in `ratio_to_std`.
+        ratio_pairs: Option<usize>, "", Window, Reference, "no ratio";
+        /// Scatter of the ratios in `ratio_to_std`: standard deviation of their natural logarithms.
+        ratio_sd_pct: Option<f64>, "%", Window, Ratio, "no ratio, 1 pair";
+        /// Scatter of the ratios in `cpu_ratio_to_std`.
+        cpu_ratio_sd_pct: Option<f64>, "%", Window, CpuRatio, "no ratio, 1 pair";
+        /// Scatter of `received_pps` round by round, less what the other engines of the block have in common if
+        /// that is smaller.
+        own_sd_pct: Option<f64>, "%", Window, Free, "no speed, 1 window";
+        /// Scatter of `cpu_ns_per_packet`, as `own_sd_pct`.
+        own_cpu_sd_pct: Option<f64>, "%", Window, FreeCpu, "no speed, 1 window";
+        /// Time that the benchmark thread that lost most was ready to run while something else ran.
+        lost_cpu_pct: Option<f64>, "%", Window, Never, "no window, not counted by the kernel";
+        /// Time that the hypervisor took of the benchmark threads' CPUs.
+        steal_pct: Option<f64>, "%", Window, Never, "no window, not pinned";
+        /// Time that interrupts took of the benchmark threads' CPUs.
+        irq_pct: Option<f64>, "%", Window, Never, "no window, not pinned";
+        /// Time that softirqs took of the benchmark threads' CPUs; on loopback mostly the case's own receive path.
+        softirq_pct: Option<f64>, "%", Window, Never, "no window, not pinned";
+        /// Windows of which a benchmark thread lost more than 5 %.
+        disturbed_windows: Option<usize>, "", Window, Never, "no window";
+        /// Windows with a disturbance, throttling or a slower clock.
+        contaminated_windows: Option<usize>, "", Run, Always, "no window";
+        /// Windows that were measured a second time, as the first failed, did not add up, or a link changed in it.
+        repeated_windows: Option<usize>, "", Case, Never, "no window";
+        /// Why no more rounds were measured: `rounds`, `until`, `max-time`, `failure`, `signal`, `other-host` or
+        /// `unknown`.
+        ended_by: String, "", Case, Never, "skipped";
+        /// Limit of `--until`.
+        until_pct: Option<f64>, "%", Plan, Never, "not asked, skipped";
+        /// Smallest share of the datagrams received that one receiver (of answers, one client) got.
+        receiver_share_min_pct: Option<f64>, "%", Window, Never, "none received";
+        /// Jain's index of the datagrams of each flow: 1 if all got the same, 1/*n* if one of *n* got all.
+        jains_index: Option<f64>, "", Case, Flows, "no `flows`, nothing came";
+        /// Datagrams per second over the slowest flow.
+        slowest_flow_pps: Option<f64>, "1/s", Case, Flows, "no `flows`";
+        /// Datagrams per second over the fastest flow.
+        fastest_flow_pps: Option<f64>, "1/s", Case, Flows, "no `flows`";
+        /// Flows over which nothing came.
+        starved_flows: Option<usize>, "", Case, Flows, "no `flows`";
+        /// SO_RCVBUF, read back: the smallest of all sockets that receive.
+        rcvbuf_bytes: Option<u64>, "B", Run, Never, "no window";
+        /// SO_SNDBUF, read back: the smallest of all sockets that send.
+        sndbuf_bytes: Option<u64>, "B", Run, Never, "no window";
+    }
+
+    "Where and when" {
+        /// Name of the board profile.
+        board: String, "", Start, Never, "never";
+        /// Name of the machine in the device tree, or in DMI.
+        model: String, "", Start, Never, "unknown";
+        /// The least specific entry of the device tree's `compatible`: chip or family.
+        soc: String, "", Start, Never, "no device tree";
+        /// Name of the CPUs, joined with `+` where they differ.
+        cpu_model: String, "", Start, Never, "unknown";
+        /// Architecture that the program was built for, such as `aarch64`.
+        arch: String, "", Start, Never, "never";
+        /// Target triple that the program was built for.
+        target: String, "", Start, Never, "never";
+        /// The kernel's name for its architecture (`uname -m`), such as `armv7l`.
+        machine: String, "", Start, Never, "unknown";
+        /// Emulator or hypervisor, such as `qemu`.
+        virtualization: String, "", Start, Never, "nothing shows";
+        /// Kernel release.
+        kernel: String, "", Start, Never, "unknown";
+        /// The kernel's flavour, such as `PREEMPT_RT`; `none`: none or voluntary.
+        preemption: String, "", Start, Never, "unknown";
+        /// Size of a memory page, in bytes.
+        page_bytes: Option<u64>, "B", Start, Never, "unknown";
+        /// `yes`: softirq time is in no thread's CPU time; `no`: it is.
+        irq_time_accounting: String, "", Start, Never, "configuration unreadable";
+        /// Governors of cpufreq at the start, joined with `+` where they differ.
+        governor: String, "", Start, Never, "no cpufreq";
+        /// Driver of cpufreq, joined with `+` where they differ.
+        cpufreq_driver: String, "", Start, Never, "no cpufreq";
+        /// Lowest clock that a governor may choose, over all CPUs.
+        freq_min_mhz: Option<f64>, "MHz", Start, Never, "no cpufreq";
+        /// Highest clock that a governor may choose, over all CPUs.
+        freq_max_mhz: Option<f64>, "MHz", Start, Never, "no cpufreq";
+        /// Lowest clock asked for on the CPU of a benchmark thread when a window closed.
+        freq_low_mhz: Option<f64>, "MHz", Run, Never, "no cpufreq, not pinned";
+        /// Slowest real clock of a benchmark thread's CPU, relative to that at the start.
+        clock_min_pct: Option<f64>, "%", Run, Never, "never timed";
+        /// Source of the kernel's time, such as `arch_sys_counter` or `tsc`.
+        clocksource: String, "", Start, Never, "unknown";
+        /// Driver of cpuidle.
+        cpuidle_driver: String, "", Start, Never, "none";
+        /// Idle states of the benchmark threads' CPUs and their shares of the windows; `no`: in none.
+        idle_states: String, "", Window, Never, "no cpuidle, not pinned";
+        /// CPUs isolated from the scheduler (`isolcpus=`), or `no`.
+        isolated_cpus: String, "", Start, Never, "unknown";
+        /// Load average over the minute before the start.
+        load_1min: Option<f64>, "", Start, Never, "unknown";
+        /// CPUs that RPS moves packets of `lo` to, joined with `+`, or `no`.
+        rps_cpus: String, "", Start, Never, "unknown";
+        /// Flows that conntrack tracked at the start in this network namespace.
+        conntrack_entries: Option<u64>, "", Start, Never, "not loaded";
+        /// CPUs that take the interrupts of network interfaces, such as `eth0 on 0`.
+        nic_irq_cpus: String, "", Start, Never, "unknown";
+        /// Hottest sensor of the CPUs before the case's first window.
+        temp_c_start: Option<f64>, "°C", Run, Never, "no sensor";
+        /// Hottest sensor of the CPUs after the case's last window.
+        temp_c_end: Option<f64>, "°C", Run, Never, "no sensor";
+        /// Highest reading of the CPUs' sensors around the case's windows.
+        temp_c_max: Option<f64>, "°C", Run, Never, "no sensor";
+        /// Kinds of throttling during the case, joined with `+`; `no`: none.
+        throttled: String, "", Run, Never, "no sensor";
+        /// Interface of this host, with its driver, speed, MTU, queues, rings, coalescing, EEE and queueing
+        /// discipline.
+        nic: String, "", Start, Never, "one host";
+        /// Other host, as it was typed.
+        there: String, "", Start, Never, "one host";
+        /// Name of the board profile of the other host.
+        there_board: String, "", Start, Never, "one host";
+        /// Name of the other host in its device tree, or in DMI.
+        there_model: String, "", Start, Never, "one host, unknown";
+        /// Name of the CPUs of the other host.
+        there_cpu_model: String, "", Start, Never, "one host, unknown";
+        /// Architecture of the other host (`uname -m`).
+        there_machine: String, "", Start, Never, "one host, unknown";
+        /// Kernel release of the other host.
+        there_kernel: String, "", Start, Never, "one host, unknown";
+        /// Governors of cpufreq of the other host.
+        there_governor: String, "", Start, Never, "one host, unknown";
+        /// Interface of the other host, as `nic`.
+        there_nic: String, "", Start, Never, "one host";
+        /// Machine, or across a wire both: board, model, CPUs, architecture, and what virtualises it.
+        machine_id: String, "", Start, Always, "never";
+        /// Seed of the shuffled order, for `--seed`.
+        seed: u32, "", Plan, Always, "never";
+        /// When the case's first window opened, UTC, RFC 3339.
+        started_at: String, "", Case, Always, "no window";
+        /// Version of udpbench, with the profile of cargo that built it unless that is `dist`: `0.1.0-release`.
+        version: String, "", Start, Never, "never";
+    }
+}
+
+cells! {
+    Decimals: f64;
+    WholeNumbers: u64, i64, u32, usize, Batch, Buffer, Flows, Outstanding, Payload, Rate, Threads, Workers;
+    Texts: Vec<String>;
+    Text: String, Address, Arrivals, Connection, Direction, Duplex, Ip, ServerModel, ServiceTime, SharingKind, Spread, Status,
+        ThinkTime, Tos, Transport, Wait, Workload;
+}
