@@ -1,5 +1,5 @@
-//! `udpbench files -- WORDS`: what a sweep with this command line would write, for `scripts/deploy` and
-//! `scripts/fleet`, which have to bring it home. Hidden, one line of JSON, measures and writes nothing.
+//! `udpbench files -- WORDS`: what a sweep with this command line would write, for `scripts/fleet`,
+//! which has to bring it home. Hidden, one line of JSON, measures and writes nothing.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};

@@ -4,7 +4,7 @@
 #
 #   sh -s FOLDER <leave.sh
 #
-# scripts/deploy and scripts/fleet send it to the board.
+# The playbooks send it to the board.
 
 # After a reboot, the pid may be that of any program; only the sweep works in the folder.
 if [ ! -e "$1.code" ] && [ "/proc/$(cat "$1.pid" 2>/dev/null)/cwd" -ef "$1" ]; then exit 1; fi

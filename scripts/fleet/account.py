@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Where a run's results go, and the README.md that says under which circumstances they came about.
 
-scripts/deploy imports this. scripts/fleet calls it:
+The playbooks call it:
     account.py require-in-folder <files.json  refuses what could not be brought back from the board
     account.py new-directory RESULTS NAME     makes RESULTS/<date>-NAME, or one with -2, and prints it
     account.py readme DIRECTORY <run.json     writes DIRECTORY/README.md about the files there,
