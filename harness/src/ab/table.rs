@@ -1,16 +1,14 @@
 //! The answers for people, as wide as the terminal.
 
-use std::cmp::Ordering;
 use std::fmt::Write as _;
 
-use super::judge::{Answer, CaseAnswer, Engine, FALSE_DISCOVERY_RATE, Judgement, MARGIN};
+use super::judge::{Answer, CaseAnswer, FALSE_DISCOVERY_RATE, Judgement, MARGIN};
 use super::log::{Header, Setup};
 use super::{Record, Side};
-use crate::columns::Columns;
-use crate::compare::lines::{self, Line};
-use crate::compare::table::{Detail, change, count, interval, value};
-use crate::compare::{By, Verdict, place};
+use crate::compare::table::{Detail, below, count, largest_first, value, verdict};
+use crate::compare::{By, place};
 use crate::fold;
+use crate::table::{Columns, Table};
 
 /// Draws it, in so many columns of the terminal, with escape sequences for colours, which the caller removes where they
 /// do not belong.
@@ -21,8 +19,11 @@ pub fn draw(record: &Record, judgement: &Judgement, detail: Detail, width: u16) 
     for side in Side::BOTH {
         text += &folded(described(side, record.header().setup(side)));
     }
-    engines(&mut text, by, &judgement.engines, width);
-    cases(&mut text, by, &judgement.cases, detail, width);
+    text += &below(&engines(judgement), width);
+    let cases = largest_first(&judgement.cases, detail, |it| {
+        (it.answer.change, &it.answer.verdict)
+    });
+    text += &below(&columns(by).table(cases), width);
     text += &folded(notes(record, judgement));
     text + &folded(legend(record.header(), judgement))
 }
@@ -52,74 +53,29 @@ fn described(side: Side, setup: &Setup) -> String {
     text + "\n"
 }
 
-fn engines(text: &mut String, by: By, engines: &[Engine], width: u16) {
-    let mut lines = Vec::new();
-    for engine in engines {
-        lines.push(line(engine.label.clone(), &engine.all));
+fn engines(judgement: &Judgement) -> Table {
+    let columns = Columns::<(String, &Answer)>::new()
+        .word("engine", |(label, _)| label.clone())
+        .number("cases", |(_, answer)| answer.cases.to_string())
+        .leaves(1);
+    let by = judgement.question.by;
+    let columns = verdict(columns, by, |(_, answer)| (answer.change, &answer.verdict));
+    columns.table(judgement.engines.iter().flat_map(|engine| {
         let parts = engine.telling.and_then(|number| engine.parts.get(number));
-        for (part, answer) in parts.into_iter().flatten() {
-            lines.push(line(format!("  {}", place(&[*part])), answer));
-        }
-    }
-    lines::draw(text, by, ENGINES, &lines, width);
+        let parts = parts.into_iter().flatten();
+        let parts = parts.map(|(part, answer)| (format!("  {}", place(&[*part])), answer));
+        std::iter::once((engine.label.clone(), &engine.all)).chain(parts)
+    }))
 }
 
-const ENGINES: Columns = Columns {
-    headings: &["engine", "cases", "change %", "95 % interval"],
-    words: 1,
-    leaves: &[1],
-    longest: LONGEST,
-};
-
-const CASES: Columns = Columns {
-    headings: &["case", "A", "B", "change %", "95 % interval"],
-    words: 1,
-    leaves: &[1, 2],
-    longest: LONGEST,
-};
-
-/// The longest key that leaves all columns within 100.
-const LONGEST: usize = 44;
-
-/// Largest first.
-fn cases(text: &mut String, by: By, cases: &[CaseAnswer], detail: Detail, width: u16) {
-    let has_news = |case: &&CaseAnswer| match case.answer.verdict {
-        Verdict::Better | Verdict::Worse | Verdict::Broken(_) => true,
-        _ => detail == Detail::All,
-    };
-    let mut shown: Vec<&CaseAnswer> = cases.iter().filter(has_news).collect();
-    let size = |case: &CaseAnswer| {
-        case.answer
-            .change
-            .map_or(-1.0, |change| change.estimate.abs())
-    };
-    shown.sort_by(|a, b| size(b).partial_cmp(&size(a)).unwrap_or(Ordering::Equal));
-    let lines: Vec<Line> = shown
-        .into_iter()
-        .map(|case| Line {
-            label: case.key.clone(),
-            cells: vec![
-                value(case.a),
-                value(case.b),
-                change(case.answer.change),
-                interval(case.answer.change),
-            ],
-            verdict: &case.answer.verdict,
-        })
-        .collect();
-    lines::draw(text, by, CASES, &lines, width);
-}
-
-fn line(label: String, answer: &Answer) -> Line<'_> {
-    Line {
-        label,
-        cells: vec![
-            answer.cases.to_string(),
-            change(answer.change),
-            interval(answer.change),
-        ],
-        verdict: &answer.verdict,
-    }
+fn columns(by: By) -> Columns<'static, CaseAnswer> {
+    let columns = Columns::<CaseAnswer>::new()
+        .word("case", |it| it.key.clone())
+        .number("A", |it| value(it.a))
+        .leaves(1)
+        .number("B", |it| value(it.b))
+        .leaves(2);
+    verdict(columns, by, |it| (it.answer.change, &it.answer.verdict))
 }
 
 /// What the numbers cannot say.

@@ -49,6 +49,11 @@ impl Verdict {
         }
     }
 
+    /// Whether it is told even where only changes are: better, worse or broken.
+    pub fn is_news(&self) -> bool {
+        matches!(self, Self::Better | Self::Worse | Self::Broken(_))
+    }
+
     /// Whether it answers the question, if only by "unclear".
     pub fn is_answer(&self) -> bool {
         !matches!(self, Self::Reference | Self::NotComparable(_))

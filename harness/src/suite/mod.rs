@@ -11,8 +11,7 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 
 pub use self::beside::{Beside, Cell, Line, Swept, beside};
-pub use self::table::draw;
-pub use self::table::{COLUMNS, numbers, sources};
+pub use self::table::{draw, sources, table};
 use crate::error::UsageError;
 use crate::row::Row;
 use crate::stats::Estimate;

@@ -1,18 +1,18 @@
 //! A window in one line: 60 columns of numbers, and up to 20 of remarks.
 
-use std::fmt::Write as _;
 use std::time::SystemTime;
 
 use crate::data::{Case, Workload};
-use crate::export::table::number;
+use crate::export::table::{count, number, thousands};
 use crate::row::{Row, Status};
+use crate::table::Columns;
 
 /// What is said of a window.
-pub(super) struct Columns {
-    /// After the time, from left to right.
-    columns: &'static [Column],
+pub(super) struct Said {
+    /// From left to right.
+    columns: Columns<'static, Row>,
     /// What is summed up in the end.
-    pub(super) figures: [Figure; 2],
+    pub(super) figures: &'static [Figure; 2],
 }
 
 /// A number that is summed up.
@@ -24,86 +24,56 @@ pub(super) struct Figure {
     pub(super) shown: fn(Option<f64>) -> String,
 }
 
-/// A column: its heading, how wide it is, and what is in it. Empty: it is not known.
-struct Column {
-    name: &'static str,
-    width: usize,
-    cell: fn(&Row) -> String,
-}
-
-const fn column(name: &'static str, width: usize, cell: fn(&Row) -> String) -> Column {
-    Column { name, width, cell }
-}
-
-static FLOOD: Columns = Columns {
-    columns: &[
-        column("Mb/s", 5, |row| one_decimal(row.received_mbps)),
-        column("kpps", 5, |row| one_decimal(thousands_received(row))),
-        column("loss%", 5, |row| loss(row.loss_pct)),
-        column("where", 6, |row| place_of_loss(row).to_owned()),
-        column("tx ns", 5, |row| number(row.sender_cpu_ns_per_packet, 0)),
-        column("rx ns", 5, |row| number(row.receiver_cpu_ns_per_packet, 0)),
-        CPU_NS,
-        CELSIUS,
-        MHZ,
-    ],
-    figures: [
-        Figure {
-            name: "median",
-            unit: "Mb/s",
-            value: |row| row.received_mbps,
-            shown: one_decimal,
-        },
-        Figure {
-            name: "loss",
-            unit: "%",
-            value: |row| row.loss_pct,
-            shown: loss,
-        },
-    ],
-};
-
-static ASK: Columns = Columns {
-    columns: &[
-        column("kreq/s", 6, |row| one_decimal(thousands_received(row))),
-        column("p50 us", 6, |row| one_decimal(row.rtt_p50_us)),
-        column("p99 us", 6, |row| one_decimal(row.rtt_p99_us)),
-        column("max us", 6, |row| number(row.rtt_max_us, 0)),
-        column("lost", 5, unanswered),
-        CPU_NS,
-        CELSIUS,
-        MHZ,
-    ],
-    figures: [
-        Figure {
-            name: "median",
-            unit: "kreq/s",
-            value: thousands_received,
-            shown: one_decimal,
-        },
-        Figure {
-            name: "p50",
-            unit: "us",
-            value: |row| row.rtt_p50_us,
-            shown: one_decimal,
-        },
-    ],
-};
-
-const CPU_NS: Column = column("cpu ns", 6, |row| number(row.cpu_ns_per_packet, 0));
-const CELSIUS: Column = column("C", 2, |row| number(row.temp_c_end, 0));
-const MHZ: Column = column("MHz", 4, |row| number(row.freq_low_mhz, 0));
-
-impl Columns {
+impl Said {
     /// Those that say most about such a case.
-    pub(super) fn of(case: &Case) -> &'static Self {
-        if case.asks() { &ASK } else { &FLOOD }
+    pub(super) fn of(case: &Case) -> Self {
+        let columns = Columns::<Row>::new().word("UTC", |row| time(&row.started_at).to_owned());
+        let columns = columns.at_least(8);
+        let columns = if case.asks() {
+            columns
+                .number(
+                    "kreq/s",
+                    known(|row| one_decimal(thousands(row.received_pps))),
+                )
+                .number("p50 us", known(|row| one_decimal(row.rtt_p50_us)))
+                .number("p99 us", known(|row| one_decimal(row.rtt_p99_us)))
+                .number("max us", known(|row| number(row.rtt_max_us, 0)))
+                .number("lost", known(|row| count(row.unanswered_requests)))
+                .at_least(5)
+        } else {
+            columns
+                .number("Mb/s", known(|row| one_decimal(row.received_mbps)))
+                .at_least(5)
+                .number(
+                    "kpps",
+                    known(|row| one_decimal(thousands(row.received_pps))),
+                )
+                .at_least(5)
+                .number("loss%", known(|row| loss(row.loss_pct)))
+                .number("where", known(|row| place_of_loss(row).to_owned()))
+                .at_least(6)
+                .number(
+                    "tx ns",
+                    known(|row| number(row.sender_cpu_ns_per_packet, 0)),
+                )
+                .number(
+                    "rx ns",
+                    known(|row| number(row.receiver_cpu_ns_per_packet, 0)),
+                )
+        };
+        let columns = columns
+            .number("cpu ns", known(|row| number(row.cpu_ns_per_packet, 0)))
+            .number("C", known(|row| number(row.temp_c_end, 0)))
+            .at_least(2)
+            .number("MHz", known(|row| number(row.freq_low_mhz, 0)))
+            .at_least(4);
+        let figures = if case.asks() { &ASK } else { &FLOOD };
+        Self { columns, figures }
     }
 
     /// The headings.
     pub(super) fn header(&self) -> String {
-        let cells = self.columns.iter().map(|it| (it.width, it.name.to_owned()));
-        joined("UTC     ", cells)
+        self.columns.empty().dense().header(WIDTH)
     }
 
     /// What a window has to say.
@@ -111,14 +81,53 @@ impl Columns {
         if row.status == Status::Failed {
             return format!("{} failed: {}", time(&row.started_at), row.reason);
         }
-        let cells = self.columns.iter().map(|it| match (it.cell)(row) {
-            unknown if unknown.is_empty() => (it.width, "-".to_owned()),
-            known => (it.width, known),
-        });
-        let line = joined(time(&row.started_at), cells);
-        format!("{line} {}", remarks(row)).trim_end().to_owned()
+        let line = self.columns.table([row]).dense().body(WIDTH);
+        format!("{} {}", line.trim_end(), remarks(row))
+            .trim_end()
+            .to_owned()
     }
 }
+
+/// There is always room for the numbers.
+const WIDTH: usize = 80;
+
+/// A dash where nothing is known.
+fn known(cell: fn(&Row) -> String) -> impl Fn(&Row) -> String {
+    move |row| match cell(row) {
+        unknown if unknown.is_empty() => "-".to_owned(),
+        known => known,
+    }
+}
+
+static FLOOD: [Figure; 2] = [
+    Figure {
+        name: "median",
+        unit: "Mb/s",
+        value: |row| row.received_mbps,
+        shown: one_decimal,
+    },
+    Figure {
+        name: "loss",
+        unit: "%",
+        value: |row| row.loss_pct,
+        shown: loss,
+    },
+];
+
+static ASK: [Figure; 2] = [
+    Figure {
+        name: "median",
+        unit: "kreq/s",
+        value: |row| thousands(row.received_pps),
+        shown: one_decimal,
+    },
+    Figure {
+        name: "p50",
+        unit: "us",
+        value: |row| row.rtt_p50_us,
+        shown: one_decimal,
+    },
+];
 
 /// The line of a window that could not be measured.
 pub(super) fn failed(reason: &str) -> String {
@@ -126,21 +135,9 @@ pub(super) fn failed(reason: &str) -> String {
     format!("{} failed: {reason}", time(&now))
 }
 
-fn joined(first: &str, cells: impl Iterator<Item = (usize, String)>) -> String {
-    let mut line = first.to_owned();
-    for (width, cell) in cells {
-        let _ = write!(line, " {cell:>width$}");
-    }
-    line
-}
-
 /// `12:34:56`, from `2026-01-02T12:34:56.789Z`.
 fn time(at: &str) -> &str {
     at.get(11..19).unwrap_or("--:--:--")
-}
-
-fn thousands_received(row: &Row) -> Option<f64> {
-    row.received_pps.map(|pps| pps / 1000.0)
 }
 
 /// With a decimal where there is room for it: `99999` is as wide as `100k`, with its blank.
@@ -150,11 +147,6 @@ fn one_decimal(value: Option<f64>) -> String {
         Some(value) if value >= 99_999.5 => format!("{:.0}k", value / 1e3),
         value => number(value, 1),
     }
-}
-
-fn unanswered(row: &Row) -> String {
-    let lost = row.unanswered_requests;
-    lost.map_or_else(String::new, |lost| lost.to_string())
 }
 
 /// With two decimals, or one where it is large: `100.0` is as wide as `99.9`.
