@@ -137,7 +137,7 @@ struct Fit {
 const LEAST_TEXT: usize = 28;
 
 /// A word that is longer may get a line of its own.
-const LONGEST: usize = 18;
+const LONGEST: usize = 20;
 
 impl Table {
     /// Sets columns close to each other.

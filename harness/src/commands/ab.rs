@@ -13,7 +13,6 @@ use crate::cli::{AbArgs, ComparisonFormat};
 use crate::compare::table::Detail;
 use crate::error::UsageError;
 use crate::export::output_file::OutputFile;
-use crate::export::to_stdout;
 use crate::measure::spawned::Spawned;
 use crate::options;
 use crate::shell;
@@ -61,8 +60,7 @@ pub fn run(args: &AbArgs) -> anyhow::Result<ExitCode> {
         ComparisonFormat::Table => {
             log_file::show(&table::draw(&record, &judgement, detail, width()))?;
         }
-        ComparisonFormat::Csv => to_stdout(rows::csv(&judgement)?.as_bytes())?,
-        ComparisonFormat::Json => to_stdout(rows::json(&judgement)?.as_bytes())?,
+        format => super::show_rows(format, &rows::rows(&judgement))?,
     }
     match ending {
         Ending::Interrupted => {
