@@ -33,7 +33,6 @@
 //! | [`stats`] | estimates and their intervals |
 //! | [`nearest`] | what was probably meant |
 //! | [`shell`] | words of commands, quoted |
-//! | [`packed`] | texts that are compiled in |
 //! | [`escape`] | what a terminal would obey, made visible |
 //! | [`table`] | tables: which columns there is room for |
 //! | [`digits`] | how many digits a number is worth |
@@ -70,7 +69,6 @@ pub mod log;
 pub mod measure;
 pub mod nearest;
 pub mod options;
-pub mod packed;
 pub mod percent;
 pub mod plan;
 pub mod platform;
