@@ -17,7 +17,6 @@ struct Head {
     heading: &'static str,
     kind: Kind,
     leaves: u8,
-    least: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +42,11 @@ impl<'a, R> Columns<'a, R> {
         self.column(heading, Kind::Number, Box::new(cell))
     }
 
+    /// Adds a number that a narrow terminal goes without: see [`Columns::leaves`].
+    pub fn spare(self, nth: u8, heading: &'static str, cell: impl Fn(&R) -> String + 'a) -> Self {
+        self.number(heading, cell).leaves(nth)
+    }
+
     /// Adds a last column of text, which is folded.
     pub fn text(self, heading: &'static str, cell: impl Fn(&R) -> String + 'a) -> Self {
         self.column(heading, Kind::Text, Box::new(cell))
@@ -54,12 +58,10 @@ impl<'a, R> Columns<'a, R> {
         kind: Kind,
         cell: Box<dyn Fn(&R) -> String + 'a>,
     ) -> Self {
-        let (leaves, least) = (0, 0);
         let head = Head {
             heading,
             kind,
-            leaves,
-            least,
+            leaves: 0,
         };
         self.0.push(Column { head, cell });
         self
@@ -68,12 +70,6 @@ impl<'a, R> Columns<'a, R> {
     /// Lets a narrow terminal go without the last column so far: 1 leaves first, 0 never.
     pub fn leaves(mut self, nth: u8) -> Self {
         self.0.last_mut().expect("a column").head.leaves = nth;
-        self
-    }
-
-    /// Makes the last column so far that wide, whatever is in it.
-    pub fn at_least(mut self, width: usize) -> Self {
-        self.0.last_mut().expect("a column").head.least = width;
         self
     }
 
@@ -136,6 +132,9 @@ struct Fit {
 /// Text has so many columns of the terminal or more, if others can leave for it.
 const LEAST_TEXT: usize = 28;
 
+/// Lines of a heading.
+const MOST_LINES: usize = 2;
+
 /// A word that is longer may get a line of its own.
 const LONGEST: usize = 20;
 
@@ -179,32 +178,23 @@ impl Table {
     /// Draws the table in so many columns of the terminal. Of what does not fit, columns leave, and are named below;
     /// long words stand above their row.
     pub fn draw(&self, width: usize) -> String {
-        let header = if self.is_empty() {
-            String::new()
-        } else {
-            self.header(width)
-        };
-        header + &self.body(width) + &self.not_shown(width)
+        let header = (!self.is_empty()).then(|| self.header(width));
+        header.unwrap_or_default() + &self.body(width) + &self.not_shown(width)
     }
 
     /// The headings. One with fewer lines than others stands at the bottom.
     pub fn header(&self, width: usize) -> String {
         let fit = self.fit(width);
-        let headings = self.heads.iter().map(|head| head.heading);
-        let lines = headings.clone().map(|it| it.lines().count()).max();
         let nth = |nth| {
-            let cells = headings
-                .clone()
-                .map(|it| it.lines().rev().nth(nth).unwrap_or_default());
-            self.line(&cells.collect::<Vec<_>>(), &fit, width)
+            let heads = self.heads.iter();
+            let heading = |head: &Head| head.heading.lines().rev().nth(nth).unwrap_or_default();
+            self.line(&heads.map(heading).collect::<Vec<_>>(), &fit, width)
         };
-        let keys = headings
-            .clone()
-            .enumerate()
-            .filter(|&(n, _)| self.is_key(n));
-        let keys = keys.filter(|_| fit.longest == 0).map(|(_, it)| it);
-        let lines = (0..lines.unwrap_or(0)).rev().map(nth);
-        own_line(&keys.collect::<Vec<_>>(), width) + &lines.collect::<String>()
+        let keys = (0..self.heads.len()).filter(|&it| fit.longest == 0 && self.is_key(it));
+        let keys: Vec<&str> = keys.map(|it| self.heads[it].heading).collect();
+        // Empty lines are none.
+        let lines: String = (0..MOST_LINES).rev().map(nth).collect();
+        own_line(&keys, width) + &lines
     }
 
     /// What is below the headings.
@@ -240,20 +230,17 @@ impl Table {
     }
 
     fn measured(&self, shown: &[usize], longest: usize) -> Fit {
-        let heads = self.heads.iter();
-        let mut widths: Vec<usize> = heads
-            .map(|head| head.heading.lines().map(fold::columns).max())
-            .zip(self.heads.iter().map(|head| head.least))
-            .map(|(heading, least)| least.max(heading.unwrap_or(0)))
-            .collect();
+        let width = |head: &Head| head.heading.lines().map(fold::columns).max().unwrap_or(0);
+        let mut widths: Vec<usize> = self.heads.iter().map(width).collect();
         for row in self.rows() {
             let (_, cells) = self.split(row, longest);
             for ((width, cell), head) in widths.iter_mut().zip(cells).zip(&self.heads) {
-                let columns = fold::columns(cell);
-                *width = match head.kind {
-                    Kind::Text => columns.min(LEAST_TEXT).max(*width),
-                    Kind::Word | Kind::Number => columns.max(*width),
+                let most = if head.kind == Kind::Text {
+                    LEAST_TEXT
+                } else {
+                    usize::MAX
                 };
+                *width = fold::columns(cell).min(most).max(*width);
             }
         }
         Fit {
@@ -311,7 +298,8 @@ impl Table {
             "+-%" => format!("+-% of {}", self.heads[column - 1].heading),
             heading => heading.replace('\n', " "),
         };
-        let left_out = (0..self.heads.len()).filter(|column| !shown.contains(column));
+        let left_out = (0..self.heads.len())
+            .filter(|column| self.heads[*column].leaves > 0 && !shown.contains(column));
         let names: Vec<String> = left_out.map(name).collect();
         if names.is_empty() {
             return String::new();
@@ -343,10 +331,8 @@ mod tests {
             .word("engine", cell(0))
             .word("conn", cell(1))
             .number("Mb/s", cell(2))
-            .number("+-%", cell(3))
-            .leaves(1)
-            .number("loss %", cell(4))
-            .leaves(2);
+            .spare(1, "+-%", cell(3))
+            .spare(2, "loss %", cell(4));
         columns.table(rows)
     }
 

@@ -56,8 +56,7 @@ fn described(side: Side, setup: &Setup) -> String {
 fn engines(judgement: &Judgement) -> Table {
     let columns = Columns::<(String, &Answer)>::new()
         .word("engine", |(label, _)| label.clone())
-        .number("cases", |(_, answer)| answer.cases.to_string())
-        .leaves(1);
+        .spare(1, "cases", |(_, answer)| answer.cases.to_string());
     let by = judgement.question.by;
     let columns = verdict(columns, by, |(_, answer)| (answer.change, &answer.verdict));
     columns.table(judgement.engines.iter().flat_map(|engine| {
@@ -71,49 +70,38 @@ fn engines(judgement: &Judgement) -> Table {
 fn columns(by: By) -> Columns<'static, CaseAnswer> {
     let columns = Columns::<CaseAnswer>::new()
         .word("case", |it| it.key.clone())
-        .number("A", |it| value(it.a))
-        .leaves(1)
-        .number("B", |it| value(it.b))
-        .leaves(2);
+        .spare(1, "A", |it| value(it.a))
+        .spare(2, "B", |it| value(it.b));
     verdict(columns, by, |it| (it.answer.change, &it.answer.verdict))
 }
 
 /// What the numbers cannot say.
 fn notes(record: &Record, judgement: &Judgement) -> String {
-    let mut notes: Vec<String> = Vec::new();
-    for case in &judgement.cases {
-        if let Some(reason) = case.answer.verdict.reason() {
-            notes.push(format!("{}: {reason}", case.key));
-        }
-    }
+    let reasons = judgement.cases.iter().filter_map(|case| {
+        let reason = case.answer.verdict.reason()?;
+        Some(format!("{}: {reason}", case.key))
+    });
     let pairs = record.pairs();
     let skipped: Vec<&str> = pairs.iter().filter_map(|pair| pair.refusal()).collect();
-    if let Some(reason) = skipped.first() {
-        notes.push(format!(
-            "{} of {} cases skipped: {reason}",
-            skipped.len(),
-            pairs.len()
-        ));
-    }
+    let skipped = skipped.first().map(|reason| {
+        let (skipped, all) = (skipped.len(), pairs.len());
+        format!("{skipped} of {all} cases skipped: {reason}")
+    });
     let repeated: usize = record.measured().iter().map(|pair| pair.repeated).sum();
-    if repeated > 0 {
-        notes.push(format!(
-            "{repeated} windows were measured twice: the log says why"
-        ));
-    }
-    let lines = notes.into_iter().map(|note| format!("\n{note}"));
-    match lines.collect::<String>() {
-        none if none.is_empty() => none,
-        notes => notes + "\n",
+    let repeated =
+        (repeated > 0).then(|| format!("{repeated} windows were measured twice: the log says why"));
+    let notes = reasons.chain(skipped).chain(repeated);
+    let notes: String = notes.map(|note| note + "\n").collect();
+    if notes.is_empty() {
+        notes
+    } else {
+        "\n".to_owned() + &notes
     }
 }
 
 fn legend(header: &Header, judgement: &Judgement) -> String {
     let question = judgement.question;
-    let (what, better, worse) = match question.by {
-        By::Speed => ("datagrams received", "faster", "slower"),
-        By::Cpu => ("CPU time per datagram", "cheaper", "dearer"),
-    };
+    let [what, better, worse] = question.by.words();
     let threshold = question.threshold.percent();
     let looks = match judgement.looks {
         1 => String::new(),

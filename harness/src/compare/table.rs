@@ -33,32 +33,25 @@ pub fn draw(comparison: &Comparison, detail: Detail, width: u16) -> String {
         let cases = largest_first(&file.cases, detail, |it| (it.change, &it.verdict));
         text += &below(&columns(by).table(cases), width);
         let footnotes = footnotes::lines(file, comparison.options);
-        let footnotes = footnotes.into_iter().map(|line| folded(line + "\n"));
-        let _ = writeln!(text, "\n{}", footnotes.collect::<String>());
+        text.push('\n');
+        text.extend(footnotes.into_iter().map(|line| folded(line + "\n")));
+        text.push('\n');
     }
-    let mut below = String::new();
-    legend(&mut below, comparison);
-    text + &folded(below)
+    text + &folded(legend(comparison))
 }
 
 /// What came of it, in a sentence.
 fn summary(comparison: &Comparison, file: &Against) -> String {
     let by = comparison.options.by;
     let cases = count(by, file.cases.iter().map(|case| &case.verdict), "case");
-    let engines = count(
-        by,
-        file.engines.iter().map(|engine| &engine.verdict),
-        "engine",
-    );
-    let inconclusive = if file.is_inconclusive() {
-        "Inconclusive: "
-    } else {
-        ""
-    };
-    format!(
-        "{inconclusive}{} against {}: {cases}; {engines}.\n",
-        file.name, comparison.base
-    )
+    let engines = file.engines.iter().map(|engine| &engine.verdict);
+    let engines = count(by, engines, "engine");
+    let is_inconclusive = file.is_inconclusive();
+    let inconclusive = is_inconclusive
+        .then_some("Inconclusive: ")
+        .unwrap_or_default();
+    let (new, base) = (&file.name, &comparison.base);
+    format!("{inconclusive}{new} against {base}: {cases}; {engines}.\n")
 }
 
 /// `2 of 96 cases slower, 1 faster, 80 same, 13 unclear`.
@@ -132,10 +125,8 @@ fn style(verdict: &Verdict) -> Style {
 fn engines(by: By) -> Columns<'static, EngineChange> {
     let columns = Columns::<EngineChange>::new()
         .word("engine", |it| it.label.clone())
-        .number("cases", |it| it.cases.to_string())
-        .leaves(2)
-        .number("blocks", |it| it.blocks.to_string())
-        .leaves(1);
+        .spare(2, "cases", |it| it.cases.to_string())
+        .spare(1, "blocks", |it| it.blocks.to_string());
     verdict(columns, by, |it| (it.change, &it.verdict))
 }
 
@@ -144,10 +135,8 @@ fn columns(by: By) -> Columns<'static, CaseChange> {
         .word("case", |it| it.label.clone())
         .word("conn", |it| it.connection.short().to_owned())
         .word("block", |it| block(&it.block))
-        .number("base", |it| value(it.base))
-        .leaves(1)
-        .number("new", |it| value(it.new))
-        .leaves(2);
+        .spare(1, "base", |it| value(it.base))
+        .spare(2, "new", |it| value(it.new));
     verdict(columns, by, |it| (it.change, &it.verdict))
 }
 
@@ -172,24 +161,20 @@ pub(crate) fn value(value: Option<f64>) -> String {
     }
 }
 
-pub(crate) fn legend(text: &mut String, comparison: &Comparison) {
-    let (what, base, better, worse) = match comparison.options.by {
-        By::Speed => ("datagrams received", "ratio_to_std", "faster", "slower"),
-        By::Cpu => (
-            "CPU time per datagram",
-            "cpu_ratio_to_std",
-            "cheaper",
-            "dearer",
-        ),
+pub(crate) fn legend(comparison: &Comparison) -> String {
+    let by = comparison.options.by;
+    let [what, better, worse] = by.words();
+    let base = match by {
+        By::Speed => "ratio_to_std",
+        By::Cpu => "cpu_ratio_to_std",
     };
     let threshold = comparison.options.threshold.percent();
     let accidents = 100.0 * FALSE_DISCOVERY_RATE;
-    let _ = write!(
-        text,
+    format!(
         "\
 change %: {what}, by {base}, with a 95 % interval for each change alone.
 {better}, {worse}: significant (against 0 %), estimate {threshold} % or more; {accidents} % may be false alarms.
 same: within {threshold} % at 95 %, of an engine also in each part. unclear: interval too wide.
 "
-    );
+    )
 }

@@ -130,6 +130,15 @@ impl By {
         }
     }
 
+    /// What is counted, and what it is called if it is better and if it is worse.
+    pub(crate) fn words(self) -> [&'static str; 3] {
+        let what = match self {
+            Self::Speed => "datagrams received",
+            Self::Cpu => "CPU time per datagram",
+        };
+        [what, Verdict::Better.word(self), Verdict::Worse.word(self)]
+    }
+
     pub(crate) fn direction(self, estimate: f64) -> Verdict {
         // More datagrams are better, more CPU time is worse.
         if (estimate > 0.0) == (self == Self::Speed) {

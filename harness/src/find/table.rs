@@ -83,12 +83,11 @@ fn lossless_table(record: &Record) -> Table {
             let (low, high) = search.found().interval;
             format!("{} to {}", thousands(low, search), thousands(high, search))
         })
-        .number("arrives\nMbit/s", |(case, search)| {
+        .spare(1, "arrives\nMbit/s", |(case, search)| {
             let bits = 8.0 * f64::from(u32::from(case.case.payload));
             let mbits = search.found().throughput.map(|pps| pps * bits / 1e6);
             or_dash(mbits.map(|mbits| format!("{mbits:.1}")))
         })
-        .leaves(1)
         .number("gave way first", |(_, search)| or_dash(search.gave_way()));
     columns.table(searched(record).filter_map(|case| match &case.search {
         Search::Lossless(search) => Some((case, search)),
@@ -128,11 +127,11 @@ fn cliff_table(record: &Record) -> Table {
             "more\n%",
             known(|it: &cliff::Jump| percent(it.behind_ns / it.before_ns - 1.0)),
         )
-        .number(
+        .spare(
+            1,
             "95 % interval\n%",
             known(|it: &cliff::Jump| percents(it.interval)),
-        )
-        .leaves(1);
+        );
     columns.table(found(record, |search| match search {
         Search::Cliff(search) => search.jumps(),
         _ => Vec::new(),

@@ -36,12 +36,9 @@ impl Gain {
             .word("engine", |it| it.engine.clone())
             .word("at", |it| it.at.clone())
             .number(unit, |it| it.value.clone())
-            .number("+-%", |it| it.reach_pct.clone())
-            .leaves(1)
-            .number("vs std", |it| it.than_std.to_owned())
-            .leaves(2)
-            .number("CPU time", |it| it.cpu.clone())
-            .leaves(3)
+            .spare(1, "+-%", |it| it.reach_pct.clone())
+            .spare(2, "vs std", |it| it.than_std.to_owned())
+            .spare(3, "CPU time", |it| it.cpu.clone())
             .number("lost %", |it| it.lost_pct.clone())
             .known_of(gains);
         let mut table = columns.empty();

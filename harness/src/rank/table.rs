@@ -156,8 +156,7 @@ type Listed<'a> = (&'a str, &'a Standing, &'a Place);
 fn columns<'a>() -> Columns<'a, Listed<'a>> {
     Columns::<Listed>::new()
         // As wide as the widest, wherever it stands.
-        .word("", |(measure, ..)| (*measure).to_owned())
-        .at_least(6)
+        .word("      ", |(measure, ..)| (*measure).to_owned())
         .number("place", |(.., place)| {
             let place = place.place.map(|place| place.to_string());
             place.unwrap_or_else(|| "-".to_owned())
@@ -173,8 +172,7 @@ fn columns<'a>() -> Columns<'a, Listed<'a>> {
                 interval.map(|(low, high)| format!("{} to {}", figure(low), figure(high)));
             interval.unwrap_or_default()
         })
-        .number("loss %", |(.., place)| place.lost_pct())
-        .leaves(1)
+        .spare(1, "loss %", |(.., place)| place.lost_pct())
 }
 
 impl Standing {

@@ -235,7 +235,5 @@ fn class(verdict: &Verdict) -> &'static str {
 }
 
 fn legend(comparison: &Comparison) -> Markup {
-    let mut text = String::new();
-    table::legend(&mut text, comparison);
-    html! { p .legend { @for line in text.lines() { (line) " " } } }
+    html! { p .legend { @for line in table::legend(comparison).lines() { (line) " " } } }
 }

@@ -41,16 +41,13 @@ fn columns<'a>() -> Columns<'a, (&'a str, &'a str, &'a Cell)> {
     Columns::<(&str, &str, &Cell)>::new()
         .word("", |(name, ..)| (*name).to_owned())
         .word("", |(_, column, _)| (*column).to_owned())
-        .number("published", |(.., cell)| {
+        .spare(3, "published", |(.., cell)| {
             let value = cell.published.map(|value| value.to_string());
             value.unwrap_or_default()
         })
-        .leaves(3)
         .number("ratio", |(.., cell)| ratio(cell.published_ratio))
-        .number("here", |(.., cell)| number(middle(cell.measured), 1))
-        .leaves(2)
-        .number("+-%", |(.., cell)| reach(cell.measured))
-        .leaves(1)
+        .spare(2, "here", |(.., cell)| number(middle(cell.measured), 1))
+        .spare(1, "+-%", |(.., cell)| reach(cell.measured))
         .number("ratio", |(.., cell)| ratio(middle(cell.ratio)))
         .number("+-%", |(.., cell)| reach(cell.ratio))
 }

@@ -24,49 +24,55 @@ pub(super) struct Figure {
     pub(super) shown: fn(Option<f64>) -> String,
 }
 
+const fn figure(
+    name: &'static str,
+    unit: &'static str,
+    value: fn(&Row) -> Option<f64>,
+    shown: fn(Option<f64>) -> String,
+) -> Figure {
+    Figure {
+        name,
+        unit,
+        value,
+        shown,
+    }
+}
+
+static FLOOD: [Figure; 2] = [
+    figure("median", "Mb/s", |row| row.received_mbps, one_decimal),
+    figure("loss", "%", |row| row.loss_pct, loss),
+];
+
+static ASK: [Figure; 2] = [
+    figure("median", "kreq/s", thousands_received, one_decimal),
+    figure("p50", "us", |row| row.rtt_p50_us, one_decimal),
+];
+
 impl Said {
-    /// Those that say most about such a case.
+    /// Those that say most about such a case. Headings are as wide as the numbers below them.
     pub(super) fn of(case: &Case) -> Self {
-        let columns = Columns::<Row>::new().word("UTC", |row| time(&row.started_at).to_owned());
-        let columns = columns.at_least(8);
+        let columns =
+            Columns::<Row>::new().word("UTC     ", |row| time(&row.started_at).to_owned());
         let columns = if case.asks() {
             columns
-                .number(
-                    "kreq/s",
-                    known(|row| one_decimal(thousands(row.received_pps))),
-                )
-                .number("p50 us", known(|row| one_decimal(row.rtt_p50_us)))
-                .number("p99 us", known(|row| one_decimal(row.rtt_p99_us)))
-                .number("max us", known(|row| number(row.rtt_max_us, 0)))
-                .number("lost", known(|row| count(row.unanswered_requests)))
-                .at_least(5)
+                .number("kreq/s", |row| one_decimal(thousands_received(row)))
+                .number("p50 us", |row| one_decimal(row.rtt_p50_us))
+                .number("p99 us", |row| one_decimal(row.rtt_p99_us))
+                .number("max us", |row| number(row.rtt_max_us, 0))
+                .number(" lost", |row| count(row.unanswered_requests))
         } else {
             columns
-                .number("Mb/s", known(|row| one_decimal(row.received_mbps)))
-                .at_least(5)
-                .number(
-                    "kpps",
-                    known(|row| one_decimal(thousands(row.received_pps))),
-                )
-                .at_least(5)
-                .number("loss%", known(|row| loss(row.loss_pct)))
-                .number("where", known(|row| place_of_loss(row).to_owned()))
-                .at_least(6)
-                .number(
-                    "tx ns",
-                    known(|row| number(row.sender_cpu_ns_per_packet, 0)),
-                )
-                .number(
-                    "rx ns",
-                    known(|row| number(row.receiver_cpu_ns_per_packet, 0)),
-                )
+                .number(" Mb/s", |row| one_decimal(row.received_mbps))
+                .number(" kpps", |row| one_decimal(thousands_received(row)))
+                .number("loss%", |row| loss(row.loss_pct))
+                .number(" where", |row| place_of_loss(row).to_owned())
+                .number("tx ns", |row| number(row.sender_cpu_ns_per_packet, 0))
+                .number("rx ns", |row| number(row.receiver_cpu_ns_per_packet, 0))
         };
         let columns = columns
-            .number("cpu ns", known(|row| number(row.cpu_ns_per_packet, 0)))
-            .number("C", known(|row| number(row.temp_c_end, 0)))
-            .at_least(2)
-            .number("MHz", known(|row| number(row.freq_low_mhz, 0)))
-            .at_least(4);
+            .number("cpu ns", |row| number(row.cpu_ns_per_packet, 0))
+            .number(" C", |row| number(row.temp_c_end, 0))
+            .number(" MHz", |row| number(row.freq_low_mhz, 0));
         let figures = if case.asks() { &ASK } else { &FLOOD };
         Self { columns, figures }
     }
@@ -81,7 +87,13 @@ impl Said {
         if row.status == Status::Failed {
             return format!("{} failed: {}", time(&row.started_at), row.reason);
         }
-        let line = self.columns.table([row]).dense().body(WIDTH);
+        let mut cells = self.columns.cells(row);
+        for unknown in cells.iter_mut().filter(|cell| cell.is_empty()) {
+            "-".clone_into(unknown);
+        }
+        let mut table = self.columns.empty().dense();
+        table.row(cells);
+        let line = table.body(WIDTH);
         format!("{} {}", line.trim_end(), remarks(row))
             .trim_end()
             .to_owned()
@@ -90,44 +102,6 @@ impl Said {
 
 /// There is always room for the numbers.
 const WIDTH: usize = 80;
-
-/// A dash where nothing is known.
-fn known(cell: fn(&Row) -> String) -> impl Fn(&Row) -> String {
-    move |row| match cell(row) {
-        unknown if unknown.is_empty() => "-".to_owned(),
-        known => known,
-    }
-}
-
-static FLOOD: [Figure; 2] = [
-    Figure {
-        name: "median",
-        unit: "Mb/s",
-        value: |row| row.received_mbps,
-        shown: one_decimal,
-    },
-    Figure {
-        name: "loss",
-        unit: "%",
-        value: |row| row.loss_pct,
-        shown: loss,
-    },
-];
-
-static ASK: [Figure; 2] = [
-    Figure {
-        name: "median",
-        unit: "kreq/s",
-        value: |row| thousands(row.received_pps),
-        shown: one_decimal,
-    },
-    Figure {
-        name: "p50",
-        unit: "us",
-        value: |row| row.rtt_p50_us,
-        shown: one_decimal,
-    },
-];
 
 /// The line of a window that could not be measured.
 pub(super) fn failed(reason: &str) -> String {
@@ -138,6 +112,10 @@ pub(super) fn failed(reason: &str) -> String {
 /// `12:34:56`, from `2026-01-02T12:34:56.789Z`.
 fn time(at: &str) -> &str {
     at.get(11..19).unwrap_or("--:--:--")
+}
+
+fn thousands_received(row: &Row) -> Option<f64> {
+    thousands(row.received_pps)
 }
 
 /// With a decimal where there is room for it: `99999` is as wide as `100k`, with its blank.

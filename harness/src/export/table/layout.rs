@@ -16,10 +16,8 @@ pub(in crate::export) fn columns(row: &Row) -> Columns<'static, Row> {
     let columns = match row.workload {
         Workload::Ask => columns
             .number("p50 us", first(p50_us))
-            .number("+-%", reach(p50_us))
-            .leaves(5)
-            .number("p90 us", |row| number(row.rtt_p90_us, 1))
-            .leaves(2)
+            .spare(5, "+-%", reach(p50_us))
+            .spare(2, "p90 us", |row| number(row.rtt_p90_us, 1))
             .number("p99 us", |row| number(row.rtt_p99_us, 1))
             .number("max us", |row| number(row.rtt_max_us, 0))
             .number("lost", |row| count(row.unanswered_requests))
@@ -27,10 +25,8 @@ pub(in crate::export) fn columns(row: &Row) -> Columns<'static, Row> {
             .leaves(3),
         Workload::Flood | Workload::Duplex => columns
             .number("Mb/s", first(mbps))
-            .number("+-%", reach(pps))
-            .leaves(5)
-            .number("kpps", |row| estimate(pps(row).map(thousands), 1))
-            .leaves(3)
+            .spare(5, "+-%", reach(pps))
+            .spare(3, "kpps", |row| estimate(pps(row).map(thousands), 1))
             .number("loss %", |row| number(row.loss_pct, 2)),
     };
     let is_across = row.workload == Workload::Flood && row.direction.is_some();
@@ -42,8 +38,7 @@ pub(in crate::export) fn columns(row: &Row) -> Columns<'static, Row> {
     let columns = match row.workload {
         Workload::Ask => columns,
         Workload::Flood => columns
-            .number("tx ns", |row| number(row.sender_cpu_ns_per_packet, 0))
-            .leaves(1)
+            .spare(1, "tx ns", |row| number(row.sender_cpu_ns_per_packet, 0))
             .number("rx ns", |row| number(row.receiver_cpu_ns_per_packet, 0))
             .leaves(2),
         Workload::Duplex => columns
@@ -55,14 +50,13 @@ pub(in crate::export) fn columns(row: &Row) -> Columns<'static, Row> {
         columns
     } else {
         // Across a wire it would be of two hosts together.
-        columns
-            .number("cpu ns", |row| number(row.cpu_ns_per_packet, 0))
-            .leaves(u8::from(row.workload != Workload::Flood))
+        columns.spare(u8::from(row.workload != Workload::Flood), "cpu ns", |row| {
+            number(row.cpu_ns_per_packet, 0)
+        })
     };
     columns
         .number("vs std", |row| estimate(to_std(row), 3))
-        .number("+-%", reach(to_std))
-        .leaves(4)
+        .spare(4, "+-%", reach(to_std))
 }
 
 /// What the columns for rows of this one's workload mean.

@@ -72,11 +72,10 @@ pub(in crate::find) fn table(record: &Record) -> Table {
     let columns = Columns::<(String, &str, &Knob, Answer)>::new()
         .word("case", |(key, ..)| key.clone())
         .word("knob", |(_, knob, ..)| (*knob).to_owned())
-        .number("as it is", |(.., search, answer)| {
+        .spare(1, "as it is", |(.., search, answer)| {
             let (unit, before) = search.as_it_is(answer);
             format!("{before:.1} {unit}")
         })
-        .leaves(1)
         .number("change\n%", |(.., search, answer)| {
             percent(search.change_pct(answer).0)
         })

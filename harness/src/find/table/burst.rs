@@ -21,10 +21,9 @@ pub(super) fn table(record: &Record) -> Table {
             let (low, high) = search.found().interval;
             format!("{} to {}", or_dash(low), or_dash(high))
         })
-        .number("buffers\nhold", |(case, search)| {
+        .spare(1, "buffers\nhold", |(case, search)| {
             or_dash(held(record.header(), &case.case, search.rcvbuf_bytes()))
         })
-        .leaves(1)
         .number("gave way first", |(_, search)| or_dash(search.gave_way()));
     columns.table(searched(record).filter_map(|case| match &case.search {
         Search::Burst(search) => Some((case, search)),

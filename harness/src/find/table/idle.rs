@@ -31,7 +31,8 @@ pub(super) fn table(record: &Record) -> Table {
             "lost before,\nbehind %",
             known(|it: &Step| format!("{:.0}, {:.0}", 100.0 * it.loss.0, 100.0 * it.loss.1)),
         )
-        .number(
+        .spare(
+            1,
             "CPUs enter",
             known(|it: &Step| {
                 or_dash(it.idle_state.as_ref().map(|entered| {
@@ -39,8 +40,7 @@ pub(super) fn table(record: &Record) -> Table {
                     format!("{} ({before:.0} to {behind:.0} %)", entered.name)
                 }))
             }),
-        )
-        .leaves(1);
+        );
     columns.table(found(record, |search| match search {
         Search::Idle(search) => search.steps(),
         _ => Vec::new(),
