@@ -211,19 +211,27 @@ impl Table {
     }
 
     fn fit(&self, width: usize) -> Fit {
-        let mut shown: Vec<usize> = (0..self.heads.len()).collect();
+        let all = 0..self.heads.len();
+        let numbers = all.clone().filter(|&column| !self.is_key(column));
+        let beside = self.fitting(all.collect(), &[usize::MAX, LONGEST], width);
+        let fit = beside.or_else(|_| self.fitting(numbers.collect(), &[0], width));
+        fit.unwrap_or_else(|too_wide| too_wide)
+    }
+
+    /// Has columns leave until the others fit; if they never do, those are an error.
+    fn fitting(&self, mut shown: Vec<usize>, longest: &[usize], width: usize) -> Result<Fit, Fit> {
         loop {
-            for longest in [usize::MAX, LONGEST] {
-                let fit = self.measured(&shown, longest);
+            let mut fits = longest.iter().map(|&it| self.measured(&shown, it));
+            let is_narrow = |fit: &Fit| {
                 let all: usize = fit.widths.iter().map(|width| width + self.gap).sum();
-                if all <= width + 1 {
-                    return fit;
-                }
+                all <= width + 1
+            };
+            if let Some(fit) = fits.find(is_narrow) {
+                return Ok(fit);
             }
             let leaving = shown.iter().filter(|&&it| self.heads[it].leaves > 0);
             let Some(&first) = leaving.min_by_key(|&&it| self.heads[it].leaves) else {
-                shown.retain(|&it| !self.is_key(it));
-                return self.measured(&shown, 0);
+                return Err(self.measured(&shown, longest[0]));
             };
             shown.retain(|&it| it != first);
         }
@@ -254,7 +262,7 @@ impl Table {
     fn is_key(&self, column: usize) -> bool {
         let is_number = |head: &Head| head.kind == Kind::Number;
         let numbers_end = self.heads.iter().rposition(is_number);
-        self.heads[column].kind == Kind::Word && numbers_end.is_none_or(|end| column < end)
+        self.heads[column].kind == Kind::Word && numbers_end.is_some_and(|end| column < end)
     }
 
     /// Takes long words out of a row, and what stands first in it then.

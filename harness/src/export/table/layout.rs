@@ -10,53 +10,51 @@ type Interval = fn(&Row) -> [Option<f64>; 3];
 
 /// The columns for rows of this one's workload.
 pub(in crate::export) fn columns(row: &Row) -> Columns<'static, Row> {
-    let columns = Columns::new()
+    let columns = Columns::<Row>::new()
         .word("engine", Row::label)
-        .word("conn", |row: &Row| row.connection.short().to_owned());
+        .word("conn", |row| row.connection.short().to_owned());
     let columns = match row.workload {
         Workload::Ask => columns
             .number("p50 us", first(p50_us))
-            .spare(5, "+-%", reach(p50_us))
+            .spare(6, "+-%", reach(p50_us))
             .spare(2, "p90 us", |row| number(row.rtt_p90_us, 1))
             .number("p99 us", |row| number(row.rtt_p99_us, 1))
             .number("max us", |row| number(row.rtt_max_us, 0))
             .number("lost", |row| count(row.unanswered_requests))
-            .number("kreq/s", |row| number(thousands(row.received_pps), 1))
-            .leaves(3),
-        Workload::Flood | Workload::Duplex => columns
-            .number("Mb/s", first(mbps))
-            .spare(5, "+-%", reach(pps))
-            .spare(3, "kpps", |row| estimate(pps(row).map(thousands), 1))
-            .number("loss %", |row| number(row.loss_pct, 2)),
-    };
-    let is_across = row.workload == Workload::Flood && row.direction.is_some();
-    let columns = if is_across {
-        columns.number("lost at", lost_at)
-    } else {
-        columns
-    };
-    let columns = match row.workload {
-        Workload::Ask => columns,
-        Workload::Flood => columns
-            .spare(1, "tx ns", |row| number(row.sender_cpu_ns_per_packet, 0))
-            .number("rx ns", |row| number(row.receiver_cpu_ns_per_packet, 0))
-            .leaves(2),
-        Workload::Duplex => columns
+            .spare(3, "kreq/s", |row| number(thousands(row.received_pps), 1))
+            .spare(1, "cpu ns", cpu_ns),
+        // The CPU time of two hosts together would say nothing.
+        Workload::Flood if row.direction.is_some() => {
+            each_side(throughput(columns).number("lost at", lost_at))
+        }
+        Workload::Flood => each_side(throughput(columns)).number("cpu ns", cpu_ns),
+        Workload::Duplex => throughput(columns)
             .number("vs half", |row| estimate(to_half(row), 3))
-            .number("+-%", reach(to_half))
-            .leaves(3),
-    };
-    let columns = if is_across {
-        columns
-    } else {
-        // Across a wire it would be of two hosts together.
-        columns.spare(u8::from(row.workload != Workload::Flood), "cpu ns", |row| {
-            number(row.cpu_ns_per_packet, 0)
-        })
+            .spare(5, "+-%", reach(to_half))
+            .spare(3, "cpu ns", cpu_ns),
     };
     columns
         .number("vs std", |row| estimate(to_std(row), 3))
         .spare(4, "+-%", reach(to_std))
+}
+
+fn throughput(columns: Columns<'static, Row>) -> Columns<'static, Row> {
+    columns
+        .number("Mb/s", first(mbps))
+        .spare(6, "+-%", reach(pps))
+        .spare(3, "kpps", |row| estimate(pps(row).map(thousands), 1))
+        .number("loss %", |row| number(row.loss_pct, 2))
+}
+
+/// The CPU time of each side.
+fn each_side(columns: Columns<'static, Row>) -> Columns<'static, Row> {
+    columns
+        .spare(1, "tx ns", |row| number(row.sender_cpu_ns_per_packet, 0))
+        .spare(2, "rx ns", |row| number(row.receiver_cpu_ns_per_packet, 0))
+}
+
+fn cpu_ns(row: &Row) -> String {
+    number(row.cpu_ns_per_packet, 0)
 }
 
 /// What the columns for rows of this one's workload mean.
