@@ -2,6 +2,7 @@
 //! the suites in `suites/`, which the program has within itself.
 
 use std::error::Error;
+use std::ffi::OsStr;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -38,7 +39,10 @@ fn include(directory: &str, first: &str, out: &Path) -> Result<(), Box<dyn Error
     paths.sort_by_key(|path| (path.file_stem() != Some(first.as_ref()), path.clone()));
     let mut array = String::new();
     for path in paths {
-        let name = path.file_stem().unwrap_or_default();
+        let names = (path.file_stem().and_then(OsStr::to_str), path.to_str());
+        let (Some(name), Some(path)) = names else {
+            return Err(format!("{}: not a name", path.display()).into());
+        };
         write!(array, "({name:?}, include_str!({path:?})),")?;
     }
     fs::write(

@@ -1,5 +1,6 @@
 //! Lines that are wider than the terminal, broken at words.
 
+use textwrap::core::{Word, display_width};
 use textwrap::{Options, WordSeparator, WordSplitter};
 
 /// The text with each line in at most `width` columns. What follows a break stands below what was broken: behind the
@@ -36,12 +37,9 @@ pub fn cut(text: &str, width: usize) -> String {
     let cut = |line: &str| match columns(line) {
         fits if fits <= width => line.to_owned(),
         _ => {
-            let mut used = 0;
-            let mut fits = |&letter: &char| {
-                used += columns(letter.encode_utf8(&mut [0; 4]));
-                used + 3 <= width
-            };
-            line.chars().take_while(|it| fits(it)).collect::<String>() + "..."
+            let line = Word::from(line);
+            let begin = line.break_apart(width.saturating_sub(3)).next();
+            begin.map_or("", |begin| begin.word).to_owned() + "..."
         }
     };
     let lines: Vec<String> = self::text(text, width).lines().map(cut).collect();
@@ -50,7 +48,7 @@ pub fn cut(text: &str, width: usize) -> String {
 
 /// How many columns of the terminal a text takes: escape sequences for colours take none.
 pub fn columns(text: &str) -> usize {
-    textwrap::core::display_width(text)
+    display_width(text)
 }
 
 /// Where what follows a break begins, in columns.

@@ -54,7 +54,7 @@ fn described(side: Side, setup: &Setup) -> String {
 }
 
 fn engines(judgement: &Judgement) -> Table {
-    let columns = Columns::<(String, &Answer)>::new()
+    let columns = Columns::<(String, &Answer)>::default()
         .word("engine", |(label, _)| label.clone())
         .spare(1, "cases", |(_, answer)| answer.cases.to_string());
     let by = judgement.question.by;
@@ -68,7 +68,7 @@ fn engines(judgement: &Judgement) -> Table {
 }
 
 fn columns(by: By) -> Columns<'static, CaseAnswer> {
-    let columns = Columns::<CaseAnswer>::new()
+    let columns = Columns::<CaseAnswer>::default()
         .word("case", |it| it.key.clone())
         .spare(1, "A", |it| value(it.a))
         .spare(2, "B", |it| value(it.b));

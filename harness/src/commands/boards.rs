@@ -43,7 +43,7 @@ fn draft(host: &Host, root: &Root) -> anyhow::Result<String> {
 
 fn list(boards: &[Board]) -> String {
     let is_verified = |board: &Board| !board.verified_on.is_empty();
-    let columns = Columns::<Board>::new()
+    let columns = Columns::<Board>::default()
         .word("board", |board| board.name.clone())
         .word("architectures", architectures)
         .leaves(1)

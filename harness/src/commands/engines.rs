@@ -14,7 +14,7 @@ pub fn run() -> anyhow::Result<ExitCode> {
     let built = engines::ALL.iter().map(row);
     let left_out = engines::NOT_BUILT.iter();
     let left_out = left_out.map(|&(name, reason)| [name, "", "no", reason].map(str::to_owned));
-    let columns = Columns::<[String; 4]>::new()
+    let columns = Columns::<[String; 4]>::default()
         .word("engine", |row| row[0].clone())
         .word("group", |row| row[1].clone())
         .leaves(1)

@@ -46,10 +46,11 @@ fn summary(comparison: &Comparison, file: &Against) -> String {
     let cases = count(by, file.cases.iter().map(|case| &case.verdict), "case");
     let engines = file.engines.iter().map(|engine| &engine.verdict);
     let engines = count(by, engines, "engine");
-    let is_inconclusive = file.is_inconclusive();
-    let inconclusive = is_inconclusive
-        .then_some("Inconclusive: ")
-        .unwrap_or_default();
+    let inconclusive = if file.is_inconclusive() {
+        "Inconclusive: "
+    } else {
+        ""
+    };
     let (new, base) = (&file.name, &comparison.base);
     format!("{inconclusive}{new} against {base}: {cases}; {engines}.\n")
 }
@@ -123,7 +124,7 @@ fn style(verdict: &Verdict) -> Style {
 }
 
 fn engines(by: By) -> Columns<'static, EngineChange> {
-    let columns = Columns::<EngineChange>::new()
+    let columns = Columns::<EngineChange>::default()
         .word("engine", |it| it.label.clone())
         .spare(2, "cases", |it| it.cases.to_string())
         .spare(1, "blocks", |it| it.blocks.to_string());
@@ -131,7 +132,7 @@ fn engines(by: By) -> Columns<'static, EngineChange> {
 }
 
 fn columns(by: By) -> Columns<'static, CaseChange> {
-    let columns = Columns::<CaseChange>::new()
+    let columns = Columns::<CaseChange>::default()
         .word("case", |it| it.label.clone())
         .word("conn", |it| it.connection.short().to_owned())
         .word("block", |it| block(&it.block))

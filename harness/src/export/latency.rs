@@ -33,7 +33,7 @@ pub fn draw(rows: &[Row], width: u16) -> String {
 /// Of a case alone, and at each of the rates.
 fn columns<'a>() -> Columns<'a, Vec<&'a Row>> {
     let p99 = |row: &Row| number(row.rtt_p99_us, 1);
-    Columns::<Vec<&Row>>::new()
+    Columns::<Vec<&Row>>::default()
         .word("engine", |rows| rows[0].label())
         .spare(3, "kreq/s", |rows| {
             number(thousands(rows[0].received_pps), 1)

@@ -93,7 +93,7 @@ pub(super) fn remarks(rows: &[Row]) -> BTreeMap<(&str, &str), usize> {
 
 pub(super) fn below(rows: &[Row], width: u16) -> String {
     type Remark<'a> = ((&'a str, &'a str), usize);
-    let columns = Columns::<Remark>::new()
+    let columns = Columns::<Remark>::default()
         .word("", |((kind, _), _)| (*kind).to_owned())
         .word("", |(_, count)| format!("{count} x"))
         .text("", |((_, what), _)| (*what).to_owned());

@@ -20,10 +20,10 @@ pub fn rows(record: &Record) -> Vec<Value> {
                 vec![burst(record, case, search, asked)]
             }
             (Search::Cliff(search), Question::Cliff(asked)) => {
-                or_none(search.jumps(), |jump| cliff(jump, asked))
+                or_none(&search.jumps(), |jump| cliff(jump, asked))
             }
             (Search::Idle(search), Question::Idle(asked)) => {
-                or_none(search.steps(), |step| idle(step, asked))
+                or_none(&search.steps(), |step| idle(step, asked))
             }
             _ => Vec::new(),
         };
@@ -36,7 +36,7 @@ pub fn rows(record: &Record) -> Vec<Value> {
 }
 
 /// A case in which nothing was found has a row, too.
-fn or_none<T>(found: Vec<T>, row: impl Fn(Option<&T>) -> Value) -> Vec<Value> {
+fn or_none<T>(found: &[T], row: impl Fn(Option<&T>) -> Value) -> Vec<Value> {
     if found.is_empty() {
         return vec![row(None)];
     }

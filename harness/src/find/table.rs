@@ -74,7 +74,7 @@ fn or_dash(value: Option<impl ToString>) -> String {
 }
 
 fn lossless_table(record: &Record) -> Table {
-    let columns = Columns::<(&Searched, &Lossless)>::new()
+    let columns = Columns::<(&Searched, &Lossless)>::default()
         .word("case", |(case, _)| case.case.key())
         .number("without loss\nk/s", |(case, search)| {
             thousands(search.found().load, search) + mark(case)
@@ -116,7 +116,7 @@ fn mark(case: &Searched) -> &'static str {
 
 /// One that has no jump has a row, too.
 fn cliff_table(record: &Record) -> Table {
-    let columns = Columns::<Found<cliff::Jump>>::new()
+    let columns = Columns::<Found<cliff::Jump>>::default()
         .word("case", |(key, _)| key.clone())
         .number("from\nbyte", |(_, jump)| {
             or_none(jump.as_ref().map(|it| it.at))

@@ -31,7 +31,7 @@ impl Gain {
     /// A table of gains, which tells a technique once. Columns of which nothing is known are left out.
     pub fn table(gains: &[Self]) -> Table {
         let unit = gains.first().map_or("", |it| it.unit);
-        let columns = Columns::<Self>::new()
+        let columns = Columns::<Self>::default()
             .word("technique", |it| it.technique.to_owned())
             .word("engine", |it| it.engine.clone())
             .word("at", |it| it.at.clone())

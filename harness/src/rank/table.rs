@@ -154,7 +154,7 @@ pub(crate) fn heading_of(setting: &Setting, board: &BoardRanking) -> String {
 type Listed<'a> = (&'a str, &'a Standing, &'a Place);
 
 fn columns<'a>() -> Columns<'a, Listed<'a>> {
-    Columns::<Listed>::new()
+    Columns::<Listed>::default()
         // As wide as the widest, wherever it stands.
         .word("      ", |(measure, ..)| (*measure).to_owned())
         .number("place", |(.., place)| {

@@ -38,7 +38,7 @@ pub fn table(beside: &Beside) -> Table {
 
 /// Of the name of a line, that of a cell, and the cell.
 fn columns<'a>() -> Columns<'a, (&'a str, &'a str, &'a Cell)> {
-    Columns::<(&str, &str, &Cell)>::new()
+    Columns::<(&str, &str, &Cell)>::default()
         .word("", |(name, ..)| (*name).to_owned())
         .word("", |(_, column, _)| (*column).to_owned())
         .spare(3, "published", |(.., cell)| {

@@ -52,7 +52,7 @@ impl Said {
     /// Those that say most about such a case. Headings are as wide as the numbers below them.
     pub(super) fn of(case: &Case) -> Self {
         let columns =
-            Columns::<Row>::new().word("UTC     ", |row| time(&row.started_at).to_owned());
+            Columns::<Row>::default().word("UTC     ", |row| time(&row.started_at).to_owned());
         let columns = if case.asks() {
             columns
                 .number("kreq/s", |row| one_decimal(thousands_received(row)))

@@ -10,7 +10,7 @@ type Interval = fn(&Row) -> [Option<f64>; 3];
 
 /// The columns for rows of this one's workload.
 pub(in crate::export) fn columns(row: &Row) -> Columns<'static, Row> {
-    let columns = Columns::<Row>::new()
+    let columns = Columns::<Row>::default()
         .word("engine", Row::label)
         .word("conn", |row| row.connection.short().to_owned());
     let columns = match row.workload {

@@ -38,25 +38,18 @@ fn row(knob: Name, settings: &[Setting], found: Option<(&Knob, &Answer)>) -> Val
         all.join("; ")
     };
     let change = found.map(|(search, answer)| search.change_pct(answer));
-    let value = |ns: fn(&Answer) -> f64| {
-        found.map(|(search, answer)| match search.is_of_round_trips() {
-            true => ns(answer).round(),
-            false => (1e9 / ns(answer)).round(),
-        })
-    };
-    let measured = found.map(|(search, _)| match search.is_of_round_trips() {
-        true => "round_trip_ns",
-        false => "pps",
-    });
+    let is_time = found.is_some_and(|(search, _)| search.is_of_round_trips());
+    let measured = if is_time { "round_trip_ns" } else { "pps" };
+    let value = |ns: f64| if is_time { ns } else { 1e9 / ns }.round();
     json!({
         "case": "",
         "knob": knob.text(),
         "places": joined(|it| it.place.to_string()),
         "set_before": joined(|it| it.before.clone()),
         "set_tried": joined(|it| it.tried.clone()),
-        "measured": measured.unwrap_or_default(),
-        "before_value": value(|answer| answer.before_ns),
-        "tried_value": value(|answer| answer.tried_ns),
+        "measured": found.map_or("", |_| measured),
+        "before_value": found.map(|(_, answer)| value(answer.before_ns)),
+        "tried_value": found.map(|(_, answer)| value(answer.tried_ns)),
         "change_pct": change.map(|(pct, ..)| hundredths(pct)),
         "change_pct_low": change.map(|(_, low, _)| hundredths(low)),
         "change_pct_high": change.map(|(.., high)| hundredths(high)),

@@ -11,7 +11,7 @@ use crate::table::{Columns, Table};
 
 /// What would be changed, in so many columns of the terminal.
 pub fn plan(knobs: &Knobs, width: u16) -> String {
-    let columns = Columns::<Setting>::new()
+    let columns = Columns::<Setting>::default()
         .word("knob", |knob| knob.name.text().to_owned())
         .word("where", place)
         .word("now", |knob| value(knob, "--rcvbuf", |it| &it.before))
@@ -69,7 +69,7 @@ fn left_out(knobs: &Knobs) -> String {
 
 /// The answers.
 pub(in crate::find) fn table(record: &Record) -> Table {
-    let columns = Columns::<(String, &str, &Knob, Answer)>::new()
+    let columns = Columns::<(String, &str, &Knob, Answer)>::default()
         .word("case", |(key, ..)| key.clone())
         .word("knob", |(_, knob, ..)| (*knob).to_owned())
         .spare(1, "as it is", |(.., search, answer)| {

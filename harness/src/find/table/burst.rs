@@ -8,7 +8,7 @@ use crate::duration;
 use crate::table::{Columns, Table};
 
 pub(super) fn table(record: &Record) -> Table {
-    let columns = Columns::<(&Searched, &Burst)>::new()
+    let columns = Columns::<(&Searched, &Burst)>::default()
         .word("case", |(case, _)| case.case.key())
         .number("longest train\ndatagrams", |(case, search)| {
             let found = search.found();

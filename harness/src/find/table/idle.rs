@@ -10,7 +10,7 @@ use crate::table::{Columns, Table};
 
 /// One that has no step has a row, too.
 pub(super) fn table(record: &Record) -> Table {
-    let columns = Columns::<Found<Step>>::new()
+    let columns = Columns::<Found<Step>>::default()
         .word("case", |(key, _)| key.clone())
         .word("silence\nfrom", |(_, step)| {
             or_none(step.as_ref().map(|it| it.at))
