@@ -2,12 +2,10 @@
 //! the suites in `suites/`, which the program has within itself.
 
 use std::error::Error;
-use std::io::Write;
+use std::ffi::OsStr;
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
-
-use flate2::Compression;
-use flate2::write::DeflateEncoder;
 
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo:rustc-env=UDPBENCH_TARGET={}", env::var("TARGET")?);
@@ -17,8 +15,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         version(&env::var("CARGO_PKG_VERSION")?, &out)
     );
     println!("cargo:rerun-if-changed=build.rs");
-    pack("boards", "generic", &out)?;
-    pack("suites", "", &out)
+    include("boards", "generic", &out)?;
+    include("suites", "", &out)
 }
 
 /// The package's version, and cargo's profile unless that is `dist`. Cargo tells a profile's name by the folder
@@ -31,25 +29,25 @@ fn version(package: &str, out: &Path) -> String {
     }
 }
 
-/// The name of each file and its text, both with a NUL behind; alphabetical, but `first` comes first.
-fn pack(directory: &str, first: &str, out: &Path) -> Result<(), Box<dyn Error>> {
+/// Writes an array of the name of each file and its text; alphabetical, but `first` comes first.
+fn include(directory: &str, first: &str, out: &Path) -> Result<(), Box<dyn Error>> {
     println!("cargo:rerun-if-changed={directory}");
-    let mut paths: Vec<PathBuf> = fs::read_dir(directory)?
-        .map(|entry| Ok(entry?.path()))
-        .collect::<Result<_, std::io::Error>>()?;
-    paths.retain(|path| {
-        path.extension()
-            .is_some_and(|extension| extension == "toml")
-    });
+    let files = fs::read_dir(env::current_dir()?.join(directory))?;
+    let paths = files.map(|file| file.map(|file| file.path()));
+    let mut paths: Vec<PathBuf> = paths.collect::<Result<_, _>>()?;
+    paths.retain(|path| path.extension() == Some("toml".as_ref()));
     paths.sort_by_key(|path| (path.file_stem() != Some(first.as_ref()), path.clone()));
-    let packed = fs::File::create(out.join(format!("{directory}.deflate")))?;
-    let mut encoder = DeflateEncoder::new(packed, Compression::best());
+    let mut array = String::new();
     for path in paths {
-        let name = path.file_stem().and_then(|name| name.to_str());
-        let name = name.ok_or_else(|| format!("{}: not a name", path.display()))?;
-        let text = fs::read_to_string(&path)?;
-        write!(encoder, "{name}\0{text}\0")?;
+        let names = (path.file_stem().and_then(OsStr::to_str), path.to_str());
+        let (Some(name), Some(path)) = names else {
+            return Err(format!("{}: not a name", path.display()).into());
+        };
+        write!(array, "({name:?}, include_str!({path:?})),")?;
     }
-    encoder.finish()?;
+    fs::write(
+        out.join(directory).with_extension("rs"),
+        format!("&[{array}]"),
+    )?;
     Ok(())
 }

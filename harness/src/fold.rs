@@ -1,5 +1,8 @@
 //! Lines that are wider than the terminal, broken at words.
 
+use textwrap::core::{Word, display_width};
+use textwrap::{Options, WordSeparator, WordSplitter};
+
 /// The text with each line in at most `width` columns. What follows a break stands below what was broken: behind the
 /// last gap of two spaces or more near the beginning of the line, else where it begins. A word that is wider than all
 /// that stays whole.
@@ -15,44 +18,37 @@ fn folded(line: &str, width: usize) -> String {
     let (line, end) = line
         .strip_suffix('\n')
         .map_or((line, ""), |line| (line, "\n"));
-    let line = line.trim_end();
-    if columns(line) <= width {
-        return format!("{line}{end}");
-    }
     let hanging = hanging(line).min(width / 2);
-    let first: String = line.chars().take(hanging).collect();
-    let rest: String = line.chars().skip(hanging).collect();
-    let (mut folded, mut used) = (first, hanging);
-    let mut is_begun = false;
-    // A gap between two words is kept, unless the line breaks there.
-    for word in rest.split_inclusive(' ') {
-        if is_begun && used + columns(word.trim_end()) > width {
-            folded.truncate(folded.trim_end().len());
-            folded.push('\n');
-            folded.extend(std::iter::repeat_n(' ', hanging));
-            used = hanging;
-        }
-        folded.push_str(word);
-        used += columns(word);
-        is_begun = true;
-    }
-    folded + end
+    let begins = line.char_indices().nth(hanging);
+    let (first, rest) = line.split_at(begins.map_or(line.len(), |(at, _)| at));
+    let indent = " ".repeat(hanging);
+    let options = Options::new(width)
+        .initial_indent(first)
+        .subsequent_indent(&indent)
+        .break_words(false)
+        .word_separator(WordSeparator::AsciiSpace)
+        .word_splitter(WordSplitter::NoHyphenation);
+    let folded = textwrap::fill(rest.trim_end(), options);
+    folded.trim_end().to_owned() + end
 }
 
 /// The same, for text from elsewhere: of a word that is wider than all that, its beginning is shown.
 pub fn cut(text: &str, width: usize) -> String {
     let cut = |line: &str| match columns(line) {
         fits if fits <= width => line.to_owned(),
-        _ => format!("{line:.0$}...", width.saturating_sub(3)),
+        _ => {
+            let line = Word::from(line);
+            let begin = line.break_apart(width.saturating_sub(3)).next();
+            begin.map_or("", |begin| begin.word).to_owned() + "..."
+        }
     };
     let lines: Vec<String> = self::text(text, width).lines().map(cut).collect();
     lines.join("\n")
 }
 
-/// Escape sequences for colours take none.
-fn columns(text: &str) -> usize {
-    let text = anstream::adapter::strip_str(text);
-    text.map(|text| text.chars().count()).sum()
+/// How many columns of the terminal a text takes: escape sequences for colours take none.
+pub fn columns(text: &str) -> usize {
+    display_width(text)
 }
 
 /// Where what follows a break begins, in columns.

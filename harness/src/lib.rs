@@ -33,9 +33,8 @@
 //! | [`stats`] | estimates and their intervals |
 //! | [`nearest`] | what was probably meant |
 //! | [`shell`] | words of commands, quoted |
-//! | [`packed`] | texts that are compiled in |
 //! | [`escape`] | what a terminal would obey, made visible |
-//! | [`columns`] | tables: which columns there is room for |
+//! | [`table`] | tables: which columns there is room for |
 //! | [`digits`] | how many digits a number is worth |
 //! | [`fold`] | lines wider than the terminal, broken at words |
 //! | [`text`] | text files as editors and spreadsheets save them |
@@ -57,7 +56,6 @@
 
 pub mod ab;
 pub mod cli;
-pub mod columns;
 pub mod commands;
 pub mod compare;
 pub mod digits;
@@ -71,7 +69,6 @@ pub mod log;
 pub mod measure;
 pub mod nearest;
 pub mod options;
-pub mod packed;
 pub mod percent;
 pub mod plan;
 pub mod platform;
@@ -85,6 +82,7 @@ pub mod shell;
 pub mod stats;
 pub mod suite;
 pub mod sweep;
+pub mod table;
 pub mod text;
 
 pub use udpbench_datapath::{data, engine, engines, sys, workload};

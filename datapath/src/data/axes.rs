@@ -105,6 +105,16 @@ choice! {
     }
 }
 
+impl Connection {
+    /// As tables have it.
+    pub fn short(self) -> &'static str {
+        match self {
+            Self::Connected => "conn",
+            Self::Unconnected => "unconn",
+        }
+    }
+}
+
 choice! {
     /// What carries messages from one end to the other.
     #[derive(Default)]

@@ -29,15 +29,15 @@ impl Engine for Gso {
         partner: Partner::ReceivedBy("mmsg"),
         ..About::PLAIN
     };
-    type Port<A: Addressing> = GsoPort<A>;
+    type Port<A: Addressing> = TrainPort<A, ReceiveBatch>;
 
     fn start(_brief: &LaneBrief) -> io::Result<Self> {
         Ok(Self)
     }
 
-    fn open<A: Addressing>(&self, mut options: PortOptions) -> io::Result<GsoPort<A>> {
+    fn open<A: Addressing>(&self, mut options: PortOptions) -> io::Result<Self::Port<A>> {
         let link = options.only_link()?;
-        Ok(GsoPort {
+        Ok(TrainPort {
             outgoing: Segments::new(&options, &link)?,
             incoming: ReceiveBatch::of::<A>(&options),
             socket: link.socket.into(),
@@ -45,8 +45,7 @@ impl Engine for Gso {
     }
 
     fn probe() -> Result<(), String> {
-        let socket = UdpSocket::bind("127.0.0.1:0").or_else(|_| UdpSocket::bind("[::1]:0"));
-        let cut = socket.and_then(|socket| gso::cut(&socket, 1));
+        let cut = any_socket().and_then(|socket| gso::cut(&socket, 1));
         cut.map_err(|error| format!("no UDP_SEGMENT (Linux 4.18): {error}"))
     }
 }
@@ -66,19 +65,19 @@ impl Engine for Gro {
         selection: Selection::Default,
         ..About::PLAIN
     };
-    type Port<A: Addressing> = GroPort<A>;
+    type Port<A: Addressing> = TrainPort<A, CoalescedReceive>;
 
     fn start(_brief: &LaneBrief) -> io::Result<Self> {
         Ok(Self)
     }
 
-    fn open<A: Addressing>(&self, mut options: PortOptions) -> io::Result<GroPort<A>> {
+    fn open<A: Addressing>(&self, mut options: PortOptions) -> io::Result<Self::Port<A>> {
         let link = options.only_link()?;
         if options.direction.receives() {
             gso::join(&link.socket)?;
         }
         options.apply_wait(&link.socket)?;
-        Ok(GroPort {
+        Ok(TrainPort {
             outgoing: Segments::new(&options, &link)?,
             incoming: CoalescedReceive::new(!A::CONNECTED),
             socket: link.socket.into(),
@@ -86,45 +85,42 @@ impl Engine for Gro {
     }
 
     fn probe() -> Result<(), String> {
-        let socket = UdpSocket::bind("127.0.0.1:0").or_else(|_| UdpSocket::bind("[::1]:0"));
-        let join = socket.and_then(|socket| gso::join(&socket));
+        let join = any_socket().and_then(|socket| gso::join(&socket));
         join.map_err(|error| format!("no UDP_GRO (Linux 5.0): {error}"))
     }
 }
 
-pub(super) struct GsoPort<A> {
+fn any_socket() -> io::Result<UdpSocket> {
+    UdpSocket::bind("127.0.0.1:0").or_else(|_| UdpSocket::bind("[::1]:0"))
+}
+
+/// Receives many datagrams in one call.
+pub(super) trait Receive: Send {
+    fn receive<C: Check>(&mut self, socket: &UdpSocket, check: &mut C) -> io::Result<Burst>;
+}
+
+impl Receive for ReceiveBatch {
+    #[inline]
+    fn receive<C: Check>(&mut self, socket: &UdpSocket, check: &mut C) -> io::Result<Burst> {
+        Self::receive(self, socket, check)
+    }
+}
+
+impl Receive for CoalescedReceive {
+    #[inline]
+    fn receive<C: Check>(&mut self, socket: &UdpSocket, check: &mut C) -> io::Result<Burst> {
+        Self::receive(self, socket, check)
+    }
+}
+
+/// Sends what the kernel cuts.
+pub(super) struct TrainPort<A, R> {
     socket: UdpSocket,
     outgoing: Segments<A>,
-    incoming: ReceiveBatch,
+    incoming: R,
 }
 
-impl<A: Addressing> Port for GsoPort<A> {
-    #[inline]
-    async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<Burst> {
-        self.outgoing.send(&self.socket, fill)
-    }
-
-    #[inline]
-    async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<Burst> {
-        self.incoming.receive(&self.socket, check)
-    }
-
-    fn packets_per_failure(&self) -> u64 {
-        self.outgoing.count
-    }
-
-    fn remark(&self) -> Remark {
-        self.outgoing.remark()
-    }
-}
-
-pub(super) struct GroPort<A> {
-    socket: UdpSocket,
-    outgoing: Segments<A>,
-    incoming: CoalescedReceive,
-}
-
-impl<A: Addressing> Port for GroPort<A> {
+impl<A: Addressing, R: Receive> Port for TrainPort<A, R> {
     #[inline]
     async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<Burst> {
         self.outgoing.send(&self.socket, fill)

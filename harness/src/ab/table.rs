@@ -1,16 +1,14 @@
 //! The answers for people, as wide as the terminal.
 
-use std::cmp::Ordering;
 use std::fmt::Write as _;
 
-use super::judge::{Answer, CaseAnswer, Engine, FALSE_DISCOVERY_RATE, Judgement, MARGIN};
+use super::judge::{Answer, CaseAnswer, FALSE_DISCOVERY_RATE, Judgement, MARGIN};
 use super::log::{Header, Setup};
 use super::{Record, Side};
-use crate::columns::Columns;
-use crate::compare::lines::{self, Line};
-use crate::compare::table::{Detail, change, count, interval, value};
-use crate::compare::{By, Verdict, place};
+use crate::compare::table::{Detail, below, count, largest_first, value, verdict};
+use crate::compare::{By, place};
 use crate::fold;
+use crate::table::{Columns, Table};
 
 /// Draws it, in so many columns of the terminal, with escape sequences for colours, which the caller removes where they
 /// do not belong.
@@ -21,8 +19,11 @@ pub fn draw(record: &Record, judgement: &Judgement, detail: Detail, width: u16) 
     for side in Side::BOTH {
         text += &folded(described(side, record.header().setup(side)));
     }
-    engines(&mut text, by, &judgement.engines, width);
-    cases(&mut text, by, &judgement.cases, detail, width);
+    text += &below(&engines(judgement), width);
+    let cases = largest_first(&judgement.cases, detail, |it| {
+        (it.answer.change, &it.answer.verdict)
+    });
+    text += &below(&columns(by).table(cases), width);
     text += &folded(notes(record, judgement));
     text + &folded(legend(record.header(), judgement))
 }
@@ -52,112 +53,55 @@ fn described(side: Side, setup: &Setup) -> String {
     text + "\n"
 }
 
-fn engines(text: &mut String, by: By, engines: &[Engine], width: u16) {
-    let mut lines = Vec::new();
-    for engine in engines {
-        lines.push(line(engine.label.clone(), &engine.all));
+fn engines(judgement: &Judgement) -> Table {
+    let columns = Columns::<(String, &Answer)>::default()
+        .word("engine", |(label, _)| label.clone())
+        .spare(1, "cases", |(_, answer)| answer.cases.to_string());
+    let by = judgement.question.by;
+    let columns = verdict(columns, by, |(_, answer)| (answer.change, &answer.verdict));
+    columns.table(judgement.engines.iter().flat_map(|engine| {
         let parts = engine.telling.and_then(|number| engine.parts.get(number));
-        for (part, answer) in parts.into_iter().flatten() {
-            lines.push(line(format!("  {}", place(&[*part])), answer));
-        }
-    }
-    lines::draw(text, by, ENGINES, &lines, width);
+        let parts = parts.into_iter().flatten();
+        let parts = parts.map(|(part, answer)| (format!("  {}", place(&[*part])), answer));
+        std::iter::once((engine.label.clone(), &engine.all)).chain(parts)
+    }))
 }
 
-const ENGINES: Columns = Columns {
-    headings: &["engine", "cases", "change %", "95 % interval"],
-    words: 1,
-    leaves: &[1],
-    longest: LONGEST,
-};
-
-const CASES: Columns = Columns {
-    headings: &["case", "A", "B", "change %", "95 % interval"],
-    words: 1,
-    leaves: &[1, 2],
-    longest: LONGEST,
-};
-
-/// The longest key that leaves all columns within 100.
-const LONGEST: usize = 44;
-
-/// Largest first.
-fn cases(text: &mut String, by: By, cases: &[CaseAnswer], detail: Detail, width: u16) {
-    let has_news = |case: &&CaseAnswer| match case.answer.verdict {
-        Verdict::Better | Verdict::Worse | Verdict::Broken(_) => true,
-        _ => detail == Detail::All,
-    };
-    let mut shown: Vec<&CaseAnswer> = cases.iter().filter(has_news).collect();
-    let size = |case: &CaseAnswer| {
-        case.answer
-            .change
-            .map_or(-1.0, |change| change.estimate.abs())
-    };
-    shown.sort_by(|a, b| size(b).partial_cmp(&size(a)).unwrap_or(Ordering::Equal));
-    let lines: Vec<Line> = shown
-        .into_iter()
-        .map(|case| Line {
-            label: case.key.clone(),
-            cells: vec![
-                value(case.a),
-                value(case.b),
-                change(case.answer.change),
-                interval(case.answer.change),
-            ],
-            verdict: &case.answer.verdict,
-        })
-        .collect();
-    lines::draw(text, by, CASES, &lines, width);
-}
-
-fn line(label: String, answer: &Answer) -> Line<'_> {
-    Line {
-        label,
-        cells: vec![
-            answer.cases.to_string(),
-            change(answer.change),
-            interval(answer.change),
-        ],
-        verdict: &answer.verdict,
-    }
+fn columns(by: By) -> Columns<'static, CaseAnswer> {
+    let columns = Columns::<CaseAnswer>::default()
+        .word("case", |it| it.key.clone())
+        .spare(1, "A", |it| value(it.a))
+        .spare(2, "B", |it| value(it.b));
+    verdict(columns, by, |it| (it.answer.change, &it.answer.verdict))
 }
 
 /// What the numbers cannot say.
 fn notes(record: &Record, judgement: &Judgement) -> String {
-    let mut notes: Vec<String> = Vec::new();
-    for case in &judgement.cases {
-        if let Some(reason) = case.answer.verdict.reason() {
-            notes.push(format!("{}: {reason}", case.key));
-        }
-    }
+    let reasons = judgement.cases.iter().filter_map(|case| {
+        let reason = case.answer.verdict.reason()?;
+        Some(format!("{}: {reason}", case.key))
+    });
     let pairs = record.pairs();
     let skipped: Vec<&str> = pairs.iter().filter_map(|pair| pair.refusal()).collect();
-    if let Some(reason) = skipped.first() {
-        notes.push(format!(
-            "{} of {} cases skipped: {reason}",
-            skipped.len(),
-            pairs.len()
-        ));
-    }
+    let skipped = skipped.first().map(|reason| {
+        let (skipped, all) = (skipped.len(), pairs.len());
+        format!("{skipped} of {all} cases skipped: {reason}")
+    });
     let repeated: usize = record.measured().iter().map(|pair| pair.repeated).sum();
-    if repeated > 0 {
-        notes.push(format!(
-            "{repeated} windows were measured twice: the log says why"
-        ));
-    }
-    let lines = notes.into_iter().map(|note| format!("\n{note}"));
-    match lines.collect::<String>() {
-        none if none.is_empty() => none,
-        notes => notes + "\n",
+    let repeated =
+        (repeated > 0).then(|| format!("{repeated} windows were measured twice: the log says why"));
+    let notes = reasons.chain(skipped).chain(repeated);
+    let notes: String = notes.map(|note| note + "\n").collect();
+    if notes.is_empty() {
+        notes
+    } else {
+        "\n".to_owned() + &notes
     }
 }
 
 fn legend(header: &Header, judgement: &Judgement) -> String {
     let question = judgement.question;
-    let (what, better, worse) = match question.by {
-        By::Speed => ("datagrams received", "faster", "slower"),
-        By::Cpu => ("CPU time per datagram", "cheaper", "dearer"),
-    };
+    let [what, better, worse] = question.by.words();
     let threshold = question.threshold.percent();
     let looks = match judgement.looks {
         1 => String::new(),

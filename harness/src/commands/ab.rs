@@ -14,7 +14,6 @@ use crate::cli::{AbArgs, ComparisonFormat, LinkArgs};
 use crate::compare::table::Detail;
 use crate::error::UsageError;
 use crate::export::output_file::OutputFile;
-use crate::export::to_stdout;
 use crate::measure::agents::Agents;
 use crate::measure::spawned::THIS_PROGRAM;
 use crate::options;
@@ -96,8 +95,7 @@ fn with(args: &AbArgs, question: Question, interrupt: &Interrupt) -> anyhow::Res
         ComparisonFormat::Table => {
             log_file::show(&table::draw(&record, &judgement, detail, width()))?;
         }
-        ComparisonFormat::Csv => to_stdout(rows::csv(&judgement)?.as_bytes())?,
-        ComparisonFormat::Json => to_stdout(rows::json(&judgement)?.as_bytes())?,
+        format => super::show_rows(format, &rows::rows(&judgement))?,
     }
     match ending {
         Ending::Interrupted => {

@@ -5,10 +5,10 @@ use std::process::ExitCode;
 
 use super::{say, show, show_file, width};
 use crate::cli::BoardsArgs;
-use crate::columns::Columns;
 use crate::platform::board::{self, Board, Detected};
 use crate::platform::host::Host;
 use crate::sys::files::Root;
+use crate::table::Columns;
 
 /// Lists, shows, detects or drafts.
 ///
@@ -42,25 +42,17 @@ fn draft(host: &Host, root: &Root) -> anyhow::Result<String> {
 }
 
 fn list(boards: &[Board]) -> String {
-    let row = |board: &Board| {
-        let verified = if board.verified_on.is_empty() {
-            "no"
-        } else {
-            "yes"
-        };
-        let (name, title) = (board.name.clone(), board.title.clone());
-        vec![name, architectures(board), verified.to_owned(), title]
-    };
-    let rows: Vec<Vec<String>> = boards.iter().map(row).collect();
-    TABLE.draw(&rows, width().into()).text()
+    let is_verified = |board: &Board| !board.verified_on.is_empty();
+    let columns = Columns::<Board>::default()
+        .word("board", |board| board.name.clone())
+        .word("architectures", architectures)
+        .leaves(1)
+        .word("verified", move |board| {
+            if is_verified(board) { "yes" } else { "no" }.to_owned()
+        })
+        .text("title", |board| board.title.clone());
+    columns.table(boards).draw(width().into())
 }
-
-const TABLE: Columns = Columns {
-    headings: &["board", "architectures", "verified", "title"],
-    words: 4,
-    leaves: &[1],
-    longest: 0,
-};
 
 /// The part of each target before its first dash.
 fn architectures(board: &Board) -> String {

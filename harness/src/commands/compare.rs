@@ -9,7 +9,7 @@ use crate::cli::{CompareArgs, ComparisonFormat};
 use crate::compare::table::{self, Detail};
 use crate::compare::{Comparison, Options, compare, rows};
 use crate::error::UsageError;
-use crate::export::{to_stdout, written_to_stdout};
+use crate::export::written_to_stdout;
 use crate::results::Results;
 
 /// Something is slower, dearer or broken.
@@ -39,8 +39,7 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
     };
     match args.asked.format {
         ComparisonFormat::Table => show(&table::draw(&comparison, detail, super::width()))?,
-        ComparisonFormat::Csv => to_stdout(rows::csv(&comparison)?.as_bytes())?,
-        ComparisonFormat::Json => to_stdout(rows::json(&comparison)?.as_bytes())?,
+        format => super::show_rows(format, &rows::rows(&comparison))?,
     }
     Ok(ExitCode::from(if comparison.is_worse() {
         WORSE

@@ -1,11 +1,10 @@
 //! `udpbench engines`: each engine, whether it can run here, and if not, why.
 
-use std::fmt::Write as _;
 use std::process::ExitCode;
 
-use crate::columns::Columns;
 use crate::engine::Selection;
 use crate::engines::{self, Entry};
+use crate::table::Columns;
 
 /// Lists the registry.
 ///
@@ -15,22 +14,17 @@ pub fn run() -> anyhow::Result<ExitCode> {
     let built = engines::ALL.iter().map(row);
     let left_out = engines::NOT_BUILT.iter();
     let left_out = left_out.map(|&(name, reason)| [name, "", "no", reason].map(str::to_owned));
-    let rows: Vec<Vec<String>> = built.chain(left_out).map(Vec::from).collect();
-    let mut out = TABLE.draw(&rows, super::width().into()).text();
-    writeln!(
-        out,
-        "* in the default sweep; `udpbench plan` says why a case is skipped"
-    )?;
-    super::show(&out)?;
+    let columns = Columns::<[String; 4]>::default()
+        .word("engine", |row| row[0].clone())
+        .word("group", |row| row[1].clone())
+        .leaves(1)
+        .word("here", |row| row[2].clone())
+        .text("what it is", |row| row[3].clone());
+    let mut table = columns.table(built.chain(left_out));
+    table.text("* in the default sweep; `udpbench plan` says why a case is skipped");
+    super::show(&table.draw(super::width().into()))?;
     Ok(ExitCode::SUCCESS)
 }
-
-const TABLE: Columns = Columns {
-    headings: &["engine", "group", "here", "what it is"],
-    words: 4,
-    leaves: &[1],
-    longest: 0,
-};
 
 fn row(entry: &Entry) -> [String; 4] {
     let about = entry.about;

@@ -11,7 +11,6 @@ use super::{bar, knob, log_file, run, say, width};
 use crate::cli::{ComparisonFormat, FindArgs, FindCommand, FindOutputArgs};
 use crate::error::UsageError;
 use crate::export::output_file::OutputFile;
-use crate::export::to_stdout;
 use crate::find::log::{self, Event, Header, Question};
 use crate::find::{self, Ending, Journal, Record, rows, table};
 use crate::options;
@@ -78,8 +77,7 @@ pub(super) fn with(
     let is_as_before = knob::check_after(what, &record);
     match output.format {
         ComparisonFormat::Table => log_file::show(&table::draw(&record, width()))?,
-        ComparisonFormat::Csv => to_stdout(rows::csv(&record)?.as_bytes())?,
-        ComparisonFormat::Json => to_stdout(rows::json(&record)?.as_bytes())?,
+        format => super::show_rows(format, &rows::rows(&record))?,
     }
     is_as_before?;
     match ending {

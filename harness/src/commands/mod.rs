@@ -37,11 +37,13 @@ use std::time::Duration;
 use anstream::AutoStream;
 use anyhow::Context;
 use console::Term;
+use serde_json::Value;
 
+use crate::cli::ComparisonFormat;
 use crate::error::UsageError;
 use crate::escape;
 use crate::export::table::WIDTH;
-use crate::export::written_to_stdout;
+use crate::export::{csv, to_stdout, written_to_stdout};
 use crate::fold;
 use crate::rank::{Answer, BoardRanking, By};
 use crate::results::Results;
@@ -187,6 +189,18 @@ pub fn width() -> u16 {
 /// When it cannot be written for another reason.
 pub fn show(text: &str) -> anyhow::Result<()> {
     show_to_reader(text).map(drop)
+}
+
+/// Answers for programs, on standard output: as JSON, or else as CSV.
+///
+/// # Errors
+/// When they cannot be written.
+fn show_rows(format: ComparisonFormat, rows: &[Value]) -> anyhow::Result<()> {
+    let bytes = match format {
+        ComparisonFormat::Json => (serde_json::to_string_pretty(rows)? + "\n").into_bytes(),
+        ComparisonFormat::Csv | ComparisonFormat::Table => csv::shape(rows)?,
+    };
+    to_stdout(&bytes)
 }
 
 /// The same for the text of a file, whose lines stay whole.

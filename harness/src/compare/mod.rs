@@ -21,7 +21,6 @@ mod drift;
 mod engines;
 pub(crate) mod footnotes;
 mod line;
-pub(crate) mod lines;
 mod numbers;
 mod outlook;
 mod pairs;

@@ -1,108 +1,65 @@
-//! The answers for programs: one row per engine, per part of one that did not change as a whole, and per case.
+//! The answers for programs: one row per engine, per part of one that did not change as a whole, and per case. `null`:
+//! not known, or not of this kind.
 
-use serde::Serialize;
+use serde_json::{Value, json};
 
-use super::{Against, Change, Comparison, EngineChange, Measure, PartChange, Verdict, parts};
-use crate::export::csv;
+use super::{Against, Change, Comparison, Measure, Options, Verdict, parts};
+use crate::export::row_of;
 
-/// One row. Empty: not known, or not of this kind.
-#[derive(Debug, Default, Serialize)]
-struct TableRow<'a> {
-    base: &'a str,
-    new: &'a str,
-    kind: &'static str,
-    label: &'a str,
-    case: &'a str,
-    cases: Option<usize>,
-    blocks: usize,
-    by: &'static str,
-    measure: &'static str,
-    base_value: Option<f64>,
-    new_value: Option<f64>,
-    change_pct: Option<f64>,
-    change_pct_low: Option<f64>,
-    change_pct_high: Option<f64>,
-    p_value: Option<f64>,
-    threshold_pct: f64,
-    verdict: &'static str,
-    reason: &'a str,
-    part: String,
-}
-
-/// As CSV, with a header.
-///
-/// # Errors
-/// None that is known: it is written to memory.
-pub fn csv(comparison: &Comparison) -> anyhow::Result<String> {
-    Ok(String::from_utf8(csv::shape(&rows(comparison))?)?)
-}
-
-/// As a JSON array.
-///
-/// # Errors
-/// None that is known: it is written to memory.
-pub fn json(comparison: &Comparison) -> anyhow::Result<String> {
-    Ok(serde_json::to_string_pretty(&rows(comparison))? + "\n")
-}
-
-fn rows(comparison: &Comparison) -> Vec<TableRow<'_>> {
+/// The rows: objects with the same keys.
+pub fn rows(comparison: &Comparison) -> Vec<Value> {
     let files = comparison.files.iter();
     files.flat_map(|file| rows_of(comparison, file)).collect()
 }
 
-fn rows_of<'a>(comparison: &'a Comparison, file: &'a Against) -> Vec<TableRow<'a>> {
-    let by = comparison.options.by;
-    let row = |change: Option<Change>, verdict: &'a Verdict| TableRow {
-        base: &comparison.base,
-        new: &file.name,
-        by: by.name(),
-        change_pct: change.map(|change| percent(change.estimate)),
-        change_pct_low: change.map(|change| percent(change.low)),
-        change_pct_high: change.map(|change| percent(change.high)),
-        p_value: change.map(|change| change.p_value),
-        threshold_pct: comparison.options.threshold.percent(),
-        verdict: verdict.word(by),
-        reason: verdict.reason().unwrap_or_default(),
-        ..TableRow::default()
+fn rows_of(comparison: &Comparison, file: &Against) -> Vec<Value> {
+    let options = comparison.options;
+    let row = |of: Value, judged: Value, part: &str| {
+        let files = json!({ "base": comparison.base, "new": file.name });
+        row_of(&[files, of, judged, json!({ "part": part })])
     };
-    let engine = |engine: &'a EngineChange| TableRow {
-        kind: "engine",
-        label: &engine.label,
-        cases: Some(engine.cases),
-        blocks: engine.blocks,
-        measure: "ratio",
-        ..row(engine.change, &engine.verdict)
+    let engine = |kind: &str, label: &str, cases: Option<usize>, blocks: usize| {
+        json!({
+            "kind": kind, "label": label, "case": "", "cases": cases, "blocks": blocks,
+            "by": options.by.name(), "measure": "ratio", "base_value": null, "new_value": null,
+        })
     };
-    let part = |engine: &'a EngineChange, part: &'a PartChange| TableRow {
-        kind: "part",
-        label: &engine.label,
-        blocks: part.blocks,
-        measure: "ratio",
-        part: parts::place(&part.values),
-        ..row(Some(part.change), &part.verdict)
-    };
-    let engines = file.engines.iter().flat_map(|whole| {
-        let parts = whole.parts.iter().map(move |of| part(whole, of));
-        std::iter::once(engine(whole)).chain(parts)
-    });
-    let cases = file.cases.iter().map(|case| TableRow {
-        kind: "case",
-        label: &case.label,
-        case: &case.case,
-        cases: Some(1),
-        blocks: 1,
-        measure: match case.measure {
+    let mut rows = Vec::new();
+    for whole in &file.engines {
+        let of = engine("engine", &whole.label, Some(whole.cases), whole.blocks);
+        rows.push(row(of, judged(options, whole.change, &whole.verdict), ""));
+        for part in &whole.parts {
+            let of = engine("part", &whole.label, None, part.blocks);
+            let judged = judged(options, Some(part.change), &part.verdict);
+            rows.push(row(of, judged, &parts::place(&part.values)));
+        }
+    }
+    for case in &file.cases {
+        let mut of = engine("case", &case.label, Some(1), 1);
+        of["case"] = json!(case.case);
+        of["measure"] = json!(match case.measure {
             Some(Measure::Ratio) => "ratio",
             Some(Measure::Absolute) => "pps",
             None => "",
-        },
-        base_value: case.base,
-        new_value: case.new,
-        ..row(case.change, &case.verdict)
-    });
-    engines.chain(cases).collect()
+        });
+        of["base_value"] = json!(case.base);
+        of["new_value"] = json!(case.new);
+        rows.push(row(of, judged(options, case.change, &case.verdict), ""));
+    }
+    rows
 }
 
-fn percent(fraction: f64) -> f64 {
-    (fraction * 1e5).round() / 1e3
+/// By how much something changed, and what that is called.
+pub(crate) fn judged(options: Options, change: Option<Change>, verdict: &Verdict) -> Value {
+    // An interval without an end has none to show: JSON has no infinity.
+    let pct = |of: fn(Change) -> f64| change.map(|change| (of(change) * 1e5).round() / 1e3);
+    json!({
+        "change_pct": pct(|change| change.estimate),
+        "change_pct_low": pct(|change| change.low),
+        "change_pct_high": pct(|change| change.high),
+        "p_value": change.map(|change| change.p_value),
+        "threshold_pct": options.threshold.percent(),
+        "verdict": verdict.word(options.by),
+        "reason": verdict.reason().unwrap_or_default(),
+    })
 }

@@ -1,15 +1,15 @@
 //! The answers for people, as wide as the terminal.
 
-use std::cmp::Ordering;
 use std::fmt::Write as _;
 
-use super::lines::{self, Line};
+use anstyle::{AnsiColor, Style};
+
 pub(crate) use super::numbers::{change, interval};
 use super::significance::FALSE_DISCOVERY_RATE;
-use super::{Against, By, CaseChange, Comparison, EngineChange, Verdict, footnotes};
-use crate::columns::Columns;
-use crate::data::{BlockKey, Connection};
+use super::{Against, By, CaseChange, Change, Comparison, EngineChange, Verdict, footnotes};
+use crate::data::BlockKey;
 use crate::fold;
+use crate::table::{Columns, Table};
 
 /// Which cases are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,35 +28,31 @@ pub fn draw(comparison: &Comparison, detail: Detail, width: u16) -> String {
     let mut text = String::new();
     for file in &comparison.files {
         text += &folded(summary(comparison, file));
-        engines(&mut text, by, &file.engines, width);
-        cases(&mut text, by, &file.cases, detail, width);
+        let judged = file.engines.iter().filter(|it| it.change.is_some());
+        text += &below(&engines(by).table(judged), width);
+        let cases = largest_first(&file.cases, detail, |it| (it.change, &it.verdict));
+        text += &below(&columns(by).table(cases), width);
         let footnotes = footnotes::lines(file, comparison.options);
-        let footnotes = footnotes.into_iter().map(|line| folded(line + "\n"));
-        let _ = writeln!(text, "\n{}", footnotes.collect::<String>());
+        text.push('\n');
+        text.extend(footnotes.into_iter().map(|line| folded(line + "\n")));
+        text.push('\n');
     }
-    let mut below = String::new();
-    legend(&mut below, comparison);
-    text + &folded(below)
+    text + &folded(legend(comparison))
 }
 
 /// What came of it, in a sentence.
 fn summary(comparison: &Comparison, file: &Against) -> String {
     let by = comparison.options.by;
     let cases = count(by, file.cases.iter().map(|case| &case.verdict), "case");
-    let engines = count(
-        by,
-        file.engines.iter().map(|engine| &engine.verdict),
-        "engine",
-    );
+    let engines = file.engines.iter().map(|engine| &engine.verdict);
+    let engines = count(by, engines, "engine");
     let inconclusive = if file.is_inconclusive() {
         "Inconclusive: "
     } else {
         ""
     };
-    format!(
-        "{inconclusive}{} against {}: {cases}; {engines}.\n",
-        file.name, comparison.base
-    )
+    let (new, base) = (&file.name, &comparison.base);
+    format!("{inconclusive}{new} against {base}: {cases}; {engines}.\n")
 }
 
 /// `2 of 96 cases slower, 1 faster, 80 same, 13 unclear`.
@@ -82,77 +78,67 @@ pub(crate) fn count<'a>(by: By, verdicts: impl Iterator<Item = &'a Verdict>, wha
     text
 }
 
-fn engines(text: &mut String, by: By, engines: &[EngineChange], width: u16) {
-    let judged = engines.iter().filter(|engine| engine.change.is_some());
-    let lines: Vec<Line> = judged
-        .map(|engine| Line {
-            label: engine.label.clone(),
-            cells: vec![
-                engine.cases.to_string(),
-                engine.blocks.to_string(),
-                change(engine.change),
-                interval(engine.change),
-            ],
-            verdict: &engine.verdict,
-        })
-        .collect();
-    lines::draw(text, by, ENGINES, &lines, width);
-}
-
-const ENGINES: Columns = Columns {
-    headings: &["engine", "cases", "blocks", "change %", "95 % interval"],
-    words: 1,
-    leaves: &[2, 1],
-    longest: 18,
-};
-
-/// Largest first; without a change, after those that have one.
-fn cases(text: &mut String, by: By, cases: &[CaseChange], detail: Detail, width: u16) {
-    let has_news = |case: &&CaseChange| match case.verdict {
-        Verdict::Better | Verdict::Worse | Verdict::Broken(_) => true,
-        _ => detail == Detail::All,
-    };
-    let mut shown: Vec<&CaseChange> = cases.iter().filter(has_news).collect();
-    let size = |case: &CaseChange| case.change.map_or(-1.0, |change| change.estimate.abs());
-    shown.sort_by(|a, b| size(b).partial_cmp(&size(a)).unwrap_or(Ordering::Equal));
-    let lines: Vec<Line> = shown
-        .into_iter()
-        .map(|case| Line {
-            label: case.label.clone(),
-            cells: vec![
-                connection(case.connection).to_owned(),
-                block(&case.block),
-                value(case.base),
-                value(case.new),
-                change(case.change),
-                interval(case.change),
-            ],
-            verdict: &case.verdict,
-        })
-        .collect();
-    lines::draw(text, by, CASES, &lines, width);
-}
-
-const CASES: Columns = Columns {
-    headings: &[
-        "case",
-        "conn",
-        "block",
-        "base",
-        "new",
-        "change %",
-        "95 % interval",
-    ],
-    words: 3,
-    leaves: &[3, 4],
-    longest: 18,
-};
-
-pub(crate) fn connection(connection: Connection) -> &'static str {
-    match connection {
-        Connection::Connected => "conn",
-        Connection::Unconnected => "unconn",
+/// A table below an empty line, unless it has no rows.
+pub(crate) fn below(table: &Table, width: u16) -> String {
+    match table.draw(width.into()) {
+        none if none.is_empty() => none,
+        drawn => "\n".to_owned() + &drawn,
     }
+}
+
+/// How far two sides are apart, and what that is called.
+type Found<'a> = (Option<Change>, &'a Verdict);
+
+/// What is told of them, the largest change first; what has none comes after those that have one.
+pub(crate) fn largest_first<T>(all: &[T], detail: Detail, of: fn(&T) -> Found) -> Vec<&T> {
+    let is_told = |it: &&T| detail == Detail::All || of(it).1.is_news();
+    let mut told: Vec<&T> = all.iter().filter(is_told).collect();
+    let size = |it: &T| of(it).0.map_or(-1.0, |change| change.estimate.abs());
+    told.sort_by(|one, other| size(other).total_cmp(&size(one)));
+    told
+}
+
+/// Adds what tables of changes end in.
+pub(crate) fn verdict<'a, R: 'a>(
+    columns: Columns<'a, R>,
+    by: By,
+    of: fn(&R) -> Found,
+) -> Columns<'a, R> {
+    columns
+        .number("change %", move |row| change(of(row).0))
+        .number("95 % interval", move |row| interval(of(row).0))
+        .word("verdict", move |row| {
+            let (_, verdict) = of(row);
+            let style = style(verdict);
+            format!("{style}{}{style:#}", verdict.word(by))
+        })
+}
+
+fn style(verdict: &Verdict) -> Style {
+    match verdict {
+        Verdict::Worse | Verdict::Broken(_) => AnsiColor::Red.on_default().bold(),
+        Verdict::Better => AnsiColor::Green.on_default().bold(),
+        Verdict::Unclear | Verdict::NotComparable(_) => AnsiColor::Yellow.on_default(),
+        Verdict::Same | Verdict::Reference => Style::new(),
+    }
+}
+
+fn engines(by: By) -> Columns<'static, EngineChange> {
+    let columns = Columns::<EngineChange>::default()
+        .word("engine", |it| it.label.clone())
+        .spare(2, "cases", |it| it.cases.to_string())
+        .spare(1, "blocks", |it| it.blocks.to_string());
+    verdict(columns, by, |it| (it.change, &it.verdict))
+}
+
+fn columns(by: By) -> Columns<'static, CaseChange> {
+    let columns = Columns::<CaseChange>::default()
+        .word("case", |it| it.label.clone())
+        .word("conn", |it| it.connection.short().to_owned())
+        .word("block", |it| block(&it.block))
+        .spare(1, "base", |it| value(it.base))
+        .spare(2, "new", |it| value(it.new));
+    verdict(columns, by, |it| (it.change, &it.verdict))
 }
 
 /// As in the key of a case, where it is shortest.
@@ -176,24 +162,20 @@ pub(crate) fn value(value: Option<f64>) -> String {
     }
 }
 
-pub(crate) fn legend(text: &mut String, comparison: &Comparison) {
-    let (what, base, better, worse) = match comparison.options.by {
-        By::Speed => ("datagrams received", "ratio_to_std", "faster", "slower"),
-        By::Cpu => (
-            "CPU time per datagram",
-            "cpu_ratio_to_std",
-            "cheaper",
-            "dearer",
-        ),
+pub(crate) fn legend(comparison: &Comparison) -> String {
+    let by = comparison.options.by;
+    let [what, better, worse] = by.words();
+    let base = match by {
+        By::Speed => "ratio_to_std",
+        By::Cpu => "cpu_ratio_to_std",
     };
     let threshold = comparison.options.threshold.percent();
     let accidents = 100.0 * FALSE_DISCOVERY_RATE;
-    let _ = write!(
-        text,
+    format!(
         "\
 change %: {what}, by {base}, with a 95 % interval for each change alone.
 {better}, {worse}: significant (against 0 %), estimate {threshold} % or more; {accidents} % may be false alarms.
 same: within {threshold} % at 95 %, of an engine also in each part. unclear: interval too wide.
 "
-    );
+    )
 }

@@ -49,6 +49,11 @@ impl Verdict {
         }
     }
 
+    /// Whether it is told even where only changes are: better, worse or broken.
+    pub fn is_news(&self) -> bool {
+        matches!(self, Self::Better | Self::Worse | Self::Broken(_))
+    }
+
     /// Whether it answers the question, if only by "unclear".
     pub fn is_answer(&self) -> bool {
         !matches!(self, Self::Reference | Self::NotComparable(_))
@@ -123,6 +128,15 @@ impl By {
             Self::Speed => "speed",
             Self::Cpu => "cpu",
         }
+    }
+
+    /// What is counted, and what it is called if it is better and if it is worse.
+    pub(crate) fn words(self) -> [&'static str; 3] {
+        let what = match self {
+            Self::Speed => "datagrams received",
+            Self::Cpu => "CPU time per datagram",
+        };
+        [what, Verdict::Better.word(self), Verdict::Worse.word(self)]
     }
 
     pub(crate) fn direction(self, estimate: f64) -> Verdict {

@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 
 use super::circumstances::circumstances;
-use super::table::{Layout, WORDS};
 use super::{each_machine, table};
 use crate::escape;
 use crate::row::{Machine, Row};
+use crate::table::Table;
 
 /// The advice, and for each machine by itself the circumstances in a line, a table for each block, and below them what the
 /// numbers cannot say.
@@ -26,13 +26,16 @@ fn of_machine(rows: &[Row]) -> String {
     let mut text = measured_by(rows);
     let measured = table::measured(rows);
     for block in measured.chunk_by(|one, other| one.block() == other.block()) {
-        let heading = block.first().map(|row| table::block_in_words(row));
-        let _ = writeln!(text, "\n### {}\n", escaped(&heading.unwrap_or_default()));
-        cells(&mut text, block);
+        let heading = table::block_in_words(block[0]);
+        let _ = writeln!(text, "\n### {}\n", escaped(&heading));
+        cells(
+            &mut text,
+            &table::columns(block[0]).table(block.iter().copied()),
+        );
     }
     for rows in measured.chunk_by(|one, other| one.workload == other.workload) {
         // In one line: GitHub breaks those of an issue where they are broken.
-        let legend = Layout::of(rows[0]).legend.trim().replace('\n', " ");
+        let legend = table::legend(rows[0]).trim().replace('\n', " ");
         let _ = writeln!(text, "\n{legend}");
     }
     remarks(&mut text, rows);
@@ -49,22 +52,18 @@ fn measured_by(rows: &[Row]) -> String {
     format!("Measured by {}.\n", escaped(&known.join(", ")))
 }
 
-fn cells(text: &mut String, block: &[&Row]) {
-    let Some(layout) = block.first().map(|row| Layout::of(row)) else {
-        return;
-    };
-    let rules = (0..layout.columns.len()).map(|n| if n < WORDS { "---" } else { "---:" });
-    let mut line = |cells: &[&str]| {
+fn cells(text: &mut String, table: &Table) {
+    let (headings, are_numbers): (Vec<String>, Vec<bool>) = table.headings().unzip();
+    let rules = are_numbers
+        .iter()
+        .map(|it| if *it { "---:" } else { "---" });
+    let mut line = |cells: Vec<String>| {
         let _ = writeln!(text, "| {} |", cells.join(" | "));
     };
-    line(layout.columns);
-    line(&rules.collect::<Vec<_>>());
-    for row in block {
-        let cells: Vec<String> = (layout.cells)(row)
-            .iter()
-            .map(|cell| escaped(cell))
-            .collect();
-        line(&cells.iter().map(String::as_str).collect::<Vec<_>>());
+    line(headings);
+    line(rules.map(str::to_owned).collect());
+    for row in table.rows() {
+        line(row.iter().map(|cell| escaped(cell)).collect());
     }
 }
 
@@ -121,7 +120,7 @@ mod tests {
         for line in lines {
             assert_eq!(
                 line.matches(" |").count(),
-                Layout::of(&rows[0]).columns.len(),
+                table::columns(&rows[0]).cells(&rows[0]).len(),
                 "{line}"
             );
         }

@@ -17,6 +17,7 @@ use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
 use anyhow::Context;
+use serde_json::Value;
 
 use self::selection::Selection;
 use crate::error::UsageError;
@@ -24,6 +25,13 @@ use crate::row::{Machine, Row};
 
 /// What to use, by these rows, in a line for each machine: what decides that is above this module.
 pub type Advice = fn(&[Row]) -> Vec<String>;
+
+/// One row with the columns of all parts, which are objects.
+pub(crate) fn row_of(parts: &[Value]) -> Value {
+    let columns = parts.iter().filter_map(Value::as_object).flatten();
+    let columns = columns.map(|(name, value)| (name.clone(), value.clone()));
+    Value::Object(columns.collect())
+}
 
 /// The shapes that a file of rows may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]

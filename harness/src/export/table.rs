@@ -4,12 +4,12 @@ mod layout;
 
 use std::collections::BTreeMap;
 
-pub(super) use self::layout::{Layout, WORDS};
-pub use self::layout::{number, reach_pct};
+pub(super) use self::layout::{columns, legend};
+pub use self::layout::{count, number, reach_pct, thousands};
 use super::each_machine;
-use crate::columns::{Columns, trimmed};
 use crate::fold;
 use crate::row::{Machine, Row, Status};
+use crate::table::Columns;
 
 /// How wide what does not go to a terminal is, in columns: what one over ssh shows without breaking lines.
 pub const WIDTH: u16 = 100;
@@ -17,26 +17,26 @@ pub const WIDTH: u16 = 100;
 /// Draws the rows in so many columns, 60 or more: each machine's by themselves, ordered by threads, payload and ip, and
 /// says below what the numbers cannot. What does not fit is left out, the least asked for first, and named.
 pub fn draw(rows: &[Row], width: u16) -> String {
-    let heading = |machine: &Machine| headed(&format!("== {machine}"), width);
+    let heading = |machine: &Machine| fold::cut(&format!("== {machine}"), width.into()) + "\n";
     let shown: Vec<Row> = rows.iter().map(Row::shown).collect();
     each_machine(&shown, heading, |rows| of_machine(rows, width))
-}
-
-/// A heading: at words, in as many lines as it takes.
-fn headed(heading: &str, width: u16) -> String {
-    fold::cut(heading, width.into()) + "\n"
 }
 
 fn of_machine(rows: &[Row], width: u16) -> String {
     let mut text = String::new();
     for rows in measured(rows).chunk_by(|one, other| one.workload == other.workload) {
-        let layout = Layout::of(rows[0]);
-        let not_shown = blocks(&mut text, rows, layout, width);
-        text += &fold::text(layout.legend, width.into());
-        text += &not_shown;
+        let columns = columns(rows[0]);
+        let mut table = columns.empty();
+        for block in rows.chunk_by(|one, other| one.block() == other.block()) {
+            table.text(format!("-- {}", block_in_words(block[0])));
+            for row in block {
+                table.row(columns.cells(row));
+            }
+        }
+        table.text(legend(rows[0]));
+        text += &table.draw(width.into());
     }
-    below(&mut text, rows, width);
-    text
+    text + &below(rows, width)
 }
 
 /// The rows of what ran, block by block, those of a workload together.
@@ -45,20 +45,6 @@ pub(super) fn measured(rows: &[Row]) -> Vec<&Row> {
     let mut measured: Vec<&Row> = ran.collect();
     measured.sort_by_key(|row| (row.workload, row.block()));
     measured
-}
-
-/// Draws the blocks, and returns what it says of the columns for which there was no room.
-fn blocks(text: &mut String, rows: &[&Row], layout: &Layout, width: u16) -> String {
-    let cells: Vec<Vec<String>> = rows.iter().map(|row| (layout.cells)(row)).collect();
-    let drawn = layout.table().draw(&cells, width.into());
-    *text += &trimmed(&drawn.header);
-    for (n, (row, lines)) in rows.iter().zip(&drawn.rows).enumerate() {
-        if n == 0 || rows[n - 1].block() != row.block() {
-            *text += &headed(&format!("-- {}", block_in_words(row)), width);
-        }
-        *text += &trimmed(lines);
-    }
-    drawn.not_shown
 }
 
 /// What all cases of the row's block have in common.
@@ -105,21 +91,14 @@ pub(super) fn remarks(rows: &[Row]) -> BTreeMap<(&str, &str), usize> {
     remarks
 }
 
-pub(super) fn below(text: &mut String, rows: &[Row], width: u16) {
-    let remarks = remarks(rows).into_iter();
-    let cells = remarks
-        .map(|((kind, what), count)| vec![kind.to_owned(), format!("{count} x"), what.to_owned()]);
-    for lines in REMARKS.draw(&cells.collect::<Vec<_>>(), width.into()).rows {
-        *text += &trimmed(&lines);
-    }
+pub(super) fn below(rows: &[Row], width: u16) -> String {
+    type Remark<'a> = ((&'a str, &'a str), usize);
+    let columns = Columns::<Remark>::default()
+        .word("", |((kind, _), _)| (*kind).to_owned())
+        .word("", |(_, count)| format!("{count} x"))
+        .text("", |((_, what), _)| (*what).to_owned());
+    columns.table(remarks(rows)).draw(width.into())
 }
-
-const REMARKS: Columns = Columns {
-    headings: &["", "", ""],
-    words: 3,
-    leaves: &[],
-    longest: 0,
-};
 
 #[cfg(test)]
 mod tests {

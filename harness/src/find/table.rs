@@ -2,55 +2,22 @@
 
 use std::fmt::Write as _;
 
-use self::burst::{BURST, burst_legend, burst_row};
-use self::idle::{IDLE, curve, idle_legend, idle_rows};
-use super::log::{Header, Question};
+use self::idle::curve;
+use super::log::Question;
 use super::lossless::Lossless;
 use super::{Record, Search, Searched, cliff, knob, lossless};
-use crate::columns::{Columns, trimmed};
 use crate::duration;
 use crate::fold;
+use crate::table::{Columns, Table};
 
 mod burst;
 mod idle;
 
-/// The longest key that leaves all columns within 100.
-const LONGEST: usize = 44;
-
-const LOSSLESS: Columns = Columns {
-    headings: &[
-        "case",
-        "without loss\nk/s",
-        "95 % interval\nk/s",
-        "arrives\nMbit/s",
-        "gave way first",
-    ],
-    words: 1,
-    leaves: &[3],
-    longest: LONGEST,
-};
-
-const CLIFF: Columns = Columns {
-    headings: &[
-        "case",
-        "from\nbyte",
-        "before\nus",
-        "behind\nus",
-        "more\n%",
-        "95 % interval\n%",
-    ],
-    words: 1,
-    leaves: &[5],
-    longest: LONGEST,
-};
-
 /// The answers: a table, and what is to be known about it.
 #[derive(Clone, Debug)]
 pub struct Answers {
-    /// What is above the columns.
-    pub columns: &'static Columns<'static>,
-    /// A cell for each column.
-    pub rows: Vec<Vec<String>>,
+    /// What was found.
+    pub table: Table,
     /// What else was measured, if anything is told.
     pub measured: String,
     /// What the columns mean.
@@ -62,21 +29,15 @@ pub struct Answers {
 /// What a search says.
 pub fn answers(record: &Record) -> Answers {
     let header = record.header();
-    let (columns, legend) = match header.question {
-        Question::Lossless(asked) => (&LOSSLESS, lossless_legend(asked)),
-        Question::Cliff(asked) => (&CLIFF, cliff_legend(asked)),
-        Question::Burst(asked) => (&BURST, burst_legend(asked)),
-        Question::Idle(asked) => (&IDLE, idle_legend(header, asked)),
-        Question::Knob(asked) => (&knob::table::ANSWERS, knob::table::legend(asked)),
-    };
-    let searched = record.cases().iter().filter(|case| case.refusal.is_none());
-    let rows = match header.question {
-        Question::Knob(_) => knob::table::rows(record),
-        _ => searched.flat_map(|case| rows_of(case, header)).collect(),
+    let (table, legend) = match header.question {
+        Question::Lossless(asked) => (lossless_table(record), lossless_legend(asked)),
+        Question::Cliff(asked) => (cliff_table(record), cliff_legend(asked)),
+        Question::Burst(asked) => (burst::table(record), burst::legend(asked)),
+        Question::Idle(asked) => (idle::table(record), idle::legend(header, asked)),
+        Question::Knob(asked) => (knob::table::table(record), knob::table::legend(asked)),
     };
     Answers {
-        columns,
-        rows,
+        table,
         measured: record.cases().iter().map(curve_of).collect(),
         legend,
         notes: knob::table::notes(record) + &notes(record),
@@ -85,20 +46,13 @@ pub fn answers(record: &Record) -> Answers {
 
 /// Draws it, in so many columns of the terminal.
 pub fn draw(record: &Record, width: u16) -> String {
-    let room = usize::from(width);
     let answers = answers(record);
-    let mut text = String::new();
-    if !answers.rows.is_empty() {
-        let drawn = answers.columns.draw(&answers.rows, room);
-        text += &trimmed(&drawn.header);
-        for row in &drawn.rows {
-            text += &trimmed(row);
-        }
-        text += &drawn.not_shown;
-        text += &fold::text(&answers.measured, room);
-        text += &fold::text(&answers.legend, room);
+    let mut text = answers.table.draw(width.into());
+    let below = [answers.measured, answers.legend];
+    for below in below.iter().filter(|_| !answers.table.is_empty()) {
+        text += &fold::text(below, width.into());
     }
-    text + &fold::text(&answers.notes, room)
+    text + &fold::text(&answers.notes, width.into())
 }
 
 fn curve_of(case: &Searched) -> String {
@@ -108,41 +62,47 @@ fn curve_of(case: &Searched) -> String {
     }
 }
 
-fn rows_of(case: &Searched, header: &Header) -> Vec<Vec<String>> {
-    let key = case.case.key();
-    match &case.search {
-        Search::Lossless(search) => vec![lossless_row(key, case, search)],
-        Search::Cliff(search) => cliff_rows(&key, search),
-        Search::Idle(search) => idle_rows(&key, search),
-        Search::Burst(search) => vec![burst_row(case, search, header)],
-        Search::Knob(_) => Vec::new(),
-    }
+/// The cases that are searched.
+fn searched(record: &Record) -> impl Iterator<Item = &Searched> {
+    let cases = record.cases().iter();
+    cases.filter(|case| case.refusal.is_none())
 }
 
-fn lossless_row(key: String, case: &Searched, search: &Lossless) -> Vec<String> {
-    let found = search.found();
-    let kilo = |load: Option<u32>| load.map(|load| f64::from(load) / 1000.0);
-    let (low, high) = found.interval;
-    let decimals = match kilo(low) {
-        Some(low) if low >= 100.0 => 0,
-        Some(low) if low >= 10.0 => 1,
+/// A dash for what is not known.
+fn or_dash(value: Option<impl ToString>) -> String {
+    value.map_or_else(|| "-".to_owned(), |value| value.to_string())
+}
+
+fn lossless_table(record: &Record) -> Table {
+    let columns = Columns::<(&Searched, &Lossless)>::default()
+        .word("case", |(case, _)| case.case.key())
+        .number("without loss\nk/s", |(case, search)| {
+            thousands(search.found().load, search) + mark(case)
+        })
+        .number("95 % interval\nk/s", |(_, search)| {
+            let (low, high) = search.found().interval;
+            format!("{} to {}", thousands(low, search), thousands(high, search))
+        })
+        .spare(1, "arrives\nMbit/s", |(case, search)| {
+            let bits = 8.0 * f64::from(u32::from(case.case.payload));
+            let mbits = search.found().throughput.map(|pps| pps * bits / 1e6);
+            or_dash(mbits.map(|mbits| format!("{mbits:.1}")))
+        })
+        .number("gave way first", |(_, search)| or_dash(search.gave_way()));
+    columns.table(searched(record).filter_map(|case| match &case.search {
+        Search::Lossless(search) => Some((case, search)),
+        _ => None,
+    }))
+}
+
+/// With as many decimals as the lower end of the interval is worth.
+fn thousands(load: Option<u32>, search: &Lossless) -> String {
+    let decimals = match search.found().interval.0 {
+        Some(low) if low >= 100_000 => 0,
+        Some(low) if low >= 10_000 => 1,
         _ => 3,
     };
-    let number = |value: Option<f64>, decimals: usize| {
-        value.map_or_else(|| "-".to_owned(), |value| format!("{value:.decimals$}"))
-    };
-    let bits = 8.0 * f64::from(u32::from(case.case.payload));
-    vec![
-        key,
-        number(kilo(found.load), decimals) + mark(case),
-        format!(
-            "{} to {}",
-            number(kilo(low), decimals),
-            number(kilo(high), decimals)
-        ),
-        number(found.throughput.map(|pps| pps * bits / 1e6), 1),
-        search.gave_way().unwrap_or("-").to_owned(),
-    ]
+    or_dash(load.map(|load| format!("{:.decimals$}", f64::from(load) / 1000.0)))
 }
 
 /// What marks an answer that the notes call unsure.
@@ -155,32 +115,62 @@ fn mark(case: &Searched) -> &'static str {
 }
 
 /// One that has no jump has a row, too.
-fn cliff_rows(key: &str, search: &cliff::Cliff) -> Vec<Vec<String>> {
-    let jumps = search.jumps();
-    if jumps.is_empty() {
-        let dash = || "-".to_owned();
-        return vec![vec![
-            key.to_owned(),
-            "none".to_owned(),
-            dash(),
-            dash(),
-            dash(),
-            dash(),
-        ]];
-    }
-    let row = |jump: &cliff::Jump| {
-        let (low, high) = jump.interval;
-        let more = jump.behind_ns / jump.before_ns - 1.0;
-        vec![
-            key.to_owned(),
-            jump.at.to_string(),
-            format!("{:.1}", jump.before_ns / 1e3),
-            format!("{:.1}", jump.behind_ns / 1e3),
-            format!("{:+.0}", 100.0 * more),
-            format!("{:+.0} to {:+.0}", 100.0 * low, 100.0 * high),
-        ]
-    };
-    jumps.iter().map(row).collect()
+fn cliff_table(record: &Record) -> Table {
+    let columns = Columns::<Found<cliff::Jump>>::default()
+        .word("case", |(key, _)| key.clone())
+        .number("from\nbyte", |(_, jump)| {
+            or_none(jump.as_ref().map(|it| it.at))
+        })
+        .number("before\nus", known(|it: &cliff::Jump| us(it.before_ns)))
+        .number("behind\nus", known(|it: &cliff::Jump| us(it.behind_ns)))
+        .number(
+            "more\n%",
+            known(|it: &cliff::Jump| percent(it.behind_ns / it.before_ns - 1.0)),
+        )
+        .spare(
+            1,
+            "95 % interval\n%",
+            known(|it: &cliff::Jump| percents(it.interval)),
+        );
+    columns.table(found(record, |search| match search {
+        Search::Cliff(search) => search.jumps(),
+        _ => Vec::new(),
+    }))
+}
+
+/// The key of a case, and what was found in it, if anything.
+type Found<T> = (String, Option<T>);
+
+/// Of each case what was found in it, or that there is nothing.
+fn found<T>(record: &Record, of: fn(&Search) -> Vec<T>) -> impl Iterator<Item = Found<T>> {
+    searched(record).flat_map(move |case| {
+        let found = of(&case.search);
+        let nothing = found.is_empty().then_some(None);
+        let found = found.into_iter().map(Some).chain(nothing);
+        found.map(|found| (case.case.key(), found))
+    })
+}
+
+fn known<T>(cell: fn(&T) -> String) -> impl Fn(&Found<T>) -> String {
+    move |(_, found)| or_dash(found.as_ref().map(cell))
+}
+
+/// Where something begins.
+fn or_none(at: Option<impl ToString>) -> String {
+    at.map_or_else(|| "none".to_owned(), |at| at.to_string())
+}
+
+fn us(ns: f64) -> String {
+    format!("{:.1}", ns / 1e3)
+}
+
+fn percent(part: f64) -> String {
+    format!("{:+.0}", 100.0 * part)
+}
+
+/// `+5 to +7`.
+fn percents((low, high): (f64, f64)) -> String {
+    format!("{} to {}", percent(low), percent(high))
 }
 
 fn notes(record: &Record) -> String {

@@ -80,7 +80,8 @@ impl Answer {
         /// What is beside it.
         const LABEL: usize = 9;
         let mut text = table::labelled("answer", &self.said, room);
-        for line in Gain::draw(&self.gains, room.saturating_sub(LABEL)).lines() {
+        let gains = Gain::table(&self.gains).draw(room.saturating_sub(LABEL));
+        for line in gains.lines() {
             // Its rows begin with a blank.
             let indent = LABEL - usize::from(line.starts_with(' '));
             let _ = writeln!(text, "{:indent$}{line}", "");

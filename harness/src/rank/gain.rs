@@ -2,11 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::columns::{Columns, trimmed};
-
-const REACH: &str = "+-%";
-const VS_STD: &str = "vs std";
-const CPU_TIME: &str = "CPU time";
+use crate::table::{Columns, Table};
 
 /// The best engine of a technique beside std, and what it gains and loses under some conditions.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,58 +28,28 @@ pub struct Gain {
 }
 
 impl Gain {
-    /// What the columns are called, and the cells of each row: for people, who are told a technique once. Columns of which
-    /// nothing is known are left out.
-    pub fn table(gains: &[Self]) -> (Vec<&'static str>, Vec<Vec<&str>>) {
-        type Cell = fn(&Gain) -> &str;
-        let all: [(&str, Cell); 8] = [
-            ("technique", |it| it.technique),
-            ("engine", |it| &it.engine),
-            ("at", |it| &it.at),
-            (gains.first().map_or("", |it| it.unit), |it| &it.value),
-            (REACH, |it| &it.reach_pct),
-            (VS_STD, |it| it.than_std),
-            (CPU_TIME, |it| &it.cpu),
-            ("lost %", |it| &it.lost_pct),
-        ];
-        let is_known = |(_, cell): &(&str, Cell)| gains.iter().any(|it| !cell(it).is_empty());
-        let (headings, cells): (Vec<&str>, Vec<Cell>) = all.into_iter().filter(is_known).unzip();
-        let mut last = "";
-        let rows = gains.iter().map(|gain| {
-            let mut row: Vec<&str> = cells.iter().map(|cell| cell(gain)).collect();
-            if std::mem::replace(&mut last, gain.technique) == gain.technique {
-                row[0] = "";
+    /// A table of gains, which tells a technique once. Columns of which nothing is known are left out.
+    pub fn table(gains: &[Self]) -> Table {
+        let unit = gains.first().map_or("", |it| it.unit);
+        let columns = Columns::<Self>::default()
+            .word("technique", |it| it.technique.to_owned())
+            .word("engine", |it| it.engine.clone())
+            .word("at", |it| it.at.clone())
+            .number(unit, |it| it.value.clone())
+            .spare(1, "+-%", |it| it.reach_pct.clone())
+            .spare(2, "vs std", |it| it.than_std.to_owned())
+            .spare(3, "CPU time", |it| it.cpu.clone())
+            .number("lost %", |it| it.lost_pct.clone())
+            .known_of(gains);
+        let mut table = columns.empty();
+        for alike in gains.chunk_by(|one, other| one.technique == other.technique) {
+            for (n, gain) in alike.iter().enumerate() {
+                let technique = if n == 0 { gain.technique } else { "" };
+                let gain = gain.clone();
+                table.row(columns.cells(&Self { technique, ..gain }));
             }
-            row
-        });
-        let rows = rows.collect();
-        (headings, rows)
-    }
-
-    /// The table in so many columns of the terminal, a line each.
-    pub(super) fn draw(gains: &[Self], room: usize) -> String {
-        let (headings, rows) = Self::table(gains);
-        let place = |heading: &str| headings.iter().position(|it| *it == heading);
-        let leaves: Vec<usize> = [REACH, VS_STD, CPU_TIME]
-            .into_iter()
-            .filter_map(place)
-            .collect();
-        let columns = Columns {
-            headings: &headings,
-            words: 3,
-            leaves: &leaves,
-            longest: 42,
-        };
-        if rows.is_empty() {
-            return String::new();
         }
-        let rows: Vec<Vec<String>> = rows
-            .iter()
-            .map(|row| row.iter().map(ToString::to_string).collect())
-            .collect();
-        let drawn = columns.draw(&rows, room);
-        let rows: String = drawn.rows.iter().map(|row| trimmed(row)).collect();
-        trimmed(&drawn.header) + &rows + &drawn.not_shown
+        table
     }
 
     /// The same in words, for places without columns.

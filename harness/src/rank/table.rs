@@ -6,9 +6,9 @@ use super::averaged::Averaged;
 use super::estimate::Reading;
 use super::measure::{By, Measure, Unit};
 use super::{BoardRanking, Place, Ranking, Setting, Standing};
-use crate::columns::{Columns, trimmed};
 use crate::digits::decimals;
 use crate::fold;
+use crate::table::{Columns, Table};
 
 /// What is to be shown.
 #[derive(Clone, Copy, Debug)]
@@ -54,23 +54,22 @@ fn of_board(board: &BoardRanking, view: View, room: usize) -> String {
     let mut text = fold::cut(&heading, room) + "\n";
     text += &board.answer(view.by).draw(room);
     if !board.settings.is_empty() {
-        text += &lists(board, view, room);
-        text += &fold::text(LEGEND, room);
+        text += &lists(board, view).draw(room);
     }
     text + &labelled("remark", &board.remarks, room)
 }
 
 /// The lists that are asked for, as one table.
-fn lists(board: &BoardRanking, view: View, room: usize) -> String {
+fn lists(board: &BoardRanking, view: View) -> Table {
     let has_one = board.settings.len() == 1;
-    let mut lists = Lists::default();
+    let columns = columns();
+    let mut table = columns.empty();
     if view.detail == Detail::Settings || has_one {
         for ranking in &board.settings {
-            let heading = heading_of(&ranking.setting, board);
-            lists.text(&fold::cut(&format!("-- {heading}"), room));
+            table.text(format!("-- {}", heading_of(&ranking.setting, board)));
             let standings = ranking.standings.iter();
             for standing in standings.filter(|one| view.by.includes(one.measure)) {
-                lists.standing(standing, view.top);
+                list(&mut table, &columns, standing, view.top);
             }
         }
     }
@@ -79,20 +78,38 @@ fn lists(board: &BoardRanking, view: View, room: usize) -> String {
     let all = all.filter(|one| view.by.includes(one.standing.measure));
     for averaged in all.filter(|_| view.detail == Detail::Settings || !has_one) {
         let label = labels.get(&averaged.conditions).map_or("", String::as_str);
-        lists.text(&format!("-- {}", caption(averaged, label)));
-        lists.standing(
-            &averaged.standing,
-            match view.detail {
-                Detail::Averaged => view.top,
-                Detail::Settings => usize::MAX,
-            },
-        );
-        lists.text(&fold::text(&left_out(averaged), room));
+        table.text(format!("-- {}", caption(averaged, label)));
+        let top = match view.detail {
+            Detail::Averaged => view.top,
+            Detail::Settings => usize::MAX,
+        };
+        list(&mut table, &columns, &averaged.standing, top);
+        if !averaged.left_out.is_empty() {
+            table.text(left_out(averaged));
+        }
     }
     if view.detail == Detail::Averaged && !has_one {
-        lists.text("--details has each setting");
+        table.text("--details has each setting");
     }
-    lists.draw(room)
+    table.text(LEGEND);
+    table
+}
+
+/// Adds the first engines of a list, and how many are left.
+fn list<'a>(table: &mut Table, columns: &Columns<Listed<'a>>, standing: &'a Standing, top: usize) {
+    for (n, place) in standing.places.iter().take(top).enumerate() {
+        let measure = if n == 0 { standing.name() } else { "" };
+        table.row(columns.cells(&(measure, standing, place)));
+    }
+    let hidden = standing.places.iter().skip(top);
+    let tied = match hidden.clone().filter(|place| place.is_first()).count() {
+        0 => String::new(),
+        tied => format!(", {tied} of them also on place 1"),
+    };
+    match hidden.count() {
+        0 => {}
+        more => table.text(format!("{:16}and {more} more{tied}", "")),
+    }
 }
 
 /// What is averaged, by what, over how many settings: `26 B, by speed: 1 setting`.
@@ -133,77 +150,29 @@ pub(crate) fn heading_of(setting: &Setting, board: &BoardRanking) -> String {
     heading
 }
 
-const TABLE: Columns = Columns {
-    headings: &["", "place", "engine", "value", "95 % interval", "loss %"],
-    words: 3,
-    leaves: &[5],
-    longest: 42,
-};
+/// By what engines are ranked, which is said once, the list, and an engine in its place.
+type Listed<'a> = (&'a str, &'a Standing, &'a Place);
 
-/// The rows of a table, and lines between them.
-#[derive(Default)]
-struct Lists {
-    cells: Vec<Vec<String>>,
-    /// Before the row of that number.
-    text: Vec<(usize, String)>,
-}
-
-impl Lists {
-    fn text(&mut self, text: &str) {
-        if !text.is_empty() {
-            self.text.push((self.cells.len(), format!("{text}\n")));
-        }
-    }
-
-    fn standing(&mut self, standing: &Standing, top: usize) {
-        for (n, place) in standing.places.iter().take(top).enumerate() {
-            let measure = if n == 0 { standing.name() } else { "" };
-            self.cells.push(cells(measure, standing, place));
-        }
-        let hidden = standing.places.iter().skip(top);
-        let tied = hidden.clone().filter(|place| place.is_first()).count();
-        let more = hidden.count();
-        if more > 0 {
-            let tied = match tied {
-                0 => String::new(),
-                tied => format!(", {tied} of them also on place 1"),
-            };
-            self.text(&format!("{:16}and {more} more{tied}", ""));
-        }
-    }
-
-    fn draw(&self, room: usize) -> String {
-        let drawn = TABLE.draw(&self.cells, room);
-        let mut text = trimmed(&drawn.header);
-        let mut between = self.text.iter().peekable();
-        for n in 0..=drawn.rows.len() {
-            while let Some((_, line)) = between.next_if(|(before, _)| *before == n) {
-                text += line;
-            }
-            if let Some(row) = drawn.rows.get(n) {
-                text += &trimmed(row);
-            }
-        }
-        text + &drawn.not_shown
-    }
-}
-
-fn cells(measure: &str, standing: &Standing, place: &Place) -> Vec<String> {
-    let figure = |value: f64| standing.figure(value, &place.reading);
-    let interval = place.reading.interval();
-    let interval = interval.map(|(low, high)| format!("{} to {}", figure(low), figure(high)));
-    let number = place
-        .place
-        .map_or_else(|| "-".to_owned(), |place| place.to_string());
-    vec![
+fn columns<'a>() -> Columns<'a, Listed<'a>> {
+    Columns::<Listed>::default()
         // As wide as the widest, wherever it stands.
-        format!("{measure:<6}"),
-        format!("{number:>5}"),
-        place.engine.clone(),
-        figure(place.reading.value()),
-        interval.unwrap_or_default(),
-        place.lost_pct(),
-    ]
+        .word("      ", |(measure, ..)| (*measure).to_owned())
+        .number("place", |(.., place)| {
+            let place = place.place.map(|place| place.to_string());
+            place.unwrap_or_else(|| "-".to_owned())
+        })
+        .word("engine", |(.., place)| place.engine.clone())
+        .number("value", |(_, standing, place)| {
+            standing.figure(place.reading.value(), &place.reading)
+        })
+        .number("95 % interval", |(_, standing, place)| {
+            let figure = |value: f64| standing.figure(value, &place.reading);
+            let interval = place.reading.interval();
+            let interval =
+                interval.map(|(low, high)| format!("{} to {}", figure(low), figure(high)));
+            interval.unwrap_or_default()
+        })
+        .spare(1, "loss %", |(.., place)| place.lost_pct())
 }
 
 impl Standing {
@@ -238,9 +207,6 @@ impl Standing {
 }
 
 fn left_out(averaged: &Averaged) -> String {
-    if averaged.left_out.is_empty() {
-        return String::new();
-    }
     let engines = averaged.left_out.iter();
     let engines = engines.map(|(engine, settings)| format!("{engine} ({settings})"));
     let engines = engines.collect::<Vec<String>>().join(", ");

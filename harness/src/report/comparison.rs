@@ -7,7 +7,7 @@ use maud::{Markup, html};
 use self::picture::picture;
 use super::chart::key;
 use super::{board, number};
-use crate::compare::table::{self, block, change, connection, interval, value};
+use crate::compare::table::{self, Detail, block, change, interval, value};
 use crate::compare::{
     Against, By, CaseChange, Change, Comparison, EngineChange, Options, Verdict, compare, footnotes,
 };
@@ -155,17 +155,8 @@ fn rows_of_engines(by: By, judged: &[(&EngineChange, Change)]) -> Markup {
 
 /// The cases that are better, worse or broken; all of them in a fold.
 fn of_cases(by: By, file: &Against) -> Markup {
-    let mut all: Vec<&CaseChange> = file.cases.iter().collect();
-    let size = |case: &CaseChange| case.change.map_or(-1.0, |change| change.estimate.abs());
-    all.sort_by(|one, other| size(other).total_cmp(&size(one)));
-    let is_news = |verdict: &Verdict| {
-        matches!(
-            verdict,
-            Verdict::Better | Verdict::Worse | Verdict::Broken(_)
-        )
-    };
-    let news = all.iter().filter(|case| is_news(&case.verdict)).copied();
-    let news: Vec<&CaseChange> = news.collect();
+    let [news, all] = [Detail::Changes, Detail::All]
+        .map(|detail| table::largest_first(&file.cases, detail, |it| (it.change, &it.verdict)));
     let words = [Verdict::Better, Verdict::Worse].map(|verdict| verdict.word(by));
     let kinds = format!("{}, {} or broken", words[0], words[1]);
     html! {
@@ -207,7 +198,7 @@ fn rows_of_cases(by: By, caption: &str, cases: &[&CaseChange]) -> Markup {
                         td; (interval(case.change))
                         td; (value(case.base))
                         td; (value(case.new))
-                        td; (connection(case.connection))
+                        td; (case.connection.short())
                         td; (block(&case.block))
                     }
                 }
@@ -244,7 +235,5 @@ fn class(verdict: &Verdict) -> &'static str {
 }
 
 fn legend(comparison: &Comparison) -> Markup {
-    let mut text = String::new();
-    table::legend(&mut text, comparison);
-    html! { p .legend { @for line in text.lines() { (line) " " } } }
+    html! { p .legend { @for line in table::legend(comparison).lines() { (line) " " } } }
 }

@@ -2,8 +2,9 @@
 
 use maud::{Markup, html};
 
+use super::tables::table;
 use crate::results::Results;
-use crate::suite::{Beside, COLUMNS, Suite, Swept, beside, numbers, sources};
+use crate::suite::{self, Beside, Suite, Swept, beside, sources};
 
 /// Its tables. `None`: nothing has been published.
 pub(super) fn tables(suite: &Suite, files: &[Results]) -> Option<Markup> {
@@ -17,27 +18,7 @@ fn of_one(beside: &Beside) -> Markup {
     html! {
         h4 { (published.title) }
         p { (sources(published)) "." }
-        .scroll tabindex="0" role="region" aria-label=(published.title) {
-            table {
-                caption { (published.title) }
-                thead {
-                    tr {
-                        @for column in COLUMNS { th scope="col" { (column) } }
-                    }
-                }
-                tbody {
-                    @for line in &beside.lines {
-                        @for (n, (cell, column)) in line.cells.iter().zip(&published.columns).enumerate() {
-                            tr {
-                                th scope="row" { @if n == 0 { (line.name) } }
-                                th scope="row" { (column) }
-                                @for text in numbers(cell) { td { (text) } }
-                            }
-                        }
-                    }
-                }
-            }
-        }
+        (table(&published.title, &suite::table(beside)))
         @if !published.note.is_empty() { p { (published.note) } }
     }
 }

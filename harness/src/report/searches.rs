@@ -6,9 +6,10 @@ use super::cases::drawable;
 use super::chart::{
     Drawn, LOOKS, Line, Lines, Look, Mark, Over, Scale, Track, Tracks, WHOLE, figure, legend,
 };
+use super::tables::table;
 use crate::find::knob::judge;
 use crate::find::log::Question;
-use crate::find::table::{Answers, answers};
+use crate::find::table::answers;
 use crate::find::{Record, Search, Searched};
 
 /// Of the n-th search on the page.
@@ -21,9 +22,9 @@ pub(super) fn section(n: usize, record: &Record) -> Markup {
             h2 id=(id) { (title(record)) }
             p { code { (header.command_line.join(" ")) } }
             p { "Begun " (header.started_at) " on " (machine(record)) "." }
-            @if !answers.rows.is_empty() {
+            @if !answers.table.is_empty() {
                 (picture(record))
-                (table(&answers))
+                (table("Answers", &answers.table))
             }
             @for paragraph in paragraphs(&answers.legend) { p { (paragraph) } }
             @for paragraph in paragraphs(&answers.notes) { p .bad { (paragraph) } }
@@ -59,29 +60,6 @@ pub(super) fn machine(record: &Record) -> String {
 
 fn paragraphs(text: &str) -> impl Iterator<Item = &str> {
     text.lines().map(str::trim).filter(|line| !line.is_empty())
-}
-
-fn table(answers: &Answers) -> Markup {
-    let heading = |heading: &str| heading.replace('\n', " ");
-    html! {
-        .scroll tabindex="0" role="region" aria-label="Answers" {
-            table {
-                caption { "Answers" }
-                thead {
-                    tr { @for name in answers.columns.headings { th scope="col" { (heading(name)) } } }
-                }
-                tbody {
-                    @for row in &answers.rows {
-                        tr {
-                            @for (n, cell) in row.iter().enumerate() {
-                                @if n == 0 { th scope="row" { (cell) } } @else { td { (cell) } }
-                            }
-                        }
-                    }
-                }
-            }
-        }
-    }
 }
 
 fn picture(record: &Record) -> Markup {

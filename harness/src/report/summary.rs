@@ -2,6 +2,7 @@
 
 use maud::{Markup, html};
 
+use super::tables::table;
 use super::{board, comparison, figures};
 use crate::quality::{Grade, Quality};
 use crate::rank::{self, By, Gain};
@@ -30,28 +31,10 @@ fn verdicts(files: &[Results]) -> Markup {
                     @if n == 0 { b { (line) } } @else { br; (line) }
                 }
             }
-            (gains(&answer.gains))
-            @for line in &answer.besides { p .legend { (line) } }
-        }
-    }
-}
-
-/// The best engine of each technique.
-fn gains(gains: &[Gain]) -> Markup {
-    let (headings, rows) = Gain::table(gains);
-    html! {
-        @if !gains.is_empty() {
-            .scroll tabindex="0" role="region" aria-label="The best of each technique" {
-                table .named {
-                    caption { "The best engine of each technique" }
-                    thead { tr { @for heading in headings { th scope="col" { (heading) } } } }
-                    tbody {
-                        @for row in rows {
-                            tr { @for cell in row { td { (cell) } } }
-                        }
-                    }
-                }
+            @if !answer.gains.is_empty() {
+                (table("The best engine of each technique", &Gain::table(&answer.gains)))
             }
+            @for line in &answer.besides { p .legend { (line) } }
         }
     }
 }

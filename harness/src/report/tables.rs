@@ -5,6 +5,32 @@ use maud::{Markup, PreEscaped, html};
 use super::number;
 use crate::results::Results;
 use crate::row::Row;
+use crate::table::Table;
+
+/// A table of the terminal.
+pub(super) fn table(caption: &str, table: &Table) -> Markup {
+    let is_named = table
+        .headings()
+        .nth(1)
+        .is_some_and(|(_, is_number)| !is_number);
+    html! {
+        .scroll tabindex="0" role="region" aria-label=(caption) {
+            table .named[is_named] {
+                caption { (caption) }
+                thead { tr { @for (name, _) in table.headings() { th scope="col" { (name) } } } }
+                tbody {
+                    @for row in table.rows() {
+                        tr {
+                            @for (n, cell) in row.iter().enumerate() {
+                                @if n == 0 { th scope="row" { (cell) } } @else { td { (cell) } }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
 
 /// The tables of each file.
 pub(super) fn tables(files: &[Results]) -> Markup {

@@ -6,21 +6,18 @@ mod beside;
 mod table;
 
 use std::collections::BTreeSet;
-use std::sync::LazyLock;
 
 use serde::Deserialize;
 
 pub use self::beside::{Beside, Cell, Line, Swept, beside};
-pub use self::table::draw;
-pub use self::table::{COLUMNS, numbers, sources};
+pub use self::table::{draw, sources, table};
 use crate::error::UsageError;
+use crate::nearest;
 use crate::row::Row;
 use crate::stats::Estimate;
-use crate::{nearest, packed};
 
 /// Every suite of this build: its name, which is the file's, and its text, in alphabetical order.
-static TEXTS: LazyLock<Vec<(String, String)>> =
-    LazyLock::new(|| packed::texts(include_bytes!(concat!(env!("OUT_DIR"), "/suites.deflate"))));
+static TEXTS: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/suites.rs"));
 
 /// Sweeps that answer one question together.
 #[derive(Clone, Debug, Deserialize)]
@@ -143,7 +140,7 @@ impl Figure {
 /// # Errors
 /// None in a build whose tests pass: they read every suite.
 pub fn all() -> Result<Vec<Suite>, UsageError> {
-    let read = |(name, text): &(String, String)| Suite::parse(name, text);
+    let read = |(name, text): &(&str, &str)| Suite::parse(name, text);
     TEXTS.iter().map(read).collect()
 }
 
@@ -160,12 +157,12 @@ pub fn find(place: &'static str, name: &str) -> Result<Suite, UsageError> {
 
 /// The names of all suites of this build.
 pub fn names() -> Vec<&'static str> {
-    TEXTS.iter().map(|(name, _)| name.as_str()).collect()
+    TEXTS.iter().map(|(name, _)| *name).collect()
 }
 
 /// The text of the suite of that name, comments and all.
 pub fn source(name: &str) -> Option<&'static str> {
-    let (_, text) = TEXTS.iter().find(|(suite, _)| suite == name)?;
+    let (_, text) = TEXTS.iter().find(|(suite, _)| *suite == name)?;
     Some(text)
 }
 

@@ -1,19 +1,10 @@
 //! Published and measured side by side, for people, as wide as the terminal.
 
 use super::{Beside, Cell, Published};
-use crate::columns::Columns;
 use crate::export::table::{number, reach_pct};
 use crate::fold;
 use crate::stats::Estimate;
-
-/// What the columns say.
-pub const COLUMNS: [&str; 8] = ["", "", "published", "ratio", "here", "+-%", "ratio", "+-%"];
-const TABLE: Columns = Columns {
-    headings: &COLUMNS,
-    words: 2,
-    leaves: &[5, 4, 2],
-    longest: 30,
-};
+use crate::table::{Columns, Table};
 
 /// Draws the tables, each with its own heading, in so many columns of the terminal.
 pub fn draw(tables: &[Beside], width: u16) -> String {
@@ -23,20 +14,54 @@ pub fn draw(tables: &[Beside], width: u16) -> String {
 
 fn of_one(beside: &Beside, room: usize) -> String {
     let published = beside.published;
-    let mut cells = Vec::new();
-    for line in &beside.lines {
-        for (n, (cell, column)) in line.cells.iter().zip(&published.columns).enumerate() {
-            let name = if n == 0 { line.name } else { "" };
-            let words = [name.to_owned(), column.clone()];
-            cells.push(words.into_iter().chain(numbers(cell)).collect());
-        }
-    }
     let heading = format!("== {}\n{}\n", published.title, sources(published));
-    let mut text = fold::text(&heading, room) + &TABLE.draw(&cells, room).text();
+    let mut text = fold::text(&heading, room) + &table(beside).draw(room);
     if !published.note.is_empty() {
         text += &fold::text(&format!("{}\n", published.note), room);
     }
     text
+}
+
+/// What was published and what was measured, line by line.
+pub fn table(beside: &Beside) -> Table {
+    let columns = columns();
+    let mut table = columns.empty();
+    for line in &beside.lines {
+        let cells = line.cells.iter().zip(&beside.published.columns);
+        for (n, (cell, column)) in cells.enumerate() {
+            let name = if n == 0 { line.name } else { "" };
+            table.row(columns.cells(&(name, &**column, cell)));
+        }
+    }
+    table
+}
+
+/// Of the name of a line, that of a cell, and the cell.
+fn columns<'a>() -> Columns<'a, (&'a str, &'a str, &'a Cell)> {
+    Columns::<(&str, &str, &Cell)>::default()
+        .word("", |(name, ..)| (*name).to_owned())
+        .word("", |(_, column, _)| (*column).to_owned())
+        .spare(3, "published", |(.., cell)| {
+            let value = cell.published.map(|value| value.to_string());
+            value.unwrap_or_default()
+        })
+        .number("ratio", |(.., cell)| ratio(cell.published_ratio))
+        .spare(2, "here", |(.., cell)| number(middle(cell.measured), 1))
+        .spare(1, "+-%", |(.., cell)| reach(cell.measured))
+        .number("ratio", |(.., cell)| ratio(middle(cell.ratio)))
+        .number("+-%", |(.., cell)| reach(cell.ratio))
+}
+
+fn reach(of: Option<Estimate>) -> String {
+    reach_pct(
+        middle(of),
+        of.and_then(|of| of.low),
+        of.and_then(|of| of.high),
+    )
+}
+
+fn middle(estimate: Option<Estimate>) -> Option<f64> {
+    estimate.map(|estimate| estimate.middle)
 }
 
 /// What the two kinds of numbers are.
@@ -51,25 +76,6 @@ pub fn sources(published: &Published) -> String {
             .first()
             .map_or("the first", String::as_str)
     )
-}
-
-/// The numbers of a line.
-pub fn numbers(cell: &Cell) -> [String; 6] {
-    let middle = |it: Option<Estimate>| it.map(|it| it.middle);
-    let width = |it: Option<Estimate>| {
-        it.map_or_else(String::new, |it| {
-            reach_pct(Some(it.middle), it.low, it.high)
-        })
-    };
-    [
-        cell.published
-            .map_or_else(String::new, |value| value.to_string()),
-        ratio(cell.published_ratio),
-        number(middle(cell.measured), 1),
-        width(cell.measured),
-        ratio(middle(cell.ratio)),
-        width(cell.ratio),
-    ]
 }
 
 /// With three decimals, or in powers of ten where these would say nothing.

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 
 pub(crate) use self::glyphs::Glyphs;
 pub(crate) use self::screen::Screen;
-use crate::data::{BlockKey, Case, Connection, Sample};
+use crate::data::{BlockKey, Case, Sample};
 use crate::digits::reach_pct;
 use crate::stats::{self, Estimate};
 
@@ -100,10 +100,7 @@ impl Live {
     }
 
     fn line(&self, rival: &Rival, fastest: f64, width: usize) -> String {
-        let connection = match rival.case.connection {
-            Connection::Connected => "conn",
-            Connection::Unconnected => "unconn",
-        };
+        let connection = rival.case.connection.short();
         let label_width = MAX_LABEL.min(width.saturating_sub(FIGURES));
         let label: String = rival.case.label().chars().take(label_width).collect();
         let mut line = format!("{label:label_width$} {connection:6}");

@@ -1,18 +1,18 @@
 //! A window in one line: 60 columns of numbers, and up to 20 of remarks.
 
-use std::fmt::Write as _;
 use std::time::SystemTime;
 
 use crate::data::{Case, Workload};
-use crate::export::table::number;
+use crate::export::table::{count, number, thousands};
 use crate::row::{Row, Status};
+use crate::table::Columns;
 
 /// What is said of a window.
-pub(super) struct Columns {
-    /// After the time, from left to right.
-    columns: &'static [Column],
+pub(super) struct Said {
+    /// From left to right.
+    columns: Columns<'static, Row>,
     /// What is summed up in the end.
-    pub(super) figures: [Figure; 2],
+    pub(super) figures: &'static [Figure; 2],
 }
 
 /// A number that is summed up.
@@ -24,86 +24,62 @@ pub(super) struct Figure {
     pub(super) shown: fn(Option<f64>) -> String,
 }
 
-/// A column: its heading, how wide it is, and what is in it. Empty: it is not known.
-struct Column {
+const fn figure(
     name: &'static str,
-    width: usize,
-    cell: fn(&Row) -> String,
+    unit: &'static str,
+    value: fn(&Row) -> Option<f64>,
+    shown: fn(Option<f64>) -> String,
+) -> Figure {
+    Figure {
+        name,
+        unit,
+        value,
+        shown,
+    }
 }
 
-const fn column(name: &'static str, width: usize, cell: fn(&Row) -> String) -> Column {
-    Column { name, width, cell }
-}
+static FLOOD: [Figure; 2] = [
+    figure("median", "Mb/s", |row| row.received_mbps, one_decimal),
+    figure("loss", "%", |row| row.loss_pct, loss),
+];
 
-static FLOOD: Columns = Columns {
-    columns: &[
-        column("Mb/s", 5, |row| one_decimal(row.received_mbps)),
-        column("kpps", 5, |row| one_decimal(thousands_received(row))),
-        column("loss%", 5, |row| loss(row.loss_pct)),
-        column("where", 6, |row| place_of_loss(row).to_owned()),
-        column("tx ns", 5, |row| number(row.sender_cpu_ns_per_packet, 0)),
-        column("rx ns", 5, |row| number(row.receiver_cpu_ns_per_packet, 0)),
-        CPU_NS,
-        CELSIUS,
-        MHZ,
-    ],
-    figures: [
-        Figure {
-            name: "median",
-            unit: "Mb/s",
-            value: |row| row.received_mbps,
-            shown: one_decimal,
-        },
-        Figure {
-            name: "loss",
-            unit: "%",
-            value: |row| row.loss_pct,
-            shown: loss,
-        },
-    ],
-};
+static ASK: [Figure; 2] = [
+    figure("median", "kreq/s", thousands_received, one_decimal),
+    figure("p50", "us", |row| row.rtt_p50_us, one_decimal),
+];
 
-static ASK: Columns = Columns {
-    columns: &[
-        column("kreq/s", 6, |row| one_decimal(thousands_received(row))),
-        column("p50 us", 6, |row| one_decimal(row.rtt_p50_us)),
-        column("p99 us", 6, |row| one_decimal(row.rtt_p99_us)),
-        column("max us", 6, |row| number(row.rtt_max_us, 0)),
-        column("lost", 5, unanswered),
-        CPU_NS,
-        CELSIUS,
-        MHZ,
-    ],
-    figures: [
-        Figure {
-            name: "median",
-            unit: "kreq/s",
-            value: thousands_received,
-            shown: one_decimal,
-        },
-        Figure {
-            name: "p50",
-            unit: "us",
-            value: |row| row.rtt_p50_us,
-            shown: one_decimal,
-        },
-    ],
-};
-
-const CPU_NS: Column = column("cpu ns", 6, |row| number(row.cpu_ns_per_packet, 0));
-const CELSIUS: Column = column("C", 2, |row| number(row.temp_c_end, 0));
-const MHZ: Column = column("MHz", 4, |row| number(row.freq_low_mhz, 0));
-
-impl Columns {
-    /// Those that say most about such a case.
-    pub(super) fn of(case: &Case) -> &'static Self {
-        if case.asks() { &ASK } else { &FLOOD }
+impl Said {
+    /// Those that say most about such a case. Headings are as wide as the numbers below them.
+    pub(super) fn of(case: &Case) -> Self {
+        let columns =
+            Columns::<Row>::default().word("UTC     ", |row| time(&row.started_at).to_owned());
+        let columns = if case.asks() {
+            columns
+                .number("kreq/s", |row| one_decimal(thousands_received(row)))
+                .number("p50 us", |row| one_decimal(row.rtt_p50_us))
+                .number("p99 us", |row| one_decimal(row.rtt_p99_us))
+                .number("max us", |row| number(row.rtt_max_us, 0))
+                .number(" lost", |row| count(row.unanswered_requests))
+        } else {
+            columns
+                .number(" Mb/s", |row| one_decimal(row.received_mbps))
+                .number(" kpps", |row| one_decimal(thousands_received(row)))
+                .number("loss%", |row| loss(row.loss_pct))
+                .number(" where", |row| place_of_loss(row).to_owned())
+                .number("tx ns", |row| number(row.sender_cpu_ns_per_packet, 0))
+                .number("rx ns", |row| number(row.receiver_cpu_ns_per_packet, 0))
+        };
+        let columns = columns
+            .number("cpu ns", |row| number(row.cpu_ns_per_packet, 0))
+            .number(" C", |row| number(row.temp_c_end, 0))
+            .number(" MHz", |row| number(row.freq_low_mhz, 0));
+        let figures = if case.asks() { &ASK } else { &FLOOD };
+        Self { columns, figures }
     }
 
     /// The headings.
     pub(super) fn header(&self) -> String {
-        let cells = self.columns.iter().map(|it| (it.width, it.name.to_owned()));
-        joined("UTC     ", cells)
+        self.columns.empty().dense().header(WIDTH)
     }
 
     /// What a window has to say.
@@ -111,27 +87,26 @@ impl Columns {
         if row.status == Status::Failed {
             return format!("{} failed: {}", time(&row.started_at), row.reason);
         }
-        let cells = self.columns.iter().map(|it| match (it.cell)(row) {
-            unknown if unknown.is_empty() => (it.width, "-".to_owned()),
-            known => (it.width, known),
-        });
-        let line = joined(time(&row.started_at), cells);
-        format!("{line} {}", remarks(row)).trim_end().to_owned()
+        let mut cells = self.columns.cells(row);
+        for unknown in cells.iter_mut().filter(|cell| cell.is_empty()) {
+            "-".clone_into(unknown);
+        }
+        let mut table = self.columns.empty().dense();
+        table.row(cells);
+        let line = table.body(WIDTH);
+        format!("{} {}", line.trim_end(), remarks(row))
+            .trim_end()
+            .to_owned()
     }
 }
+
+/// There is always room for the numbers.
+const WIDTH: usize = 80;
 
 /// The line of a window that could not be measured.
 pub(super) fn failed(reason: &str) -> String {
     let now = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
     format!("{} failed: {reason}", time(&now))
-}
-
-fn joined(first: &str, cells: impl Iterator<Item = (usize, String)>) -> String {
-    let mut line = first.to_owned();
-    for (width, cell) in cells {
-        let _ = write!(line, " {cell:>width$}");
-    }
-    line
 }
 
 /// `12:34:56`, from `2026-01-02T12:34:56.789Z`.
@@ -140,7 +115,7 @@ fn time(at: &str) -> &str {
 }
 
 fn thousands_received(row: &Row) -> Option<f64> {
-    row.received_pps.map(|pps| pps / 1000.0)
+    thousands(row.received_pps)
 }
 
 /// With a decimal where there is room for it: `99999` is as wide as `100k`, with its blank.
@@ -150,11 +125,6 @@ fn one_decimal(value: Option<f64>) -> String {
         Some(value) if value >= 99_999.5 => format!("{:.0}k", value / 1e3),
         value => number(value, 1),
     }
-}
-
-fn unanswered(row: &Row) -> String {
-    let lost = row.unanswered_requests;
-    lost.map_or_else(String::new, |lost| lost.to_string())
 }
 
 /// With two decimals, or one where it is large: `100.0` is as wide as `99.9`.

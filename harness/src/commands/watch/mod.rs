@@ -7,7 +7,7 @@ use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 use std::slice;
 
-use self::columns::{Columns, failed};
+use self::columns::{Said, failed};
 use self::summary::Summary;
 use super::{run, say, show_to_reader};
 use crate::VERSION;
@@ -46,12 +46,12 @@ pub fn run(args: &WatchArgs) -> anyhow::Result<ExitCode> {
     let findings = run::findings(&watched.request, None);
     introduce(&watched);
     run::warn(&findings);
-    let columns = Columns::of(&watched.case);
+    let columns = Said::of(&watched.case);
     let mut watch = Watch {
         environment: run::environment(&watched.request, &findings, None),
         agents: run::agents(None, &watched.request.schedule.settings.root, &interrupt).0,
+        summary: Summary::new(columns.figures),
         columns,
-        summary: Summary::new(columns),
         watched: &watched,
         interrupt: &interrupt,
     };
@@ -87,7 +87,7 @@ struct Watch<'a> {
     environment: Environment,
     /// All windows are measured in one process: what they differ by is not where its memory lies.
     agents: Agents<'a>,
-    columns: &'static Columns,
+    columns: Said,
     summary: Summary,
     interrupt: &'a Interrupt,
 }
@@ -104,7 +104,7 @@ impl Watch<'_> {
                 return Ok(End::Interrupted);
             };
             let is_due = printed == 0 || (is_terminal && printed % LINES_PER_HEADER == 0);
-            let header = is_due.then(|| self.columns.header() + "\n");
+            let header = is_due.then(|| self.columns.header());
             if !show_to_reader(&format!("{}{line}\n", header.unwrap_or_default()))? {
                 return Ok(End::Unread);
             }

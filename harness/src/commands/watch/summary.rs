@@ -4,12 +4,12 @@ use std::fmt;
 
 use statrs::statistics::{Data, Max, Min, OrderStatistics};
 
-use super::columns::{Columns, Figure};
+use super::columns::Figure;
 use crate::row::{Row, Status};
 
 /// What was seen so far: 16 bytes for each window.
 pub(super) struct Summary {
-    columns: &'static Columns,
+    figures: &'static [Figure; 2],
     /// What each window had of each figure.
     values: [Vec<f64>; 2],
     windows: usize,
@@ -18,9 +18,9 @@ pub(super) struct Summary {
 
 impl Summary {
     /// Nothing was seen yet.
-    pub(super) fn new(columns: &'static Columns) -> Self {
+    pub(super) fn new(figures: &'static [Figure; 2]) -> Self {
         Self {
-            columns,
+            figures,
             values: Default::default(),
             windows: 0,
             failed: 0,
@@ -33,7 +33,7 @@ impl Summary {
             return self.fail();
         }
         self.windows += 1;
-        for (values, figure) in self.values.iter_mut().zip(&self.columns.figures) {
+        for (values, figure) in self.values.iter_mut().zip(self.figures) {
             values.extend((figure.value)(row));
         }
     }
@@ -56,7 +56,7 @@ impl fmt::Display for Summary {
         if self.failed > 0 {
             write!(f, ", {} failed", self.failed)?;
         }
-        let said = self.columns.figures.iter().zip(&self.values);
+        let said = self.figures.iter().zip(&self.values);
         let said = said.filter(|(_, values)| !values.is_empty());
         for (n, (figure, values)) in said.enumerate() {
             let before = if n == 0 { ": " } else { ", " };

@@ -1,33 +1,12 @@
-//! The answers for programs: a row for each case and setting.
+//! The answers for programs: a row for each case and setting. `null`: not known.
 
-use serde::Serialize;
+use serde_json::{Value, json};
 
-use super::judge;
+use super::{Answer, Knob, judge};
 use crate::find::{Record, Search};
-use crate::platform::knob::{Knob, Knobs};
+use crate::platform::knob::{Knobs, Name, Setting};
 
-/// Empty: not known.
-#[derive(Debug, Default, Serialize)]
-pub(in crate::find) struct Row {
-    case: String,
-    knob: &'static str,
-    places: String,
-    set_before: String,
-    set_tried: String,
-    measured: &'static str,
-    before_value: Option<f64>,
-    tried_value: Option<f64>,
-    change_pct: Option<f64>,
-    change_pct_low: Option<f64>,
-    change_pct_high: Option<f64>,
-    p_value: Option<f64>,
-    verdict: &'static str,
-    rounds: usize,
-    is_finished: bool,
-    reason: String,
-}
-
-pub(in crate::find) fn rows(record: &Record) -> Vec<Row> {
+pub(in crate::find) fn rows(record: &Record) -> Vec<Value> {
     let Knobs { tried, left_out } = record.header().knobs.clone().unwrap_or_default();
     let mut rows = Vec::new();
     for (case, answers) in record.cases().iter().zip(judge(record)) {
@@ -36,54 +15,52 @@ pub(in crate::find) fn rows(record: &Record) -> Vec<Row> {
         };
         for ((knob, answer), series) in tried.iter().zip(answers).zip(search.series()) {
             let reason = series.given_up.as_ref().or(case.refusal.as_ref());
-            let mut row = Row {
-                case: case.case.key(),
-                is_finished: case.next().is_none(),
-                reason: reason.cloned().unwrap_or_default(),
-                rounds: series.pairs.len(),
-                ..of_knob(knob)
-            };
-            if let Some(answer) = answer {
-                let (change, low, high) = search.change_pct(&answer);
-                let (measured, before, tried) = if search.is_of_round_trips() {
-                    ("round_trip_ns", answer.before_ns, answer.tried_ns)
-                } else {
-                    ("pps", 1e9 / answer.before_ns, 1e9 / answer.tried_ns)
-                };
-                row.measured = measured;
-                row.before_value = Some(before.round());
-                row.tried_value = Some(tried.round());
-                row.change_pct = number(change);
-                row.change_pct_low = number(low);
-                row.change_pct_high = number(high);
-                row.p_value = Some(answer.p_value);
-                row.verdict = answer.verdict.text();
-            }
+            let found = answer.as_ref().map(|answer| (search, answer));
+            let mut row = row(knob.name, &knob.settings, found);
+            row["case"] = json!(case.case.key());
+            row["rounds"] = json!(series.pairs.len());
+            row["is_finished"] = json!(case.next().is_none());
+            row["reason"] = json!(reason.map_or("", String::as_str));
             rows.push(row);
         }
     }
-    rows.extend(left_out.into_iter().map(|knob| Row {
-        knob: knob.name.text(),
-        is_finished: true,
-        reason: knob.reason,
-        ..Row::default()
-    }));
+    for knob in left_out {
+        let mut row = row(knob.name, &[], None);
+        row["reason"] = json!(knob.reason);
+        rows.push(row);
+    }
     rows
 }
 
-fn of_knob(knob: &Knob) -> Row {
-    let joined = |texts: Vec<String>| texts.join("; ");
-    let settings = || knob.settings.iter();
-    Row {
-        knob: knob.name.text(),
-        places: joined(settings().map(|it| it.place.to_string()).collect()),
-        set_before: joined(settings().map(|it| it.before.clone()).collect()),
-        set_tried: joined(settings().map(|it| it.tried.clone()).collect()),
-        ..Row::default()
-    }
+fn row(knob: Name, settings: &[Setting], found: Option<(&Knob, &Answer)>) -> Value {
+    let joined = |of: fn(&Setting) -> String| -> String {
+        let all: Vec<String> = settings.iter().map(of).collect();
+        all.join("; ")
+    };
+    let change = found.map(|(search, answer)| search.change_pct(answer));
+    let is_time = found.is_some_and(|(search, _)| search.is_of_round_trips());
+    let measured = if is_time { "round_trip_ns" } else { "pps" };
+    let value = |ns: f64| if is_time { ns } else { 1e9 / ns }.round();
+    json!({
+        "case": "",
+        "knob": knob.text(),
+        "places": joined(|it| it.place.to_string()),
+        "set_before": joined(|it| it.before.clone()),
+        "set_tried": joined(|it| it.tried.clone()),
+        "measured": found.map_or("", |_| measured),
+        "before_value": found.map(|(_, answer)| value(answer.before_ns)),
+        "tried_value": found.map(|(_, answer)| value(answer.tried_ns)),
+        "change_pct": change.map(|(pct, ..)| hundredths(pct)),
+        "change_pct_low": change.map(|(_, low, _)| hundredths(low)),
+        "change_pct_high": change.map(|(.., high)| hundredths(high)),
+        "p_value": found.map(|(_, answer)| answer.p_value),
+        "verdict": found.map_or("", |(_, answer)| answer.verdict.text()),
+        "rounds": 0,
+        "is_finished": true,
+        "reason": "",
+    })
 }
 
-/// In percent, to a hundredth.
-fn number(value: f64) -> Option<f64> {
-    value.is_finite().then(|| (100.0 * value).round() / 100.0)
+fn hundredths(value: f64) -> f64 {
+    (100.0 * value).round() / 100.0
 }

@@ -4,69 +4,45 @@ use std::fmt::Write as _;
 
 use super::judge::{Answer, MARGIN};
 use super::{Asked, Knob, judge};
-use crate::columns::{Columns, trimmed};
 use crate::find::{Record, Search};
 use crate::fold;
-use crate::platform::knob::{Knob as Setting, Knobs, Name, Place};
-
-const PLAN: Columns = Columns {
-    headings: &["knob", "where", "now", "tried", "why it might help"],
-    words: 5,
-    leaves: &[],
-    longest: 40,
-};
-
-pub(in crate::find) const ANSWERS: Columns = Columns {
-    headings: &[
-        "case",
-        "knob",
-        "as it is",
-        "change\n%",
-        "95 % interval\n%",
-        "verdict",
-    ],
-    words: 2,
-    leaves: &[2],
-    longest: 34,
-};
+use crate::platform::knob::{Knob as Setting, Knobs, Name, Place, Setting as Value};
+use crate::table::{Columns, Table};
 
 /// What would be changed, in so many columns of the terminal.
 pub fn plan(knobs: &Knobs, width: u16) -> String {
-    let room = usize::from(width);
-    let mut text = String::new();
-    if !knobs.tried.is_empty() {
-        let rows: Vec<Vec<String>> = knobs.tried.iter().map(plan_row).collect();
-        let drawn = PLAN.draw(&rows, room);
-        text += &trimmed(&drawn.header);
-        for row in &drawn.rows {
-            text += &trimmed(row);
-        }
-        text.push('\n');
+    let columns = Columns::<Setting>::default()
+        .word("knob", |knob| knob.name.text().to_owned())
+        .word("where", place)
+        .word("now", |knob| value(knob, "--rcvbuf", |it| &it.before))
+        .word("tried", |knob| value(knob, "4 times it", |it| &it.tried))
+        .text("why it might help", |knob| knob.name.why().to_owned());
+    let mut table = columns.table(&knobs.tried);
+    if !table.is_empty() {
+        table.text("");
     }
-    text + &fold::text(&left_out(knobs), room)
+    table.draw(width.into()) + &fold::text(&left_out(knobs), width.into())
 }
 
-fn plan_row(knob: &Setting) -> Vec<String> {
-    let settings = &knob.settings;
-    let (place, now, tried) = match (knob.name, &settings[..]) {
-        (Name::Rcvbuf, _) => ["the trials' sockets", "--rcvbuf", "4 times it"]
-            .map(str::to_owned)
-            .into(),
-        (_, []) => ["nowhere", "-", "-"].map(str::to_owned).into(),
-        (_, [one]) => (short(&one.place), one.before.clone(), one.tried.clone()),
-        (_, [first, others @ ..]) => (
-            format!("{} and {} more", short(&first.place), others.len()),
-            different(settings.iter().map(|it| &*it.before)),
-            different(settings.iter().map(|it| &*it.tried)),
-        ),
-    };
-    vec![
-        knob.name.text().to_owned(),
-        place,
-        now,
-        tried,
-        knob.name.why().to_owned(),
-    ]
+fn place(knob: &Setting) -> String {
+    match (knob.name, &knob.settings[..]) {
+        (Name::Rcvbuf, _) => "the trials' sockets".to_owned(),
+        (_, []) => "nowhere".to_owned(),
+        (_, [one]) => short(&one.place),
+        (_, [first, others @ ..]) => format!("{} and {} more", short(&first.place), others.len()),
+    }
+}
+
+/// The value of all places, or how that of the receive buffer is told.
+fn value(knob: &Setting, rcvbuf: &str, of: fn(&Value) -> &str) -> String {
+    let mut values: Vec<&str> = knob.settings.iter().map(of).collect();
+    values.dedup();
+    match (knob.name, &values[..]) {
+        (Name::Rcvbuf, _) => rcvbuf.to_owned(),
+        (_, []) => "-".to_owned(),
+        (_, [first, _, ..]) => format!("{first}, .."),
+        (_, [one]) => (*one).to_owned(),
+    }
 }
 
 /// Without the directories that all of its kind have.
@@ -75,15 +51,6 @@ fn short(place: &Place) -> String {
     let known = ["/sys/class/net/", "/sys/devices/system/cpu/cpufreq/"];
     let rest = known.iter().find_map(|known| text.strip_prefix(known));
     rest.map_or(text.clone(), str::to_owned)
-}
-
-fn different<'a>(values: impl Iterator<Item = &'a str>) -> String {
-    let mut values: Vec<&str> = values.collect();
-    values.dedup();
-    match &values[..] {
-        [first, _, ..] => format!("{first}, .."),
-        all => all.concat(),
-    }
 }
 
 /// Each reason once.
@@ -101,18 +68,42 @@ fn left_out(knobs: &Knobs) -> String {
 }
 
 /// The answers.
-pub(in crate::find) fn rows(record: &Record) -> Vec<Vec<String>> {
-    let knobs = tried(record);
-    let mut rows = Vec::new();
+pub(in crate::find) fn table(record: &Record) -> Table {
+    let columns = Columns::<(String, &str, &Knob, Answer)>::default()
+        .word("case", |(key, ..)| key.clone())
+        .word("knob", |(_, knob, ..)| (*knob).to_owned())
+        .spare(1, "as it is", |(.., search, answer)| {
+            let (unit, before) = search.as_it_is(answer);
+            format!("{before:.1} {unit}")
+        })
+        .number("change\n%", |(.., search, answer)| {
+            percent(search.change_pct(answer).0)
+        })
+        .number("95 % interval\n%", |(.., search, answer)| {
+            let (_, low, high) = search.change_pct(answer);
+            format!("{} to {}", percent(low), percent(high))
+        })
+        .number("verdict", |(.., answer)| answer.verdict.text().to_owned());
+    let mut table = columns.empty();
     for (case, answers) in record.cases().iter().zip(judge(record)) {
-        if let Search::Knob(search) = &case.search {
-            for (knob, answer) in knobs.iter().zip(answers) {
-                let row = |answer| row(&case.case.key(), knob.name.text(), search, &answer);
-                rows.extend(answer.map(row));
+        let Search::Knob(search) = &case.search else {
+            continue;
+        };
+        for (knob, answer) in tried(record).iter().zip(answers) {
+            if let Some(answer) = answer {
+                table.row(columns.cells(&(case.case.key(), knob.name.text(), search, answer)));
             }
         }
     }
-    rows
+    table
+}
+
+fn percent(pct: f64) -> String {
+    if pct.is_finite() {
+        format!("{pct:+.1}")
+    } else {
+        "?".to_owned()
+    }
 }
 
 /// What was given up, and what is not tried.
@@ -143,26 +134,6 @@ pub(in crate::find) fn notes(record: &Record) -> String {
 fn tried(record: &Record) -> &[Setting] {
     let knobs = record.header().knobs.as_ref();
     knobs.map_or(&[], |knobs| &knobs.tried)
-}
-
-fn row(key: &str, knob: &str, search: &Knob, answer: &Answer) -> Vec<String> {
-    let (unit, before) = search.as_it_is(answer);
-    let (change, low, high) = search.change_pct(answer);
-    let pct = |pct: f64| {
-        if pct.is_finite() {
-            format!("{pct:+.1}")
-        } else {
-            "?".to_owned()
-        }
-    };
-    vec![
-        key.to_owned(),
-        knob.to_owned(),
-        format!("{before:.1} {unit}"),
-        pct(change),
-        format!("{} to {}", pct(low), pct(high)),
-        answer.verdict.text().to_owned(),
-    ]
 }
 
 impl Knob {

@@ -1,45 +1,37 @@
 //! Of trains.
 
-use super::super::Searched;
 use super::super::burst::{Asked, Burst};
 use super::super::held::held;
-use super::super::log::Header;
-use crate::columns::Columns;
+use super::super::{Record, Search, Searched};
+use super::{mark, or_dash, searched};
 use crate::duration;
+use crate::table::{Columns, Table};
 
-pub(super) const BURST: Columns = Columns {
-    headings: &[
-        "case",
-        "longest train\ndatagrams",
-        "95 % interval\ndatagrams",
-        "buffers\nhold",
-        "gave way first",
-    ],
-    words: 1,
-    leaves: &[3],
-    longest: super::LONGEST,
-};
-
-pub(super) fn burst_row(case: &Searched, search: &Burst, header: &Header) -> Vec<String> {
-    let found = search.found();
-    let number =
-        |value: Option<u64>| value.map_or_else(|| "-".to_owned(), |value| value.to_string());
-    let length = |length: Option<u32>| number(length.map(u64::from));
-    let (low, high) = found.interval;
-    vec![
-        case.case.key(),
-        if search.next().is_none() && found.too_much.is_none() {
-            "any".to_owned()
-        } else {
-            length(found.load) + super::mark(case)
-        },
-        format!("{} to {}", length(low), length(high)),
-        number(held(header, &case.case, search.rcvbuf_bytes())),
-        search.gave_way().unwrap_or("-").to_owned(),
-    ]
+pub(super) fn table(record: &Record) -> Table {
+    let columns = Columns::<(&Searched, &Burst)>::default()
+        .word("case", |(case, _)| case.case.key())
+        .number("longest train\ndatagrams", |(case, search)| {
+            let found = search.found();
+            if search.next().is_none() && found.too_much.is_none() {
+                return "any".to_owned();
+            }
+            or_dash(found.load) + mark(case)
+        })
+        .number("95 % interval\ndatagrams", |(_, search)| {
+            let (low, high) = search.found().interval;
+            format!("{} to {}", or_dash(low), or_dash(high))
+        })
+        .spare(1, "buffers\nhold", |(case, search)| {
+            or_dash(held(record.header(), &case.case, search.rcvbuf_bytes()))
+        })
+        .number("gave way first", |(_, search)| or_dash(search.gave_way()));
+    columns.table(searched(record).filter_map(|case| match &case.search {
+        Search::Burst(search) => Some((case, search)),
+        _ => None,
+    }))
 }
 
-pub(super) fn burst_legend(asked: Asked) -> String {
+pub(super) fn legend(asked: Asked) -> String {
     let Asked {
         pause,
         trial,

@@ -4,55 +4,47 @@ use std::fmt::Write as _;
 
 use super::super::idle::{Asked, Idle, Step};
 use super::super::log::Header;
-use crate::columns::Columns;
-
-pub(super) const IDLE: Columns = Columns {
-    headings: &[
-        "case",
-        "silence\nfrom",
-        "before\nus",
-        "behind\nus",
-        "more, 95 %\ninterval %",
-        "lost before,\nbehind %",
-        "CPUs enter",
-    ],
-    words: 2,
-    leaves: &[6],
-    longest: super::LONGEST,
-};
+use super::super::{Record, Search};
+use super::{Found, found, known, or_dash, or_none, percents, us};
+use crate::table::{Columns, Table};
 
 /// One that has no step has a row, too.
-pub(super) fn idle_rows(key: &str, search: &Idle) -> Vec<Vec<String>> {
-    let steps = search.steps();
-    if steps.is_empty() {
-        let mut row = vec!["-".to_owned(); IDLE.headings.len()];
-        key.clone_into(&mut row[0]);
-        "none".clone_into(&mut row[1]);
-        return vec![row];
-    }
-    steps.iter().map(|step| row(key, step)).collect()
-}
-
-fn row(key: &str, step: &Step) -> Vec<String> {
-    let dash = || "-".to_owned();
-    let us = |ns: Option<f64>| ns.map_or_else(dash, |ns| format!("{:.1}", ns / 1e3));
-    let (before, behind) = step.round_trip_ns;
-    let entered = step.idle_state.as_ref();
-    vec![
-        key.to_owned(),
-        step.at.to_string(),
-        us(before),
-        us(behind),
-        step.interval.map_or_else(dash, |(low, high)| {
-            format!("{:+.0} to {:+.0}", 100.0 * low, 100.0 * high)
-        }),
-        format!("{:.0}, {:.0}", 100.0 * step.loss.0, 100.0 * step.loss.1),
-        entered.map_or_else(dash, |entered| {
-            let pct = |share: f64| 100.0 * share;
-            let (before, behind) = (pct(entered.before), pct(entered.behind));
-            format!("{} ({before:.0} to {behind:.0} %)", entered.name)
-        }),
-    ]
+pub(super) fn table(record: &Record) -> Table {
+    let columns = Columns::<Found<Step>>::default()
+        .word("case", |(key, _)| key.clone())
+        .word("silence\nfrom", |(_, step)| {
+            or_none(step.as_ref().map(|it| it.at))
+        })
+        .number(
+            "before\nus",
+            known(|it: &Step| or_dash(it.round_trip_ns.0.map(us))),
+        )
+        .number(
+            "behind\nus",
+            known(|it: &Step| or_dash(it.round_trip_ns.1.map(us))),
+        )
+        .number(
+            "more, 95 %\ninterval %",
+            known(|it: &Step| or_dash(it.interval.map(percents))),
+        )
+        .number(
+            "lost before,\nbehind %",
+            known(|it: &Step| format!("{:.0}, {:.0}", 100.0 * it.loss.0, 100.0 * it.loss.1)),
+        )
+        .spare(
+            1,
+            "CPUs enter",
+            known(|it: &Step| {
+                or_dash(it.idle_state.as_ref().map(|entered| {
+                    let (before, behind) = (100.0 * entered.before, 100.0 * entered.behind);
+                    format!("{} ({before:.0} to {behind:.0} %)", entered.name)
+                }))
+            }),
+        );
+    columns.table(found(record, |search| match search {
+        Search::Idle(search) => search.steps(),
+        _ => Vec::new(),
+    }))
 }
 
 /// How long round trips take by silence, in a sentence.
@@ -72,7 +64,7 @@ pub(super) fn curve(key: &str, search: &Idle) -> String {
     )
 }
 
-pub(super) fn idle_legend(header: &Header, asked: Asked) -> String {
+pub(super) fn legend(header: &Header, asked: Asked) -> String {
     let Asked {
         from, to, step_pct, ..
     } = asked;

@@ -16,15 +16,12 @@ pub use draft::draft;
 pub use place::Placed;
 pub use profile::{Board, Cooldown, Cpus, Defaults, Detect, Throttle, Timing};
 
-use std::sync::LazyLock;
-
 use crate::error::UsageError;
-use crate::{nearest, packed};
+use crate::nearest;
 
 /// Every profile of this build: its name, which is the file's, and its text. `generic` comes first, then they
-/// are in alphabetical order. Packed by `build.rs`: half of a profile is comments.
-static PROFILES: LazyLock<Vec<(String, String)>> =
-    LazyLock::new(|| packed::texts(include_bytes!(concat!(env!("OUT_DIR"), "/boards.deflate"))));
+/// are in alphabetical order.
+static PROFILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/boards.rs"));
 
 /// The name of the profile for any machine that no other one fits.
 pub const GENERIC: &str = "generic";
@@ -34,8 +31,7 @@ pub const GENERIC: &str = "generic";
 /// # Errors
 /// None in a build whose tests pass: they parse every profile.
 pub fn all() -> Result<Vec<Board>, UsageError> {
-    let parse =
-        |(name, text): &(String, String)| Board::parse(text, &format!("boards/{name}.toml"));
+    let parse = |(name, text): &(&str, &str)| Board::parse(text, &format!("boards/{name}.toml"));
     PROFILES.iter().map(parse).collect()
 }
 
@@ -52,12 +48,12 @@ pub fn find(place: &'static str, name: &str, besides: &str) -> Result<Board, Usa
 
 /// The names of all profiles of this build.
 pub fn names() -> Vec<&'static str> {
-    PROFILES.iter().map(|(name, _)| name.as_str()).collect()
+    PROFILES.iter().map(|(name, _)| *name).collect()
 }
 
 /// The text of the profile of that name, comments and all.
 pub fn source(name: &str) -> Option<&'static str> {
-    let (_, text) = PROFILES.iter().find(|(profile, _)| profile == name)?;
+    let (_, text) = PROFILES.iter().find(|(profile, _)| *profile == name)?;
     Some(text)
 }
 

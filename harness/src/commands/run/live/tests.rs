@@ -1,7 +1,7 @@
 //! Tables of made-up windows.
 
 use super::*;
-use crate::data::{Books, EngineName, LaneSample, Side};
+use crate::data::{Books, Connection, EngineName, LaneSample, Side};
 use crate::row::tests::case;
 use crate::sys::idle::IdleTimes;
 use crate::sys::sensors::SensorReadings;
