@@ -37,7 +37,10 @@ fn far_agent() -> (Child, Agent) {
     let output = child.stdout.take().expect("a pipe");
     let input = child.stdin.take().expect("a pipe");
     let agent = Agent::connect_across("agent", output, input, &Asked::default());
-    (child, agent.expect("it is of this version"))
+    let mut agent = agent.expect("it is of this version");
+    // All its threads are there then.
+    agent.facts().expect("it answers");
+    (child, agent)
 }
 
 /// Does something with agents, of which the second is as if it were on another host.
