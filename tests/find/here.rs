@@ -6,7 +6,8 @@ use std::process::Stdio;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
-use udpbench::find::log::{Event, Log, parse};
+use udpbench::find::log::Header;
+use udpbench::log::{Event, Log};
 
 use crate::alone;
 use crate::common::{Place, stderr, stdout, wait_until};
@@ -15,13 +16,13 @@ use crate::common::{Place, stderr, stdout, wait_until};
 const SHORT: &str = "--engine std --threads 2 --payload 300 --ip v4 --connection connected --board generic \
                      --trial 100ms --sum 300ms --width 20% --warmup 5ms";
 
-fn log(place: &Place, name: &str) -> Log {
+fn log(place: &Place, name: &str) -> Log<Header> {
     let bytes = fs::read(place.path(name)).expect("the log");
-    parse(name, &bytes).expect("whole lines")
+    Log::parse(name, &bytes).expect("whole lines")
 }
 
-fn trials(log: &Log) -> usize {
-    let is_trial = |event: &&Event| matches!(event, Event::Trial { .. });
+fn trials(log: &Log<Header>) -> usize {
+    let is_trial = |event: &&Event| matches!(event, Event::Window(_));
     log.lines.iter().filter(is_trial).count()
 }
 

@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use anstream::AutoStream;
-use serde::Serialize;
 
 use super::default_name::{self, clock_remark};
 use super::say;
 use crate::error::UsageError;
 use crate::export::output_file::OutputFile;
 use crate::export::written_to_stdout;
+use crate::log::{Event, First, Log};
 use crate::sys::files::{self, Kind};
 
 /// UTC.
@@ -27,14 +27,14 @@ pub(super) fn now() -> String {
 pub(super) fn create(
     path: Option<&Path>,
     (board, started_at, command): (&str, &str, &str),
-    first: &impl Serialize,
+    header: &impl First,
 ) -> anyhow::Result<(OutputFile, PathBuf)> {
     if let Some(remark) = clock_remark(started_at) {
         say(&remark);
     }
     let create = |path: &Path| {
         let mut file = OutputFile::create("--output", path)?;
-        if let Err(error) = append(&mut file, first) {
+        if let Err(error) = header.line().and_then(|line| file.append(&line)) {
             file.remove();
             return Err(error);
         }
@@ -51,7 +51,7 @@ pub(super) fn create(
 ///
 /// # Errors
 /// When it cannot be written.
-pub(super) fn append(file: &mut OutputFile, event: &impl Serialize) -> anyhow::Result<()> {
+pub(super) fn append(file: &mut OutputFile, event: &Event) -> anyhow::Result<()> {
     let mut bytes = serde_json::to_vec(event)?;
     bytes.push(b'\n');
     file.append(&bytes)
@@ -61,15 +61,11 @@ pub(super) fn append(file: &mut OutputFile, event: &impl Serialize) -> anyhow::R
 ///
 /// # Errors
 /// When it cannot be read, or is none.
-pub(super) fn read<L>(
-    flag: &'static str,
-    path: &Path,
-    parse: fn(&str, &[u8]) -> Result<L, UsageError>,
-) -> Result<L, UsageError> {
+pub(super) fn read<H: First>(flag: &'static str, path: &Path) -> Result<Log<H>, UsageError> {
     let bytes = files::read_whole(path, Kind::File).map_err(|error| {
         UsageError::flag(flag, &path.display(), format!("cannot read it: {error}"))
     })?;
-    parse(&path.display().to_string(), &bytes)
+    Log::parse(&path.display().to_string(), &bytes)
 }
 
 /// Goes on with a file of so many bytes, so many of them whole lines.

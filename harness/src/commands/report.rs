@@ -80,7 +80,7 @@ mod writing {
         if read.is_err() || start != BEGINNING {
             return Ok(None);
         }
-        let log = log_file::read("FILE", path, find::log::parse)?;
+        let log = log_file::read::<find::log::Header>("FILE", path)?;
         Ok(Some(Record::of(log)?))
     }
 
