@@ -80,6 +80,13 @@ fn a_comparison_that_is_over_is_judged_again_to_the_same_answers() {
     let (_, csv, _) = compare(&place, "--resume ab.jsonl --format csv");
     let header = csv.lines().next().expect("a header");
     assert!(header.starts_with("kind,label,part,case,cases,rounds,by,a_value,b_value,change_pct,"));
+    // Any log is shown by the one command, and goes on by the one option.
+    let summarized = place.run("summarize ab.jsonl");
+    assert_eq!(stdout(&summarized), csv, "{}", stderr(&summarized));
+    let (_, text, _) = compare(&place, "--resume ab.jsonl");
+    assert_eq!(stdout(&place.run("--resume ab.jsonl")), text);
+    let refused = place.run("summarize ab.jsonl --format markdown");
+    assert_eq!(refused.status.code(), Some(2), "{}", stderr(&refused));
     let (_, json, _) = compare(&place, "--resume ab.jsonl --format json --by cpu");
     let rows: Vec<Value> = serde_json::from_str(&json).expect("an array");
     assert_eq!(rows.len(), csv.lines().count() - 1);

@@ -61,6 +61,9 @@ fn a_rate_without_loss_is_found_between_bounds_and_a_log_that_is_complete_says_t
     let table = stdout(&place.run("find lossless --resume log.jsonl -q"));
     assert!(table.contains("gave way first"), "{table}");
     assert!(table.lines().all(|line| line.len() <= 100), "{table}");
+    // Any log is shown by the one command, and goes on by the one option.
+    assert_eq!(stdout(&place.run("summarize log.jsonl")), csv);
+    assert_eq!(stdout(&place.run("--resume log.jsonl -q")), table);
     assert_eq!(fs::read(place.path("log.jsonl")).expect("the log"), before);
 }
 

@@ -7,7 +7,8 @@ use super::pairs::{pairs, runnable};
 use super::{Pair, Side};
 use crate::compare::By;
 use crate::data::Sample;
-use crate::log::{Event, Expected, Of};
+use crate::error::UsageError;
+use crate::log::{Event, Expected, Log, Of};
 use crate::row;
 
 /// All that is known so far.
@@ -46,6 +47,26 @@ impl Record {
             header,
             pairs: vec![Measured::default(); count],
         })
+    }
+
+    /// What a log says.
+    ///
+    /// # Errors
+    /// The line that says what cannot have happened.
+    pub fn of(log: Log<Header>) -> Result<Self, UsageError> {
+        let Log {
+            name,
+            header,
+            lines,
+            ..
+        } = log;
+        let refused = |number: usize, problem: &str| UsageError::file(&name, number, problem);
+        let mut record = Self::new(header).map_err(|problem| refused(1, &problem))?;
+        for (number, event) in (2..).zip(&lines) {
+            let taken = record.take(event);
+            taken.map_err(|problem| refused(number, &problem))?;
+        }
+        Ok(record)
     }
 
     /// Of a pair in a round, as if A had been worth 1.
@@ -170,7 +191,7 @@ impl Record {
     }
 
     /// What the log calls a window of a pair.
-    pub(super) fn of(&self, side: Side, pair: usize) -> Of {
+    pub(super) fn name(&self, side: Side, pair: usize) -> Of {
         let planned = self.header.setup(side).plan.cases().nth(pair);
         Of {
             case: planned.map_or_else(String::new, |planned| planned.case.key()),

@@ -188,7 +188,7 @@ impl Run<'_> {
             self.journal
                 .doing(&format!("{side}, measured again: {reason}"));
             self.emit(&Event::Repeated {
-                of: self.record.of(side, pair),
+                of: self.record.name(side, pair),
                 round,
                 reason,
                 sample: None,
@@ -208,7 +208,7 @@ impl Run<'_> {
             })))?,
             Err(NoSample::Interrupted) => return Err(End::Interrupted),
             Err(NoSample::Failed(error)) => self.emit(&Event::Failed {
-                of: self.record.of(side, pair),
+                of: self.record.name(side, pair),
                 round,
                 reason: format!("{error:#}"),
             })?,

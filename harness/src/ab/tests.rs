@@ -167,7 +167,7 @@ fn a_case_that_fails_in_b_is_broken() {
     let mut record = comparison(1, |_| 0.0);
     for (pair, side) in [(0, Side::B), (1, Side::A), (2, Side::A), (2, Side::B)] {
         let failed = Event::Failed {
-            of: record.of(side, pair),
+            of: record.name(side, pair),
             round: 3,
             reason: "no".to_owned(),
         };

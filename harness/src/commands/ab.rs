@@ -188,13 +188,8 @@ fn resume(
     others: &mut [OtherHost],
     interrupt: &Interrupt,
 ) -> anyhow::Result<(Record, OutputFile, PathBuf)> {
-    let (name, bytes, whole_bytes) = (log.name, log.bytes, log.whole_bytes);
-    let mut record =
-        Record::new(log.header).map_err(|problem| UsageError::file(&name, 1, &problem))?;
-    for (number, event) in (2..).zip(&log.lines) {
-        let taken = record.take(event);
-        taken.map_err(|problem| UsageError::file(&name, number, &problem))?;
-    }
+    let (bytes, whole_bytes) = (log.bytes, log.whole_bytes);
+    let mut record = Record::of(log)?;
     let mut file = log_file::go_on(path, bytes, whole_bytes)?;
     if ab::is_complete(&record, question) {
         return Ok((record, file, path.to_owned()));

@@ -1,6 +1,7 @@
 //! The log of what is no sweep: made, read, and gone on with.
 
-use std::io::{self, Write};
+use std::fs::File;
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -66,6 +67,18 @@ pub(super) fn read<H: First>(flag: &'static str, path: &Path) -> Result<Log<H>, 
         UsageError::flag(flag, &path.display(), format!("cannot read it: {error}"))
     })?;
     Log::parse(&path.display().to_string(), &bytes)
+}
+
+/// Whether a file is a log whose first line is that. What cannot be read is none.
+pub(super) fn is_of<H: First>(path: &Path) -> bool {
+    let beginning = format!("{{\"{}\":", H::KEY);
+    let mut start = vec![0; beginning.len()];
+    let is_file = path.is_file();
+    is_file
+        && File::open(path)
+            .and_then(|mut file| file.read_exact(&mut start))
+            .is_ok()
+        && start == beginning.as_bytes()
 }
 
 /// Goes on with a file of so many bytes, so many of them whole lines.
