@@ -186,7 +186,7 @@ fn a_log_that_is_full_or_contradicts_itself_is_said_to_be() {
     let text = fs::read_to_string(place.path("log.jsonl")).expect("the log");
     let mut lines: Vec<&str> = text.lines().collect();
     // Between them, a trial may have been made again.
-    let trials = (0..lines.len()).filter(|&n| lines[n].starts_with(r#"{"trial":"#));
+    let trials = (0..lines.len()).filter(|&n| lines[n].starts_with(r#"{"window":"#));
     let trials: Vec<usize> = trials.collect();
     lines.swap(trials[0], trials[1]);
     fs::write(place.path("swapped.jsonl"), lines.join("\n") + "\n").expect("written");
