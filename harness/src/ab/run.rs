@@ -52,8 +52,8 @@ pub fn run(
     journal: &mut dyn Journal,
 ) -> anyhow::Result<Ending> {
     let mut run = Run {
-        sides,
         record,
+        sides,
         interrupt,
         journal,
     };

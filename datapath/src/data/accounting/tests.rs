@@ -221,7 +221,7 @@ fn what_is_lost_once_the_queue_is_full_is_of_the_window() {
         (window.sent, window.dropped_socket, window.unaccounted),
         (6_700, 680, 0)
     );
-    let loss = |dropped: u64, sent: u64| (100.0 * dropped as f64 / sent as f64).round();
-    assert_eq!(loss(window.dropped_socket, window.sent), 10.0);
-    assert_eq!(loss(at_end.dropped_socket, at_end.sent), 6.0);
+    let loss_permille = |dropped: u64, sent: u64| 1000 * dropped / sent;
+    assert_eq!(loss_permille(window.dropped_socket, window.sent), 101);
+    assert_eq!(loss_permille(at_end.dropped_socket, at_end.sent), 58);
 }

@@ -46,16 +46,14 @@ pub(super) fn agents<'a>(
     interrupt: &Interrupt,
 ) -> (Agents<'a>, Option<&'a Peer>) {
     let here = |far| Agents::new(THIS_PROGRAM.as_ref(), root, far, interrupt);
-    match other {
-        None => (here(None), None),
-        Some(OtherHost { agent, peer }) => (
-            match peer.share {
-                Share::OneEnd => here(Some(agent)),
-                Share::All => Agents::on(agent),
-            },
-            Some(peer),
-        ),
-    }
+    let Some(other) = other else {
+        return (here(None), None);
+    };
+    let agents = match other.peer.share {
+        Share::OneEnd => here(Some(&mut other.agent)),
+        Share::All => Agents::on(&mut other.agent),
+    };
+    (agents, Some(&other.peer))
 }
 
 /// How a sweep ended.
