@@ -81,8 +81,11 @@ fn run() -> ExitCode {
     })
 }
 
-/// A sweep, or those of a suite.
+/// A sweep, or those of a suite; or what a log is of that is to go on.
 fn measure(args: &RunArgs) -> anyhow::Result<ExitCode> {
+    if let Some(code) = commands::resume::run(args)? {
+        return Ok(code);
+    }
     match &args.suite {
         None => commands::run::run(args),
         Some(suite) => commands::suite::run(args, suite),

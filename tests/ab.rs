@@ -13,7 +13,8 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
 use udpbench::ab::Side;
-use udpbench::ab::log::{Event, Log, parse};
+use udpbench::ab::log::Header;
+use udpbench::log::{Event, Log};
 
 const CASES: &str = "--engine null --threads 2 --payload 1,2 --ip v4 --connection connected \
                      --warmup 1ms --duration 400ms --board generic --pin none";
@@ -23,15 +24,20 @@ fn compare(place: &Place, arguments: &str) -> (Option<i32>, String, String) {
     (output.status.code(), stdout(&output), stderr(&output))
 }
 
-fn log(place: &Place, name: &str) -> Log {
+fn log(place: &Place, name: &str) -> Log<Header> {
     let bytes = fs::read(place.path(name)).expect("the log");
-    parse(name, &bytes).expect("whole lines")
+    Log::parse(name, &bytes).expect("whole lines")
 }
 
 /// Side, pair and round of each window, in the order in which they were measured.
-fn windows(log: &Log) -> Vec<(Side, usize, u32)> {
+fn windows(log: &Log<Header>) -> Vec<(Side, usize, u32)> {
     let window = |event: &Event| match event {
-        Event::Window { side, pair, sample } => Some((*side, *pair, sample.round)),
+        Event::Window(window) => {
+            let side = window.side?;
+            let mut cases = log.header.setup(side).plan.cases();
+            let pair = cases.position(|it| it.case.key() == window.sample.case)?;
+            Some((side, pair, window.sample.round))
+        }
         _ => None,
     };
     log.lines.iter().filter_map(window).collect()
@@ -74,6 +80,13 @@ fn a_comparison_that_is_over_is_judged_again_to_the_same_answers() {
     let (_, csv, _) = compare(&place, "--resume ab.jsonl --format csv");
     let header = csv.lines().next().expect("a header");
     assert!(header.starts_with("kind,label,part,case,cases,rounds,by,a_value,b_value,change_pct,"));
+    // Any log is shown by the one command, and goes on by the one option.
+    let summarized = place.run("summarize ab.jsonl");
+    assert_eq!(stdout(&summarized), csv, "{}", stderr(&summarized));
+    let (_, text, _) = compare(&place, "--resume ab.jsonl");
+    assert_eq!(stdout(&place.run("--resume ab.jsonl")), text);
+    let refused = place.run("summarize ab.jsonl --format markdown");
+    assert_eq!(refused.status.code(), Some(2), "{}", stderr(&refused));
     let (_, json, _) = compare(&place, "--resume ab.jsonl --format json --by cpu");
     let rows: Vec<Value> = serde_json::from_str(&json).expect("an array");
     assert_eq!(rows.len(), csv.lines().count() - 1);
@@ -100,7 +113,10 @@ fn a_comparison_that_was_interrupted_goes_on_where_it_was() {
     let cut = windows(&log(&place, "ab.jsonl"));
     assert!(cut.len() < 80, "{}", cut.len());
     let found = log(&place, "ab.jsonl");
-    assert!(matches!(found.lines.last(), Some(Event::Interrupted {})));
+    assert!(matches!(
+        found.lines.last(),
+        Some(Event::Interrupted { lost: None })
+    ));
 
     let (code, text, errors) = compare(&place, "--resume ab.jsonl");
     assert!(code == Some(0) || code == Some(3), "{text}{errors}");

@@ -4,8 +4,7 @@ mod common;
 
 use std::fs;
 
-use common::{Place, lines, rows, stderr, stdout};
-use udpbench::log::Event;
+use common::{Place, header, rows, stderr, stdout};
 
 const SWEEP: &str = "--rounds 5 --duration 25ms --warmup 1ms --soak 0s -o out.csv";
 const CASE: &str = "# one case\nengine = 'null'\nthreads = 2\npayload = [26]\nip = 'v4'\nconnection = 'connected'\n\
@@ -38,9 +37,7 @@ fn options_of_the_file_stand_for_those_that_are_not_typed() {
         ]
     );
     // The log says what was run.
-    let Some(Event::Header(header)) = lines(&place.path("out.jsonl")).into_iter().next() else {
-        panic!("no header");
-    };
+    let header = header(&place.path("out.jsonl")).expect("a header");
     let words = header.command_line.join(" ");
     assert!(words.ends_with(
         "--payload 26,300 --engine=null --threads=2 --ip=v4 --connection=connected --no-reference"

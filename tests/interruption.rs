@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use common::{LONG_SWEEP, Place, lines, rows, samples, stderr, wait_until, windows};
+use common::{LONG_SWEEP, Place, header, lines, rows, samples, stderr, wait_until, windows};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use udpbench::log::Event;
@@ -111,7 +111,7 @@ fn ctrl_c_cuts_a_long_window_short() {
     let arguments = "--engine std --no-reference --ip v4 --soak 0s --rounds 5 --duration 10h --threads 2 \
                      --payload 1 -o out.csv --connection connected";
     let mut child = start(&mut place.udpbench(arguments));
-    wait_until("the start", || !lines(&place.path("out.jsonl")).is_empty());
+    wait_until("the start", || header(&place.path("out.jsonl")).is_some());
     signal(&child, Signal::SIGINT);
     // A window is open for two hours: that this test ends is the proof.
     assert_eq!(child.wait().expect("it ends").code(), Some(130));
@@ -209,7 +209,7 @@ fn signals_that_come_together_are_one_request() {
     let arguments = "--engine std --no-reference --ip v4 --soak 0s --rounds 5 --duration 10h --threads 2 \
                      --payload 1 -o out.csv --connection connected";
     let child = start(&mut place.udpbench(arguments));
-    wait_until("the start", || !lines(&place.path("out.jsonl")).is_empty());
+    wait_until("the start", || header(&place.path("out.jsonl")).is_some());
     // Two of one kind may become one on the way.
     signal(&child, Signal::SIGINT);
     signal(&child, Signal::SIGTERM);

@@ -7,10 +7,9 @@ use std::fs;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
-use common::{Place, lines, rows, samples, stderr, stdout, wait_until, windows};
+use common::{Place, header, lines, rows, samples, stderr, stdout, wait_until, windows};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use udpbench::log::Event;
 use udpbench::results::Results;
 use udpbench::row::{Row, Status};
 
@@ -83,7 +82,7 @@ fn fifty_killed_sweeps_go_on_and_end_whole() {
     for _ in 0..sweeps {
         let place = Place::new();
         end_early(&place, SWEEP, random.usize(0..75), Signal::SIGKILL);
-        if !place.path("out.jsonl").exists() || lines(&place.path("out.jsonl")).is_empty() {
+        if !place.path("out.jsonl").exists() || header(&place.path("out.jsonl")).is_none() {
             // Killed before there was anything to go on with.
             continue;
         }
@@ -232,7 +231,7 @@ fn a_case_that_cannot_run_any_more_fails_and_the_others_go_on() {
     let sweep = "--engine null,std --no-reference --connection connected --ip v4 --threads 2 --payload 9 \
                  --duration 5h --rounds 5 --warmup 0s --soak 0s -o out.csv";
     let mut child = start(&mut place.udpbench(sweep));
-    wait_until("the block", || lines(&place.path("out.jsonl")).len() > 1);
+    wait_until("the block", || !lines(&place.path("out.jsonl")).is_empty());
     let pid = Pid::from_raw(child.id().try_into().expect("a pid"));
     kill(pid, Signal::SIGKILL).expect("it runs");
     child.wait().expect("it is reaped");
@@ -295,7 +294,7 @@ fn two_programs_do_not_go_on_with_one_sweep() {
     let place = Place::new();
     let endless = SWEEP.replace("--duration 5ms", "--duration 5h");
     let mut child = start(&mut place.udpbench(&endless));
-    wait_until("the start", || !lines(&place.path("out.jsonl")).is_empty());
+    wait_until("the start", || header(&place.path("out.jsonl")).is_some());
     let refused = place.run("--resume out.jsonl");
     assert_code(&refused, 2);
     assert!(
@@ -565,8 +564,7 @@ fn raw_samples_go_where_they_are_told_to() {
     assert_code(&output, 0);
     assert_eq!(place.files(), ["here.jsonl"]);
     assert_eq!(stdout(&place.run("summarize here.jsonl")), stdout(&output));
-    let header = lines(&place.path("here.jsonl")).remove(0);
-    assert!(matches!(header, Event::Header(_)));
+    assert!(header(&place.path("here.jsonl")).is_some());
     // Not over anything.
     assert_code(&place.run(&sweep), 2);
 }

@@ -162,7 +162,7 @@ fn searches_of_a_suite_go_on_from_their_logs_and_are_on_its_page() {
     }
     let trials = |name: &str| {
         let log = fs::read_to_string(place.path(&format!("mine/{name}.jsonl")));
-        log.map_or(0, |log| log.matches("\"trial\":").count())
+        log.map_or(0, |log| log.matches("{\"window\":").count())
     };
     let before: Vec<usize> = suite.searches.iter().map(|it| trials(&it.name)).collect();
     let output = place.run(&format!("--suite wire {SHORT} --board generic -q -o mine"));

@@ -7,7 +7,7 @@ use udpbench::results::Results;
 use udpbench::export::table;
 
 fuzz_target!(|bytes: &[u8]| {
-    let Ok(log) = Log::parse("any.jsonl", bytes) else {
+    let Ok(log): Result<Log, _> = Log::parse("any.jsonl", bytes) else {
         return;
     };
     if let Ok(results) = Results::from_raw(&log) {

@@ -17,7 +17,7 @@ fn the_books_close_on_one_host() {
 fn the_books_close_with_the_senders_on_the_other_host() {
     let (child, mut senders) = far_agent();
     with_agents(Some(&mut senders), |agents| {
-        check_all(Some(Direction::Down), agents)
+        check_all(Some(Direction::Down), agents);
     });
     end(child, senders);
 }
@@ -26,7 +26,7 @@ fn the_books_close_with_the_senders_on_the_other_host() {
 fn the_books_close_with_the_receivers_on_the_other_host() {
     let (child, mut receivers) = far_agent();
     with_agents(Some(&mut receivers), |agents| {
-        check_all(Some(Direction::Up), agents)
+        check_all(Some(Direction::Up), agents);
     });
     end(child, receivers);
 }

@@ -11,12 +11,14 @@ use udpbench::platform::placement::Placement;
 
 /// What a window of a case gives that runs in this process, on whichever CPUs.
 pub fn window(case: &Case, settings: &Settings) -> Sample {
-    run(&spec(case, settings)).expect(&case.key())
+    let key = case.key();
+    run(&spec(case, settings)).expect(&key)
 }
 
 /// The same of a window in which every datagram is looked at.
 pub fn verify(case: &Case, settings: &Settings) -> Sample {
-    spec(case, settings).verify(run).expect(&case.key())
+    let key = case.key();
+    spec(case, settings).verify(run).expect(&key)
 }
 
 fn spec(case: &Case, settings: &Settings) -> TrialSpec {

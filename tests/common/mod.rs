@@ -16,7 +16,7 @@ use std::process::{Command, Output};
 use assert_cmd::cargo::CommandCargoExt;
 use tempfile::TempDir;
 use udpbench::data::Sample;
-use udpbench::log::Event;
+use udpbench::log::{Event, Header, Log};
 use udpbench::results::Results;
 use udpbench::row::Row;
 
@@ -123,7 +123,7 @@ pub fn rows_of(csv: &str) -> Vec<Row> {
 /// The windows of a raw file.
 pub fn samples(jsonl: &Path) -> Vec<Sample> {
     let window = |line| match line {
-        Event::Window(sample) => Some(*sample),
+        Event::Window(window) => Some(window.sample),
         _ => None,
     };
     lines(jsonl).into_iter().filter_map(window).collect()
@@ -137,10 +137,18 @@ pub fn windows(jsonl: &Path) -> usize {
         .count()
 }
 
-/// What a raw file says, line by line.
+/// What was to be done, by a raw file: its first line. `None`: it has none yet.
+pub fn header(jsonl: &Path) -> Option<Header> {
+    let text = whole_lines(jsonl);
+    let log = || Log::parse("raw", text.as_bytes()).expect("every whole line parses");
+    (!text.is_empty()).then(|| log().header)
+}
+
+/// What a raw file says happened, line by line.
 pub fn lines(jsonl: &Path) -> Vec<Event> {
     whole_lines(jsonl)
         .lines()
+        .skip(1)
         .map(|line| serde_json::from_str(line).expect("every whole line parses"))
         .collect()
 }

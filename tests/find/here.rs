@@ -6,7 +6,8 @@ use std::process::Stdio;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
-use udpbench::find::log::{Event, Log, parse};
+use udpbench::find::log::Header;
+use udpbench::log::{Event, Log};
 
 use crate::alone;
 use crate::common::{Place, stderr, stdout, wait_until};
@@ -15,13 +16,13 @@ use crate::common::{Place, stderr, stdout, wait_until};
 const SHORT: &str = "--engine std --threads 2 --payload 300 --ip v4 --connection connected --board generic \
                      --trial 100ms --sum 300ms --width 20% --warmup 5ms";
 
-fn log(place: &Place, name: &str) -> Log {
+fn log(place: &Place, name: &str) -> Log<Header> {
     let bytes = fs::read(place.path(name)).expect("the log");
-    parse(name, &bytes).expect("whole lines")
+    Log::parse(name, &bytes).expect("whole lines")
 }
 
-fn trials(log: &Log) -> usize {
-    let is_trial = |event: &&Event| matches!(event, Event::Trial { .. });
+fn trials(log: &Log<Header>) -> usize {
+    let is_trial = |event: &&Event| matches!(event, Event::Window(_));
     log.lines.iter().filter(is_trial).count()
 }
 
@@ -60,6 +61,9 @@ fn a_rate_without_loss_is_found_between_bounds_and_a_log_that_is_complete_says_t
     let table = stdout(&place.run("find lossless --resume log.jsonl -q"));
     assert!(table.contains("gave way first"), "{table}");
     assert!(table.lines().all(|line| line.len() <= 100), "{table}");
+    // Any log is shown by the one command, and goes on by the one option.
+    assert_eq!(stdout(&place.run("summarize log.jsonl")), csv);
+    assert_eq!(stdout(&place.run("--resume log.jsonl -q")), table);
     assert_eq!(fs::read(place.path("log.jsonl")).expect("the log"), before);
 }
 
@@ -182,7 +186,7 @@ fn a_log_that_is_full_or_contradicts_itself_is_said_to_be() {
     let text = fs::read_to_string(place.path("log.jsonl")).expect("the log");
     let mut lines: Vec<&str> = text.lines().collect();
     // Between them, a trial may have been made again.
-    let trials = (0..lines.len()).filter(|&n| lines[n].starts_with(r#"{"trial":"#));
+    let trials = (0..lines.len()).filter(|&n| lines[n].starts_with(r#"{"window":"#));
     let trials: Vec<usize> = trials.collect();
     lines.swap(trials[0], trials[1]);
     fs::write(place.path("swapped.jsonl"), lines.join("\n") + "\n").expect("written");

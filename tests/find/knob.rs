@@ -123,12 +123,9 @@ fn settings_are_as_before_after_a_search_whose_log_says_the_same_again() {
         );
     }
     let log = fs::read_to_string(place.path("log.jsonl")).expect("the log");
-    let of = |knob: &str| {
-        log.matches(&format!(r#"{{"trial":{{"case":0,"knob":{knob},"#))
-            .count()
-    };
+    let of = |knob: &str| log.matches(&format!(r#""knob":{knob},"case":"#)).count();
     assert_eq!([of("0"), of("1"), of("2")], [12; 3]);
-    assert_eq!(log.matches(r#"{"trial":"#).count(), 72);
+    assert_eq!(log.matches(r#"{"window":"#).count(), 72);
 
     // Settings do not matter to what is complete, nor is anything touched.
     let again = place.run("find knob --resume log.jsonl --root none -q --format json");

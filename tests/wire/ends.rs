@@ -164,7 +164,7 @@ fn a_while() {
 /// The log is whole but for its last line, and the sweep goes on to its end.
 fn go_on(lab: &Lab, place: &Place) {
     let bytes = fs::read(place.path("out.jsonl")).expect("a log");
-    let log = Log::parse("out.jsonl", &bytes).expect("whole");
+    let log: Log = Log::parse("out.jsonl", &bytes).expect("whole");
     assert!(log.lines.len() > 1, "nothing was measured");
     let mut command = wire(lab, place);
     command.args(["--resume", "out.jsonl", "-q"]);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::Record;
-use super::log::{FORMAT, Header, Setup, Until};
+use super::log::{Header, Setup, Until};
 use crate::data::Case;
 use crate::plan::{Block, Plan, Planned, Settings, Verdict};
 use crate::platform::host::Host;
@@ -71,7 +71,7 @@ fn setup(keys: &[String]) -> Setup {
 pub(super) fn record(looks: u32) -> Record {
     let setup = setup(&keys());
     let header = Header {
-        format: FORMAT,
+        format: crate::log::FORMAT,
         command_line: Vec::new(),
         started_at: String::new(),
         rounds: ROUNDS,

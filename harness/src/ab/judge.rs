@@ -24,7 +24,7 @@ pub(super) const MARGIN: f64 = 0.005;
 const PARTS_DIFFER: f64 = 0.01;
 
 /// What is asked.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Question {
     /// What is compared.
     pub by: By,

@@ -1,72 +1,19 @@
-//! What is to be done, and what happened, as JSON Lines: the file that every verdict follows from, and from which
-//! a comparison goes on.
+//! What is to be done: the first line of the log of a comparison.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::Side;
-use crate::data::Sample;
 use crate::duration::ns;
-use crate::error::UsageError;
-use crate::log::Kind;
+use crate::log::{First, Side};
 use crate::plan::{Plan, Settings};
 use crate::platform::host::Host;
 use crate::row::Environment;
 
-/// The only format that is read. Counts up when a reader of the old format would misread the new one.
-pub const FORMAT: u32 = 1;
-
-/// One line.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Event {
-    /// The first line, and only that.
-    Ab(Box<Header>),
-    /// A window is over.
-    Window {
-        /// Of which side.
-        side: Side,
-        /// Of which pair, from 0.
-        pair: usize,
-        /// What was counted.
-        sample: Box<Sample>,
-    },
-    /// A window could not be measured, or its packet counts did not add up: it is measured once more.
-    Repeated {
-        /// Of which side.
-        side: Side,
-        /// Of which pair, from 0.
-        pair: usize,
-        /// In which round.
-        round: u32,
-        /// Why.
-        reason: String,
-    },
-    /// A case could not be measured, and its pair is not tried again.
-    Failed {
-        /// Of which side.
-        side: Side,
-        /// Of which pair, from 0.
-        pair: usize,
-        /// In which round.
-        round: u32,
-        /// Why.
-        reason: String,
-    },
-    /// A signal ended it.
-    Interrupted {},
-    /// It goes on. Pairs that lack a side in the round that was cut off are measured anew.
-    Resumed {
-        /// When, UTC.
-        at: String,
-    },
-}
-
 /// What is to be done, and where.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Header {
-    /// [`FORMAT`].
+    /// [`FORMAT`](crate::log::FORMAT).
     pub format: u32,
     /// As it was typed.
     pub command_line: Vec<String>,
@@ -131,21 +78,7 @@ impl Header {
     }
 }
 
-/// What a file holds.
-pub type Log = crate::log::Log<Header, Event>;
-
-/// Reads what a file of that name holds.
-///
-/// # Errors
-/// The line that is not what it should be, and how.
-pub fn parse(name: &str, bytes: &[u8]) -> Result<Log, UsageError> {
-    let kind = Kind {
-        key: "ab",
-        what: "a log of udpbench ab",
-        format: FORMAT,
-    };
-    Log::read(name, bytes, kind, |line| match line {
-        Event::Ab(header) => Ok(*header),
-        other => Err(other),
-    })
+impl First for Header {
+    const KEY: &'static str = "ab";
+    const WHAT: &'static str = "a log of udpbench ab";
 }

@@ -6,10 +6,9 @@
 //! | step | module |
 //! |---|---|
 //! | which case of A is held against which of B | `pairs` |
-//! | what is done, and what happened: the log | `log` |
+//! | what is done: the first line of the log | `log` |
 //! | what of it counts | `record` |
 //! | in which order it is measured, and how it goes | `order`, `run` |
-//! | what makes a side what it is | `state` |
 //! | what it says | `judge`, over the parts that `parts` finds, round by round (`series`) |
 //! | how that is told | `table`, `rows` |
 
@@ -24,45 +23,11 @@ mod run;
 mod series;
 pub mod table;
 
-use std::fmt;
-
-use serde::{Deserialize, Serialize};
-
 pub use self::judge::{Judgement, Question, judge};
 pub use self::pairs::{Pair, pairs};
 pub use self::record::Record;
 pub use self::run::{Ending, Journal, Sides, is_complete, run};
-
-/// One of the two.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Side {
-    /// What was there before.
-    A,
-    /// What is asked about.
-    B,
-}
-
-impl Side {
-    /// Both.
-    pub const BOTH: [Self; 2] = [Self::A, Self::B];
-
-    fn other(self) -> Self {
-        match self {
-            Self::A => Self::B,
-            Self::B => Self::A,
-        }
-    }
-}
-
-impl fmt::Display for Side {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::A => "A",
-            Self::B => "B",
-        })
-    }
-}
+pub use crate::log::Side;
 
 #[cfg(test)]
 mod dice;

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::log::{Event, Header};
+use super::log::Header;
 use super::pairs::{pairs, runnable};
 use super::{Pair, Side};
 use crate::compare::By;
 use crate::data::Sample;
-use crate::log::Expected;
+use crate::error::UsageError;
+use crate::log::{Event, Expected, Log, Of};
 use crate::row;
 
 /// All that is known so far.
@@ -46,6 +47,26 @@ impl Record {
             header,
             pairs: vec![Measured::default(); count],
         })
+    }
+
+    /// What a log says.
+    ///
+    /// # Errors
+    /// The line that says what cannot have happened.
+    pub fn of(log: Log<Header>) -> Result<Self, UsageError> {
+        let Log {
+            name,
+            header,
+            lines,
+            ..
+        } = log;
+        let refused = |number: usize, problem: &str| UsageError::file(&name, number, problem);
+        let mut record = Self::new(header).map_err(|problem| refused(1, &problem))?;
+        for (number, event) in (2..).zip(&lines) {
+            let taken = record.take(event);
+            taken.map_err(|problem| refused(number, &problem))?;
+        }
+        Ok(record)
     }
 
     /// Of a pair in a round, as if A had been worth 1.
@@ -132,13 +153,24 @@ impl Record {
     /// Why that cannot have happened.
     pub fn take(&mut self, event: &Event) -> Result<(), String> {
         match event {
-            Event::Ab(_) => return Err("a second header: one file, one run".to_owned()),
-            Event::Window { side, pair, sample } => self.window(*side, *pair, sample)?,
-            Event::Repeated { pair, .. } => self.pair(*pair)?.repeated += 1,
-            Event::Failed {
-                side, pair, reason, ..
-            } => self.pair(*pair)?.failures[*side as usize] = Some(reason.clone()),
-            Event::Interrupted {} => {}
+            Event::Window(window) => {
+                let sample = &window.sample;
+                let (side, pair) = self.place(window.side, &sample.case)?;
+                self.window(side, pair, sample)?;
+            }
+            Event::Repeated { of, .. } => {
+                let (_, pair) = self.place(of.side, &of.case)?;
+                self.pairs[pair].repeated += 1;
+            }
+            Event::Failed { of, reason, .. } => {
+                let (side, pair) = self.place(of.side, &of.case)?;
+                self.pairs[pair].failures[side as usize] = Some(reason.clone());
+            }
+            Event::Interrupted { .. } => {}
+            Event::Settled { .. }
+            | Event::BlockBegun { .. }
+            | Event::Verified(_)
+            | Event::BlockEnded { .. } => return Err("it is of a sweep".to_owned()),
             Event::Resumed { .. } => {
                 for pair in &mut self.pairs {
                     pair.rounds
@@ -149,9 +181,23 @@ impl Record {
         Ok(())
     }
 
-    fn pair(&mut self, number: usize) -> Result<&mut Measured, String> {
-        let pair = self.pairs.get_mut(number);
-        pair.ok_or_else(|| format!("there is no pair {number}"))
+    /// Of which side a window is, and of which pair.
+    fn place(&self, side: Option<Side>, case: &str) -> Result<(Side, usize), String> {
+        let side = side.ok_or_else(|| format!("{case}: of no side"))?;
+        let mut cases = self.header.setup(side).plan.cases();
+        let pair = cases.position(|planned| planned.case.key() == case);
+        let pair = pair.ok_or_else(|| format!("{side} has no case {case}"))?;
+        Ok((side, pair))
+    }
+
+    /// What the log calls a window of a pair.
+    pub(super) fn name(&self, side: Side, pair: usize) -> Of {
+        let planned = self.header.setup(side).plan.cases().nth(pair);
+        Of {
+            case: planned.map_or_else(String::new, |planned| planned.case.key()),
+            side: Some(side),
+            knob: None,
+        }
     }
 
     fn window(&mut self, side: Side, number: usize, sample: &Sample) -> Result<(), String> {
@@ -162,7 +208,7 @@ impl Record {
         if round == 0 || round > most {
             return Err(format!("round {round}, but there are rounds 1 to {most}"));
         }
-        let sides = self.pair(number)?.rounds.entry(round).or_default();
+        let sides = self.pairs[number].rounds.entry(round).or_default();
         let figures = Figures {
             received_pps: row::received_pps(sample),
             cpu_ns_per_packet: row::cpu_ns_per_packet(sample),
@@ -180,9 +226,6 @@ impl Record {
         let Some((case, engines, placement)) = runnable(setup, planned) else {
             return Some("it does not run".to_owned());
         };
-        if sample.case != case.key() {
-            return Some(format!("pair {number} is {}", case.key()));
-        }
         let window = setup.settings.window;
         Expected {
             case,

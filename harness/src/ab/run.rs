@@ -5,11 +5,10 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, anyhow};
 
 use super::judge::{Question, judge};
-use super::log::Event;
 use super::pairs::runnable;
 use super::{Record, Side, order};
 use crate::data::Sample;
-use crate::log::Expected;
+use crate::log::{Event, Expected, Window};
 use crate::measure::NoSample;
 use crate::measure::agents::Agents;
 use crate::measure::sound::possible;
@@ -53,8 +52,8 @@ pub fn run(
     journal: &mut dyn Journal,
 ) -> anyhow::Result<Ending> {
     let mut run = Run {
-        sides,
         record,
+        sides,
         interrupt,
         journal,
     };
@@ -62,7 +61,7 @@ pub fn run(
         Ok(ending) => Ok(ending),
         Err(End::Broken(error)) => Err(error),
         Err(End::Interrupted) => {
-            run.emit(&Event::Interrupted {})?;
+            run.emit(&Event::Interrupted { lost: None })?;
             Ok(Ending::Interrupted)
         }
     }
@@ -189,29 +188,27 @@ impl Run<'_> {
             self.journal
                 .doing(&format!("{side}, measured again: {reason}"));
             self.emit(&Event::Repeated {
-                side,
-                pair,
+                of: self.record.name(side, pair),
                 round,
                 reason,
+                sample: None,
             })?;
             // Whatever was wrong with the process goes with it.
             self.sides.agents[side as usize].renew();
             measured = self.measure(side, pair)?;
         }
         match measured {
-            Ok(sample) => self.emit(&Event::Window {
-                side,
-                pair,
-                sample: Box::new(Sample {
+            Ok(sample) => self.emit(&Event::Window(Box::new(Window {
+                side: Some(side),
+                ..Window::from(Sample {
                     round,
                     position,
                     ..sample
-                }),
-            })?,
+                })
+            })))?,
             Err(NoSample::Interrupted) => return Err(End::Interrupted),
             Err(NoSample::Failed(error)) => self.emit(&Event::Failed {
-                side,
-                pair,
+                of: self.record.name(side, pair),
                 round,
                 reason: format!("{error:#}"),
             })?,

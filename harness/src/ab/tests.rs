@@ -2,11 +2,11 @@
 
 use super::dice::{COMPARISONS, Dice, ROUNDS, comparison, keys, record};
 use super::judge::Engine;
-use super::log::Event;
 use super::*;
 use crate::compare::table::Detail;
 use crate::compare::{By, Part, Threshold, Verdict, place};
 use crate::data::Case;
+use crate::log::Event;
 
 fn judged(record: &Record) -> Judgement {
     let question = Question {
@@ -167,8 +167,7 @@ fn a_case_that_fails_in_b_is_broken() {
     let mut record = comparison(1, |_| 0.0);
     for (pair, side) in [(0, Side::B), (1, Side::A), (2, Side::A), (2, Side::B)] {
         let failed = Event::Failed {
-            side,
-            pair,
+            of: record.name(side, pair),
             round: 3,
             reason: "no".to_owned(),
         };

@@ -1,6 +1,5 @@
 //! Another host, and how it is reached.
 
-use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -47,22 +46,29 @@ pub struct LinkArgs {
 }
 
 impl LinkArgs {
-    /// The words with which a host is reached in the same way again, for a shell, after its name.
-    pub fn words(&self) -> String {
-        let mut words = String::new();
+    /// The words with which a host is reached in the same way again, without its name.
+    pub fn words(&self) -> Vec<String> {
+        let mut words = Vec::new();
+        let mut add =
+            |option: &str, value: &str| words.extend([option.to_owned(), value.to_owned()]);
         if self.rsh != RSH {
-            let _ = write!(words, " --rsh {}", shell::word(&self.rsh));
+            add("--rsh", &self.rsh);
         }
         if self.agent != AGENT {
-            let _ = write!(words, " --agent {}", shell::word(&self.agent));
-        }
-        if self.deploy {
-            words += " --deploy";
+            add("--agent", &self.agent);
         }
         if let Some(binary) = &self.binary {
-            let _ = write!(words, " --binary {}", shell::path(binary));
+            add("--binary", &binary.to_string_lossy());
         }
+        words.extend(self.deploy.then(|| "--deploy".to_owned()));
         words
+    }
+
+    /// The same for a shell, each with a space before it.
+    pub fn shown(&self) -> String {
+        let words = self.words();
+        let words = words.iter().map(|word| format!(" {}", shell::word(word)));
+        words.collect()
     }
 
     /// The first option that says how another host is reached, if one was typed.

@@ -16,7 +16,7 @@ use crate::suite;
 /// The options of `summarize`.
 #[derive(Args, Debug)]
 pub struct SummarizeArgs {
-    /// Results (.csv) or raw samples (.jsonl)
+    /// Results (.csv), or the log (.jsonl) of a sweep, a search or a comparison
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// Output format [default: by the name of --output, else csv]

@@ -8,12 +8,13 @@ use indicatif::{ProgressBar, ProgressDrawTarget};
 
 use super::other_host::{OtherHost, run_script};
 use super::{bar, interrupt_on_signals, log_file, run, say, width};
-use crate::ab::log::{Event, Header};
-use crate::ab::{self, Ending, Journal, Question, Record, Side, Sides, judge, log, rows, table};
+use crate::ab::log::Header;
+use crate::ab::{self, Ending, Journal, Question, Record, Side, Sides, judge, rows, table};
 use crate::cli::{AbArgs, ComparisonFormat, LinkArgs};
 use crate::compare::table::Detail;
 use crate::error::UsageError;
 use crate::export::output_file::OutputFile;
+use crate::log::{Event, Log};
 use crate::measure::agents::Agents;
 use crate::measure::spawned::THIS_PROGRAM;
 use crate::options;
@@ -41,7 +42,7 @@ pub fn run(args: &AbArgs) -> anyhow::Result<ExitCode> {
 
 fn with(args: &AbArgs, question: Question, interrupt: &Interrupt) -> anyhow::Result<ExitCode> {
     let log = args.output.resume.as_deref();
-    let log = log.map(|path| log_file::read("--resume", path, log::parse));
+    let log = log.map(|path| log_file::read::<Header>("--resume", path));
     let log = log.transpose()?;
     let programs = match &log {
         Some(log) => [&log.header.a.program, &log.header.b.program].map(Option::clone),
@@ -153,8 +154,7 @@ fn begin(
     let [a, b] = versions(&header, others, interrupt)?;
     (header.a.version, header.b.version) = (a, b);
     let name = (&*header.environment.board, &*started_at, "ab");
-    let first = Event::Ab(Box::new(header.clone()));
-    let (log, path) = log_file::create(args.output.output.as_deref(), name, &first)?;
+    let (log, path) = log_file::create(args.output.output.as_deref(), name, &header)?;
     let record = Record::new(header).map_err(anyhow::Error::msg)?;
     Ok((record, log, path))
 }
@@ -182,19 +182,14 @@ fn versions(
 
 /// Nothing is written to a log that is complete.
 fn resume(
-    log: log::Log,
+    log: Log<Header>,
     path: &Path,
     question: Question,
     others: &mut [OtherHost],
     interrupt: &Interrupt,
 ) -> anyhow::Result<(Record, OutputFile, PathBuf)> {
-    let (name, bytes, whole_bytes) = (log.name, log.bytes, log.whole_bytes);
-    let mut record =
-        Record::new(log.header).map_err(|problem| UsageError::file(&name, 1, &problem))?;
-    for (number, event) in (2..).zip(&log.lines) {
-        let taken = record.take(event);
-        taken.map_err(|problem| UsageError::file(&name, number, &problem))?;
-    }
+    let (bytes, whole_bytes) = (log.bytes, log.whole_bytes);
+    let mut record = Record::of(log)?;
     let mut file = log_file::go_on(path, bytes, whole_bytes)?;
     if ab::is_complete(&record, question) {
         return Ok((record, file, path.to_owned()));
@@ -212,6 +207,7 @@ fn resume(
     }
     let resumed = Event::Resumed {
         at: log_file::now(),
+        unlike: Vec::new(),
     };
     log_file::append(&mut file, &resumed)?;
     record.take(&resumed).map_err(anyhow::Error::msg)?;
@@ -244,7 +240,7 @@ impl Journal for Progress {
 
     fn event(&mut self, event: &Event) -> anyhow::Result<()> {
         log_file::append(&mut self.log, event)?;
-        if let Event::Window { .. } = event {
+        if let Event::Window(_) = event {
             self.bar.inc(1);
         }
         Ok(())

@@ -11,8 +11,9 @@ use super::{bar, knob, log_file, run, say, width};
 use crate::cli::{ComparisonFormat, FindArgs, FindCommand, FindOutputArgs};
 use crate::error::UsageError;
 use crate::export::output_file::OutputFile;
-use crate::find::log::{self, Event, Header, Question};
+use crate::find::log::{Header, Question};
 use crate::find::{self, Ending, Journal, Record, rows, table};
+use crate::log::Event;
 use crate::options;
 use crate::options::wire::{Peer, Words};
 use crate::shell;
@@ -111,8 +112,7 @@ fn begin(
     started_at: &str,
 ) -> anyhow::Result<(Record, OutputFile, PathBuf)> {
     let name = (&*header.environment.board, started_at, "find");
-    let first = Event::Find(Box::new(header.clone()));
-    let (log, path) = log_file::create(output.output.as_deref(), name, &first)?;
+    let (log, path) = log_file::create(output.output.as_deref(), name, &header)?;
     Ok((Record::new(header), log, path))
 }
 
@@ -122,7 +122,7 @@ fn resume(
     what: &FindCommand,
     peer: Option<&Peer>,
 ) -> anyhow::Result<(Record, OutputFile, PathBuf)> {
-    let mut log = log_file::read("--resume", path, log::parse)?;
+    let mut log = log_file::read::<Header>("--resume", path)?;
     log.header.settings.root = Root::new(&what.output().root);
     let wire = log.header.wire.as_ref().map(|wire| &wire.to);
     let reached = peer.and_then(Peer::across_wire).map(|wire| &wire.to);
@@ -139,6 +139,7 @@ fn resume(
     if !record.is_complete() {
         let resumed = Event::Resumed {
             at: log_file::now(),
+            unlike: Vec::new(),
         };
         log_file::append(&mut file, &resumed)?;
     }

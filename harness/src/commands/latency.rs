@@ -76,7 +76,7 @@ pub(super) fn with(
 
 /// What a search has found, by its log.
 fn borne(path: &Path) -> Result<Record, UsageError> {
-    let log = log_file::read("--load", path, find::log::parse)?;
+    let log = log_file::read::<find::log::Header>("--load", path)?;
     Record::of(log)
 }
 

@@ -1,17 +1,18 @@
 //! The log of what is no sweep: made, read, and gone on with.
 
-use std::io::{self, Write};
+use std::fs::File;
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use anstream::AutoStream;
-use serde::Serialize;
 
 use super::default_name::{self, clock_remark};
 use super::say;
 use crate::error::UsageError;
 use crate::export::output_file::OutputFile;
 use crate::export::written_to_stdout;
+use crate::log::{Event, First, Log};
 use crate::sys::files::{self, Kind};
 
 /// UTC.
@@ -27,14 +28,14 @@ pub(super) fn now() -> String {
 pub(super) fn create(
     path: Option<&Path>,
     (board, started_at, command): (&str, &str, &str),
-    first: &impl Serialize,
+    header: &impl First,
 ) -> anyhow::Result<(OutputFile, PathBuf)> {
     if let Some(remark) = clock_remark(started_at) {
         say(&remark);
     }
     let create = |path: &Path| {
         let mut file = OutputFile::create("--output", path)?;
-        if let Err(error) = append(&mut file, first) {
+        if let Err(error) = header.line().and_then(|line| file.append(&line)) {
             file.remove();
             return Err(error);
         }
@@ -51,7 +52,7 @@ pub(super) fn create(
 ///
 /// # Errors
 /// When it cannot be written.
-pub(super) fn append(file: &mut OutputFile, event: &impl Serialize) -> anyhow::Result<()> {
+pub(super) fn append(file: &mut OutputFile, event: &Event) -> anyhow::Result<()> {
     let mut bytes = serde_json::to_vec(event)?;
     bytes.push(b'\n');
     file.append(&bytes)
@@ -61,15 +62,23 @@ pub(super) fn append(file: &mut OutputFile, event: &impl Serialize) -> anyhow::R
 ///
 /// # Errors
 /// When it cannot be read, or is none.
-pub(super) fn read<L>(
-    flag: &'static str,
-    path: &Path,
-    parse: fn(&str, &[u8]) -> Result<L, UsageError>,
-) -> Result<L, UsageError> {
+pub(super) fn read<H: First>(flag: &'static str, path: &Path) -> Result<Log<H>, UsageError> {
     let bytes = files::read_whole(path, Kind::File).map_err(|error| {
         UsageError::flag(flag, &path.display(), format!("cannot read it: {error}"))
     })?;
-    parse(&path.display().to_string(), &bytes)
+    Log::parse(&path.display().to_string(), &bytes)
+}
+
+/// Whether a file is a log whose first line is that. What cannot be read is none.
+pub(super) fn is_of<H: First>(path: &Path) -> bool {
+    let beginning = format!("{{\"{}\":", H::KEY);
+    let mut start = vec![0; beginning.len()];
+    let is_file = path.is_file();
+    is_file
+        && File::open(path)
+            .and_then(|mut file| file.read_exact(&mut start))
+            .is_ok()
+        && start == beginning.as_bytes()
 }
 
 /// Goes on with a file of so many bytes, so many of them whole lines.

@@ -22,6 +22,7 @@ mod other_host;
 pub mod plan;
 pub mod rank;
 pub mod report;
+pub mod resume;
 pub mod run;
 pub mod suite;
 pub mod suites;
@@ -196,11 +197,14 @@ pub fn show(text: &str) -> anyhow::Result<()> {
 /// # Errors
 /// When they cannot be written.
 fn show_rows(format: ComparisonFormat, rows: &[Value]) -> anyhow::Result<()> {
-    let bytes = match format {
-        ComparisonFormat::Json => (serde_json::to_string_pretty(rows)? + "\n").into_bytes(),
+    to_stdout(&match format {
+        ComparisonFormat::Json => as_json(rows)?,
         ComparisonFormat::Csv | ComparisonFormat::Table => csv::shape(rows)?,
-    };
-    to_stdout(&bytes)
+    })
+}
+
+fn as_json(rows: &[Value]) -> serde_json::Result<Vec<u8>> {
+    Ok((serde_json::to_string_pretty(rows)? + "\n").into_bytes())
 }
 
 /// The same for the text of a file, whose lines stay whole.

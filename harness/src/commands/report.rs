@@ -74,13 +74,10 @@ mod writing {
 
     /// What a log of `udpbench find` says. `None`: it is no such log.
     fn search(path: &Path) -> anyhow::Result<Option<Record>> {
-        const BEGINNING: &[u8] = b"{\"find\":";
-        let mut start = [0; BEGINNING.len()];
-        let read = File::open(path).and_then(|mut file| file.read_exact(&mut start));
-        if read.is_err() || start != BEGINNING {
+        if !log_file::is_of::<find::log::Header>(path) {
             return Ok(None);
         }
-        let log = log_file::read("FILE", path, find::log::parse)?;
+        let log = log_file::read::<find::log::Header>("FILE", path)?;
         Ok(Some(Record::of(log)?))
     }
 

@@ -3,11 +3,17 @@
 use std::path::Path;
 use std::process::ExitCode;
 
+use serde_json::Value;
+
+use super::log_file;
+use crate::ab::{self, Question};
 use crate::cli::{Shape, SummarizeArgs};
+use crate::compare::table::Detail;
 use crate::error::UsageError;
 use crate::export::output_file::OutputFile;
 use crate::export::selection::Selection;
-use crate::export::{Format, contradiction, is_stdout, table, to_stdout};
+use crate::export::{Format, contradiction, csv, is_stdout, table, to_stdout};
+use crate::find;
 use crate::results::Results;
 
 /// Reads the file and writes its rows.
@@ -17,6 +23,18 @@ use crate::results::Results;
 /// that exists; or one that cannot be written.
 pub fn run(args: &SummarizeArgs) -> anyhow::Result<ExitCode> {
     let shape = choose(args)?;
+    if let Some((table, rows)) = answers(&args.file)? {
+        let bytes = match shape {
+            Shape::Table => table.into_bytes(),
+            Shape::File(Format::Csv) => csv::shape(&rows)?,
+            Shape::File(Format::Json) => super::as_json(&rows)?,
+            Shape::File(other) => {
+                let fix = "the log of a search or a comparison is shown as table, csv or json";
+                return Err(UsageError::flag("--format", other.extension(), fix).into());
+            }
+        };
+        return put(args, shape, &bytes);
+    }
     let Results { rows, columns, .. } = super::open_exact(&args.file)?;
     let columns = match args.columns {
         Some(asked) => Selection::of_rows(asked, &rows),
@@ -26,13 +44,33 @@ pub fn run(args: &SummarizeArgs) -> anyhow::Result<ExitCode> {
         Shape::Table => table::draw(&rows, super::width()).into_bytes(),
         Shape::File(format) => format.shape(&rows, &columns, super::advice)?,
     };
+    put(args, shape, &bytes)
+}
+
+/// What the log of a search or of a comparison says, for people and for programs. `None`: it is none.
+fn answers(path: &Path) -> anyhow::Result<Option<(String, Vec<Value>)>> {
+    if log_file::is_of::<find::log::Header>(path) {
+        let record = find::Record::of(log_file::read("FILE", path)?)?;
+        let table = find::table::draw(&record, super::width());
+        return Ok(Some((table, find::rows::rows(&record))));
+    }
+    if log_file::is_of::<ab::log::Header>(path) {
+        let record = ab::Record::of(log_file::read("FILE", path)?)?;
+        let judgement = ab::judge(&record, Question::default());
+        let table = ab::table::draw(&record, &judgement, Detail::Changes, super::width());
+        return Ok(Some((table, ab::rows::rows(&judgement))));
+    }
+    Ok(None)
+}
+
+fn put(args: &SummarizeArgs, shape: Shape, bytes: &[u8]) -> anyhow::Result<ExitCode> {
     if is_stdout(&args.output) {
         match shape {
-            Shape::Table => super::show(&String::from_utf8_lossy(&bytes))?,
-            Shape::File(_) => to_stdout(&bytes)?,
+            Shape::Table => log_file::show(&String::from_utf8_lossy(bytes))?,
+            Shape::File(_) => to_stdout(bytes)?,
         }
     } else {
-        write(&args.output, &bytes)?;
+        write(&args.output, bytes)?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use super::log::{Event, Header, Log};
+use super::log::Header;
 use super::{Next, Search};
 use crate::data::{Case, Sample};
 use crate::error::UsageError;
-use crate::log::Expected;
+use crate::log::{Event, Expected, Log, Of};
 use crate::plan::{Planned, Verdict};
 use crate::platform::placement::Placement;
 
@@ -63,7 +63,7 @@ impl Record {
     ///
     /// # Errors
     /// The line that says what cannot have happened.
-    pub fn of(log: Log) -> Result<Self, UsageError> {
+    pub fn of(log: Log<Header>) -> Result<Self, UsageError> {
         let mut record = Self::new(log.header);
         for (number, event) in (2..).zip(&log.lines) {
             let taken = record.take(event);
@@ -114,23 +114,46 @@ impl Record {
     /// Why that cannot have happened.
     pub fn take(&mut self, event: &Event) -> Result<(), String> {
         match event {
-            Event::Find(_) => return Err("a second header: one file, one search".to_owned()),
-            Event::Trial { case, knob, sample } => self.trial(*case, *knob, sample)?,
-            Event::Repeated { case, .. } => self.case(*case)?.repeated += 1,
-            Event::Failed { case, reason } => self.case(*case)?.refusal = Some(reason.clone()),
-            Event::GivenUp { case, knob, reason } => self.give_up(*case, *knob, reason)?,
-            Event::Interrupted {} | Event::Resumed { .. } => {}
+            Event::Window(window) => {
+                let searched = window.searched.as_ref().unwrap_or(&window.sample.case);
+                self.trial(self.number(searched)?, window.knob, &window.sample)?;
+            }
+            Event::Repeated { of, .. } => {
+                let number = self.number(&of.case)?;
+                self.cases[number].repeated += 1;
+            }
+            Event::Failed { of, reason, .. } => {
+                let number = self.number(&of.case)?;
+                match of.knob {
+                    None => self.cases[number].refusal = Some(reason.clone()),
+                    Some(knob) => self.give_up(number, knob, reason)?,
+                }
+            }
+            Event::Interrupted { .. } | Event::Resumed { .. } => {}
+            Event::Settled { .. }
+            | Event::BlockBegun { .. }
+            | Event::Verified(_)
+            | Event::BlockEnded { .. } => return Err("it is of a sweep".to_owned()),
         }
         Ok(())
     }
 
-    fn case(&mut self, number: usize) -> Result<&mut Searched, String> {
-        let case = self.cases.get_mut(number);
-        case.ok_or_else(|| format!("there is no case {number}"))
+    /// The place of the case with that key, from 0.
+    fn number(&self, key: &str) -> Result<usize, String> {
+        let number = self.cases.iter().position(|it| it.case.key() == key);
+        number.ok_or_else(|| format!("there is no case {key}"))
+    }
+
+    /// What the log calls a trial of a case.
+    pub(super) fn name(&self, number: usize, knob: Option<usize>) -> Of {
+        Of {
+            knob,
+            ..Of::case(&self.cases[number].case)
+        }
     }
 
     fn give_up(&mut self, number: usize, knob: usize, reason: &str) -> Result<(), String> {
-        let is_there = match &mut self.case(number)?.search {
+        let is_there = match &mut self.cases[number].search {
             Search::Knob(search) => search.give_up(knob, reason),
             _ => false,
         };
@@ -141,7 +164,7 @@ impl Record {
     fn trial(&mut self, number: usize, knob: Option<usize>, sample: &Sample) -> Result<(), String> {
         let placement = self.placement(number).cloned();
         let plan = self.header.plan.clone();
-        let case = self.case(number)?;
+        let case = &mut self.cases[number];
         let (Some(next), Some(placement)) = (case.next(), placement) else {
             return Err(format!("{}: nothing was left to try", sample.case));
         };

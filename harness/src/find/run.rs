@@ -3,10 +3,9 @@
 use std::time::Instant;
 
 use super::knob::{During, Measured};
-use super::log::Event;
 use super::{Next, Record};
 use crate::data::Sample;
-use crate::log::Expected;
+use crate::log::{Event, Expected, Window};
 use crate::measure::NoSample;
 use crate::measure::agents::{Agents, End};
 use crate::measure::sound::possible;
@@ -66,7 +65,11 @@ pub fn run(
         Err(End::Interrupted) => Ending::Interrupted,
         Err(End::Lost(reason)) => Ending::Lost(reason),
     };
-    run.emit(&Event::Interrupted {})?;
+    let lost = match &ending {
+        Ending::Lost(reason) => Some(reason.clone()),
+        _ => None,
+    };
+    run.emit(&Event::Interrupted { lost })?;
     Ok(ending)
 }
 
@@ -113,7 +116,12 @@ impl Run<'_> {
             let Some(reason) = fault.or_else(|| self.spoilt(case, &measured, end)) else {
                 break;
             };
-            self.emit(&Event::Repeated { case, reason })?;
+            self.emit(&Event::Repeated {
+                of: self.record.name(case, knob),
+                round: 0,
+                reason,
+                sample: None,
+            })?;
             measured = self.measure_with(knob, case, next)?;
             if is_faulty || left == 0 {
                 break;
@@ -126,13 +134,17 @@ impl Run<'_> {
             if self.agents.has_lost_the_other_host(self.interrupt)? {
                 return Err(End::Lost(reason));
             }
-            self.emit(&Event::Failed { case, reason })?;
+            self.fail(case, None, reason)?;
             return Ok(());
         }
         let Measured::Trial(Ok(sample)) = measured else {
             return Err(End::Interrupted);
         };
-        Ok(self.emit(&Event::Trial { case, knob, sample })?)
+        Ok(self.emit(&Event::Window(Box::new(Window {
+            searched: Some(self.record.cases()[case].case.key()),
+            knob,
+            ..Window::from(*sample)
+        })))?)
     }
 
     /// Why a trial is to be made again although nothing is wrong with it, while there is time.
@@ -181,10 +193,17 @@ impl Run<'_> {
             Measured::Trial(_) => case + 1,
         };
         for case in case..last {
-            let reason = reason.to_owned();
-            self.emit(&Event::GivenUp { case, knob, reason })?;
+            self.fail(case, Some(knob), reason.to_owned())?;
         }
         Ok(())
+    }
+
+    fn fail(&mut self, case: usize, knob: Option<usize>, reason: String) -> anyhow::Result<()> {
+        self.emit(&Event::Failed {
+            of: self.record.name(case, knob),
+            round: 0,
+            reason,
+        })
     }
 
     fn emit(&mut self, event: &Event) -> anyhow::Result<()> {

@@ -8,14 +8,16 @@ pub(crate) mod counts;
 mod header;
 mod read;
 
+use std::collections::BTreeMap;
+use std::fmt;
 use std::time::Duration;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use self::check::Expected;
-pub(crate) use self::read::Kind;
 pub use self::read::Log;
-use crate::data::Sample;
+use crate::data::{Case, Sample};
 use crate::duration::ns;
 use crate::plan::{Plan, Schedule, Wire};
 use crate::platform::host::Host;
@@ -24,12 +26,28 @@ use crate::row::{EndedBy, Environment};
 /// The only format that is read. Counts up when a reader of the old format would misread the new one.
 pub const FORMAT: u32 = 1;
 
-/// One line: what happened.
+/// The first line of a log: what is to be done. It is an object with one key, `KEY`.
+pub trait First: Serialize + DeserializeOwned {
+    /// By which a log of this kind is known.
+    const KEY: &'static str;
+    /// What messages call such a log.
+    const WHAT: &'static str;
+
+    /// The line.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    fn line(&self) -> anyhow::Result<Vec<u8>> {
+        let mut line = serde_json::to_vec(&BTreeMap::from([(Self::KEY, self)]))?;
+        line.push(b'\n');
+        Ok(line)
+    }
+}
+
+/// Any other line: what happened.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Event {
-    /// The first line, and only that: what is to be done, and where.
-    Header(Box<Header>),
     /// It is known how long traffic takes to become what it then stays.
     Settled {
         /// The key of the case in which it was found.
@@ -48,23 +66,25 @@ pub enum Event {
     /// The window in which the datagrams of a case were looked at is over. It is in no speed.
     Verified(Box<Sample>),
     /// A window is over.
-    Window(Box<Sample>),
+    Window(Box<Window>),
     /// A window could not be measured, or its packet counts did not add up: it is measured once more.
     Repeated {
-        /// The key of its case.
-        case: String,
-        /// In which round.
+        /// Of what.
+        #[serde(flatten)]
+        of: Of,
+        /// In which round; 0: there are none.
         round: u32,
         /// Why.
         reason: String,
         /// What was counted, if it was measured. It is in no row.
         sample: Option<Box<Sample>>,
     },
-    /// A case could not be measured, and is not tried again.
+    /// It could not be measured, and is not tried again: a case, or a setting in it.
     Failed {
-        /// Its key.
-        case: String,
-        /// In which round; 0: before the first.
+        /// What.
+        #[serde(flatten)]
+        of: Of,
+        /// In which round; 0: before the first, or there are none.
         round: u32,
         /// Why.
         reason: String,
@@ -76,13 +96,13 @@ pub enum Event {
         /// Why no more rounds were measured.
         by: EndedBy,
     },
-    /// The sweep ended before it was complete.
+    /// It ended before it was complete.
     Interrupted {
-        /// Why the other host was given up. `None`: a signal ended the sweep.
+        /// Why the other host was given up. `None`: a signal ended it.
         #[serde(skip_serializing_if = "Option::is_none")]
         lost: Option<String>,
     },
-    /// The sweep goes on.
+    /// It goes on.
     Resumed {
         /// When, UTC.
         at: String,
@@ -91,7 +111,98 @@ pub enum Event {
     },
 }
 
-/// What all windows share.
+impl Event {
+    /// A window of a sweep.
+    pub fn window(sample: Sample) -> Self {
+        Self::Window(Box::new(sample.into()))
+    }
+}
+
+/// Which window of a plan.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Of {
+    /// The key of its case, as it is planned.
+    pub case: String,
+    /// Of which side of a comparison.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub side: Option<Side>,
+    /// With which setting of the machine changed, by its number, from 0. Absent: all were as they are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub knob: Option<usize>,
+}
+
+impl Of {
+    /// A case of a sweep.
+    pub fn case(case: &Case) -> Self {
+        Self {
+            case: case.key(),
+            side: None,
+            knob: None,
+        }
+    }
+}
+
+/// A window.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Window {
+    /// The key of the case that is searched. Absent: that of the sample, in which a search chooses something.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub searched: Option<String>,
+    /// Of which side of a comparison.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub side: Option<Side>,
+    /// See [`Of::knob`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub knob: Option<usize>,
+    /// What was counted.
+    #[serde(flatten)]
+    pub sample: Sample,
+}
+
+impl From<Sample> for Window {
+    fn from(sample: Sample) -> Self {
+        Self {
+            searched: None,
+            side: None,
+            knob: None,
+            sample,
+        }
+    }
+}
+
+/// One of two that are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Side {
+    /// What was there before.
+    A,
+    /// What is asked about.
+    B,
+}
+
+impl Side {
+    /// Both.
+    pub const BOTH: [Self; 2] = [Self::A, Self::B];
+
+    /// The other one.
+    pub fn other(self) -> Self {
+        match self {
+            Self::A => Self::B,
+            Self::B => Self::A,
+        }
+    }
+}
+
+impl fmt::Display for Side {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::A => "A",
+            Self::B => "B",
+        })
+    }
+}
+
+/// What all windows of a sweep share.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Header {
     /// [`FORMAT`].
@@ -115,4 +226,9 @@ pub struct Header {
     /// The other one, across a wire. Absent: all threads are on this one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wire: Option<Wire>,
+}
+
+impl First for Header {
+    const KEY: &'static str = "header";
+    const WHAT: &'static str = "raw samples of udpbench";
 }

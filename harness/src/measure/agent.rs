@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::Command;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, anyhow, bail, ensure};
 use serde::de::{DeserializeOwned, IgnoredAny};
 
+use super::carrier::{Carrier, no_agent};
 use super::facts::Facts;
 use super::message::{self, Answer, Hello, Request};
 use super::noise::{NoGreeting, expect_magic};
@@ -26,9 +27,6 @@ use crate::sys::interrupt::{Asked, Interrupted};
 const LONGEST_ANSWER: Duration = Duration::from_secs(30);
 /// How often a wait for an answer looks for a signal.
 const LOOK: Duration = Duration::from_millis(100);
-/// How long a process may take to end once nobody speaks to it any more.
-const ENDING: Duration = Duration::from_secs(3);
-const GLANCE: Duration = Duration::from_millis(1);
 
 /// What stands for the only one in messages about itself.
 const NAMELESS: &str = "the agent";
@@ -47,7 +45,7 @@ pub struct Agent {
     pulse: Option<Pulse>,
     asked: Asked,
     /// The agent, or the program that carries its messages. `None`: somebody else has started it.
-    process: Option<Child>,
+    process: Option<Carrier>,
 }
 
 impl Agent {
@@ -66,8 +64,8 @@ impl Agent {
         // Ctrl-C goes to all processes of a terminal's group: this one decides what becomes of a trial then.
         command.process_group(0);
         let who = name.map_or(String::new(), |name| format!("{name}: "));
-        let (process, input, output) =
-            piped(command).with_context(|| format!("{who}cannot start {}", program.display()))?;
+        let (process, input, output) = Carrier::start(command)
+            .with_context(|| format!("{who}cannot start {}", program.display()))?;
         let agent = Self::connect(name, input, output, asked);
         let mut agent = agent.with_context(|| program.display().to_string())?;
         agent.process = Some(process);
@@ -80,7 +78,7 @@ impl Agent {
     /// # Errors
     /// When it cannot be started, or no agent of this version answers.
     pub fn reach(name: &str, shown: &str, carrier: Command, asked: &Asked) -> anyhow::Result<Self> {
-        let started = piped(carrier);
+        let started = Carrier::start(carrier);
         let (mut process, input, output) =
             started.with_context(|| format!("cannot start `{shown}`"))?;
         match Self::connect_across(name, input, output, asked) {
@@ -90,10 +88,7 @@ impl Agent {
             }
             Err(error) => {
                 // Otherwise it says itself what is wrong, and ends.
-                if error.is::<Interrupted>() {
-                    let _ = process.kill();
-                }
-                let status = end(process);
+                let status = process.end(error.is::<Interrupted>());
                 Err(if error.is::<NoGreeting>() {
                     no_agent(&error, shown, status)
                 } else {
@@ -328,41 +323,11 @@ impl Drop for Agent {
         let is_lost = self.is_lost();
         // The end of its input.
         (self.output, self.pulse) = (None, None);
-        let Some(mut process) = self.process.take() else {
-            return;
-        };
-        // One that does not answer does not end by itself, either: ssh would wait for a host that is not there any more.
-        if is_lost {
-            let _ = process.kill();
+        if let Some(process) = &mut self.process {
+            // One that does not answer does not end by itself, either: ssh would wait for a host that is not there any more.
+            process.end(is_lost);
         }
-        end(process);
     }
-}
-
-/// Starts it with pipes for its output and its input.
-fn piped(
-    mut command: Command,
-) -> anyhow::Result<(
-    Child,
-    impl Read + Send + 'static,
-    impl Write + Send + 'static,
-)> {
-    command.stdin(Stdio::piped()).stdout(Stdio::piped());
-    let mut process = command.spawn()?;
-    let pipes = process.stdout.take().zip(process.stdin.take());
-    let (output, input) = pipes.context("it has no pipes")?;
-    Ok((process, output, input))
-}
-
-/// Waits until a process has ended whose streams are closed, or ends it.
-fn end(mut process: Child) -> Option<ExitStatus> {
-    let end = Instant::now() + ENDING;
-    while matches!(process.try_wait(), Ok(None)) && Instant::now() < end {
-        thread::sleep(GLANCE);
-    }
-    // One that has ended already is not there to be killed.
-    let _ = process.kill();
-    process.wait().ok()
 }
 
 /// Hands on all that comes. Returns why nothing more will.
@@ -390,19 +355,4 @@ fn forward(
 /// Without how it was built.
 fn release(version: &str) -> &str {
     version.split('-').next().unwrap_or_default()
-}
-
-/// Says which command has not started an agent, and what to type instead.
-fn no_agent(error: &anyhow::Error, shown: &str, status: Option<ExitStatus>) -> anyhow::Error {
-    /// That of ssh when it has not reached the host, of which it says why.
-    const OF_SSH: i32 = 255;
-    let ended = match status {
-        Some(status) => format!("`{shown}` ended with {status}"),
-        None => format!("`{shown}` did not end"),
-    };
-    let fix = match status.and_then(|status| status.code()) {
-        Some(OF_SSH) => "what it said is above",
-        _ => "where udpbench is missing there, let --deploy copy it, or name it by --agent PATH",
-    };
-    anyhow!("{error:#}; {ended}: {fix}")
 }

@@ -120,13 +120,13 @@ impl Lane {
     }
 
     /// What it did in the window, with what is known once it is joined.
-    pub(super) fn sample(&self, in_window: LaneSample) -> LaneSample {
+    pub(super) fn sample(&self, in_window: &LaneSample) -> LaneSample {
         LaneSample {
             cpu: self.pinned_cpu(),
             refusal: self.refusal(),
             pace: self.pace,
             remark: self.remark.map(str::to_owned),
-            ..in_window
+            ..*in_window
         }
     }
 

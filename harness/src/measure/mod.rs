@@ -8,6 +8,7 @@ mod across;
 pub mod agent;
 pub mod agents;
 mod bind;
+mod carrier;
 mod connections;
 mod conversation;
 mod ends;

@@ -1,7 +1,7 @@
 //! What the other side prints before its first message: skipped, or shown where no message comes.
 
 use std::fmt;
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 
 use anyhow::{Context, bail};
 
@@ -19,8 +19,14 @@ const MAX_NOISE: usize = 1 << 16;
 /// [`NoGreeting`], when it does not come within 64 KiB, or the stream cannot be read.
 pub(super) fn expect_magic(input: &mut impl Read) -> anyhow::Result<()> {
     let mut noise = Vec::new();
-    for byte in input.by_ref().bytes().take(MAX_NOISE + MAGIC.len()) {
-        noise.push(byte.context("cannot read a message")?);
+    let mut byte = [0];
+    // No byte more: what follows may be for another process.
+    while noise.len() < MAX_NOISE + MAGIC.len() {
+        match input.read_exact(&mut byte) {
+            Err(error) if error.kind() == ErrorKind::UnexpectedEof => break,
+            read => read.context("cannot read a message")?,
+        }
+        noise.extend(byte);
         if noise.ends_with(&MAGIC) {
             return Ok(());
         }

@@ -219,7 +219,7 @@ impl Running<'_> {
                 .map(|(now, before)| now - before)
                 .collect(),
             verified: self.trackers.verified(self.part),
-            lanes: self.lanes(opening.lanes, closing.lanes),
+            lanes: self.lanes(&opening.lanes, closing.lanes),
         })
     }
 
@@ -238,11 +238,11 @@ impl Running<'_> {
     }
 
     /// What each lane did in the window.
-    fn lanes(&self, opening: Vec<LaneSample>, closing: Vec<LaneSample>) -> Vec<LaneSample> {
-        let in_window = closing.into_iter().zip(&opening);
+    fn lanes(&self, opening: &[LaneSample], closing: Vec<LaneSample>) -> Vec<LaneSample> {
+        let in_window = closing.into_iter().zip(opening);
         let in_window = in_window.map(|(close, open)| close.since(open));
         let lanes = self.threads.lanes.iter().zip(in_window);
-        lanes.map(|(lane, sample)| lane.sample(sample)).collect()
+        lanes.map(|(lane, sample)| lane.sample(&sample)).collect()
     }
 
     /// Those of all clients.

@@ -7,10 +7,11 @@ use clap::Parser;
 
 use super::Request;
 use super::wire::Peer;
-use crate::ab::log::{FORMAT, Header, Setup, Until};
+use crate::ab::log::{Header, Setup, Until};
 use crate::ab::{Pair, Side, pairs};
 use crate::cli::{self, AbArgs, Cli, RunArgs};
 use crate::error::UsageError;
+use crate::log::FORMAT;
 use crate::row::Environment;
 
 /// Measured time per case and side: with the default rounds, windows of 20 ms.

@@ -17,9 +17,10 @@ use crate::data::{AskedRate, Case, Payload, Rate, Workload};
 use crate::duration;
 use crate::engines;
 use crate::error::UsageError;
-use crate::find::log::{FORMAT, Header, Question};
+use crate::find::log::{Header, Question};
 use crate::find::lossless::Asked;
 use crate::find::{burst, cliff, idle};
+use crate::log::FORMAT;
 use crate::plan::Verdict;
 use crate::row::Environment;
 

@@ -164,7 +164,7 @@ pub fn check_log(raw: &Path, request: &Request) -> Result<(), UsageError> {
     let refused = |problem: String| UsageError::flag("--output", &raw.display(), problem);
     let bytes = files::read_whole(raw, Kind::File);
     let bytes = bytes.map_err(|error| refused(format!("cannot read it: {error}")))?;
-    let log = Log::parse(&raw.display().to_string(), &bytes)?;
+    let log: Log = Log::parse(&raw.display().to_string(), &bytes)?;
     let keys = |plan: &Plan| plan.cases().map(|it| it.case.key()).collect::<Vec<_>>();
     if keys(&log.header.plan) == keys(&request.plan) {
         Ok(())

@@ -10,7 +10,7 @@ use std::time::Duration;
 use self::progress::{IN_TWO_PARTS, Measured, Progress, Stage};
 use crate::data::{Case, Sample};
 use crate::error::UsageError;
-use crate::log::{Event, Expected, Header, Log};
+use crate::log::{Event, Expected, Header, Log, Of};
 use crate::plan::{Block, Planned};
 use crate::row::{Interruption, Row};
 
@@ -78,7 +78,6 @@ impl Replay {
     /// Why that cannot have happened, after what did before.
     pub fn take(&mut self, line: &Event) -> Result<Vec<Row>, String> {
         match line {
-            Event::Header(_) => return Err("a second header: one file, one run".to_owned()),
             Event::Settled { case, after } => {
                 if !self.places.contains_key(case) {
                     return Err(format!("the case {case} is not one of the plan that runs"));
@@ -94,15 +93,15 @@ impl Replay {
                 progress.warn(warning.clone());
             }
             Event::Verified(sample) => self.verified(sample)?,
-            Event::Window(sample) => self.window(sample)?,
+            Event::Window(window) => self.window(&window.sample)?,
             Event::Repeated {
-                case,
+                of,
                 round,
                 reason,
                 sample,
-            } => self.repeat((case, *round), reason, sample.as_deref())?,
+            } => self.repeat((&of.case, *round), reason, sample.as_deref())?,
             Event::Failed {
-                case,
+                of: Of { case, .. },
                 reason,
                 round,
             } => {

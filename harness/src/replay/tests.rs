@@ -72,7 +72,7 @@ fn windows_whose_sums_would_overflow_are_refused() {
     let take = |replay: &mut Replay, round| {
         let mut sample = window(round);
         sample.lanes[0].voluntary_switches = Some(MOST);
-        replay.take(&Event::Window(Box::new(sample)))
+        replay.take(&Event::window(sample))
     };
     let refused = (1..).find_map(|round| Some((round, take(&mut replay, round).err()?)));
     let (round, problem) = refused.expect("there is an end");
@@ -92,14 +92,14 @@ fn a_window_of_many_lanes_whose_sum_would_overflow_is_refused() {
         ..sample.lanes[1].clone()
     };
     sample.lanes = vec![lane; 4096];
-    let problem = begun().take(&Event::Window(Box::new(sample)));
+    let problem = begun().take(&Event::window(sample));
     assert!(problem.is_err_and(|problem| problem.contains("lanes")));
 }
 
 #[test]
 fn a_window_that_is_measured_once_more_is_counted_and_in_no_row() {
     let repeat = |round, sample: Option<Sample>| Event::Repeated {
-        case: window(1).case,
+        of: Of::case(&case()),
         round,
         reason: "packet counts do not add up".to_owned(),
         sample: sample.map(Box::new),
@@ -108,9 +108,9 @@ fn a_window_that_is_measured_once_more_is_counted_and_in_no_row() {
     faulty.books.at_end.sent += 1;
     let mut replay = begun();
     let mut take = |line: &Event| replay.take(line).map(drop);
-    assert_eq!(take(&Event::Window(Box::new(window(1)))), Ok(()));
+    assert_eq!(take(&Event::window(window(1))), Ok(()));
     assert_eq!(take(&repeat(2, Some(faulty.clone()))), Ok(()));
-    assert_eq!(take(&Event::Window(Box::new(window(2)))), Ok(()));
+    assert_eq!(take(&Event::window(window(2))), Ok(()));
     assert_eq!(take(&repeat(3, None)), Ok(()));
     // Neither twice, nor what is over, nor what cannot be.
     assert!(take(&repeat(3, None)).is_err());

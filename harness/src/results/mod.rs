@@ -111,7 +111,7 @@ impl Results {
         rows.extend(replay.unfinished());
         rows.extend(replay.skipped());
         let window = |line: &Event| match line {
-            Event::Window(sample) => Some(Sample::clone(sample)),
+            Event::Window(window) => Some(window.sample.clone()),
             _ => None,
         };
         Ok(Self {

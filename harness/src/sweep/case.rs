@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{End, Sweep};
 use crate::data::{self, Case, Sample, Traits};
-use crate::log::{Event, Expected};
+use crate::log::{Event, Expected, Of};
 use crate::measure::NoSample;
 use crate::measure::sound::possible;
 use crate::measure::spec::TrialSpec;
@@ -42,7 +42,7 @@ impl Sweep<'_> {
             self.journal
                 .doing(&format!("measured again: {} ({reason})", case.label()));
             self.emit(&Event::Repeated {
-                case: case.key(),
+                of: Of::case(case),
                 round,
                 reason,
                 sample: measured.ok().map(|sample| {
@@ -56,11 +56,11 @@ impl Sweep<'_> {
             measured = self.measure(case, placement);
         }
         match measured {
-            Ok(sample) => self.emit(&Event::Window(Box::new(Sample {
+            Ok(sample) => self.emit(&Event::window(Sample {
                 round,
                 position,
                 ..sample
-            }))),
+            })),
             Err(NoSample::Interrupted) => Err(End::Interrupted),
             Err(NoSample::Failed(error)) => self.fail(case, round, format!("{error:#}")),
         }
@@ -98,9 +98,8 @@ impl Sweep<'_> {
         if self.agents.has_lost_the_other_host(self.interrupt)? {
             return Err(End::Lost(reason));
         }
-        let case = case.key();
         self.emit(&Event::Failed {
-            case,
+            of: Of::case(case),
             round,
             reason,
         })?;

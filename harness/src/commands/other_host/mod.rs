@@ -47,7 +47,7 @@ impl OtherHost {
         }
         let (mut agent, facts) = start_agent(link, to, interrupt)?;
         let mut peer = Peer::across(to, facts, given)?;
-        peer.words.before = format!("wire {}{} ", shell::word(to), link.words());
+        peer.words.before = format!("wire {}{} ", shell::word(to), link.shown());
         let root = Root::default();
         let mut agents = Agents::new(THIS_PROGRAM.as_ref(), &root, Some(&mut agent), interrupt);
         for link in &mut peer.wire.links {
@@ -83,7 +83,7 @@ impl OtherHost {
         };
         let (agent, facts) = start_agent(link, to, interrupt)?;
         let mut peer = Peer::alone(to, facts, board)?;
-        peer.words.after = format!("--on {}{} ", shell::word(to), link.words());
+        peer.words.after = format!("--on {}{} ", shell::word(to), link.shown());
         if let Some(why) = peer.no_drop_reasons.as_ref().filter(|_| link.drop_reasons) {
             say(&format!("no drop reasons from {to}: {why}"));
         }

@@ -14,7 +14,7 @@ use crate::compare::table::{self, Detail};
 use crate::compare::{BLOCKS_NEEDED, Options, Outlook, compare, outlook};
 use crate::error::UsageError;
 use crate::fold;
-use crate::log::Event;
+use crate::log::{Header, Log};
 use crate::plan::Plan;
 use crate::results::Results;
 use crate::row::Row;
@@ -162,10 +162,8 @@ fn words_of(results: &Path) -> Option<Vec<String>> {
     let mut first = String::new();
     let log = File::open(results.with_extension("jsonl")).ok()?;
     BufReader::new(log).read_line(&mut first).ok()?;
-    match serde_json::from_str(&first).ok()? {
-        Event::Header(header) => Some(header.command_line.get(1..)?.to_vec()),
-        _ => None,
-    }
+    let log = Log::<Header>::parse("", first.as_bytes()).ok()?;
+    Some(log.header.command_line.get(1..)?.to_vec())
 }
 
 /// What is no option of a side of `ab`, with its value.

@@ -25,7 +25,6 @@ use crate::cli::RunArgs;
 use crate::data::Buffer;
 use crate::export::selection::Selection;
 use crate::export::table;
-use crate::log::Event;
 use crate::measure::agents::Agents;
 use crate::measure::idle_counters;
 use crate::measure::spawned::THIS_PROGRAM;
@@ -35,7 +34,7 @@ use crate::plan::Wire;
 use crate::platform::check::{Finding, Gravity, Subject};
 use crate::replay::Replay;
 use crate::row::{Environment, Row, Status, milliseconds};
-use crate::sweep::{self, Ending, Journal, Unable};
+use crate::sweep::{self, Ending, Unable};
 use crate::sys::cpu_speed;
 use crate::sys::files::Root;
 use crate::sys::interrupt::{Interrupt, Interrupted};
@@ -47,16 +46,14 @@ pub(super) fn agents<'a>(
     interrupt: &Interrupt,
 ) -> (Agents<'a>, Option<&'a Peer>) {
     let here = |far| Agents::new(THIS_PROGRAM.as_ref(), root, far, interrupt);
-    match other {
-        None => (here(None), None),
-        Some(OtherHost { agent, peer }) => (
-            match peer.share {
-                Share::OneEnd => here(Some(agent)),
-                Share::All => Agents::on(agent),
-            },
-            Some(peer),
-        ),
-    }
+    let Some(other) = other else {
+        return (here(None), None);
+    };
+    let agents = match other.peer.share {
+        Share::OneEnd => here(Some(&mut other.agent)),
+        Share::All => Agents::on(&mut other.agent),
+    };
+    (agents, Some(&other.peer))
 }
 
 /// How a sweep ended.
@@ -249,7 +246,7 @@ fn begin(
     warn(&findings);
     let header = request.header(args, &started_at, environment);
     let mut progress = Progress::new(outputs, &args.output, &header, 0);
-    if let Err(error) = progress.line(&Event::Header(Box::new(header.clone()))) {
+    if let Err(error) = progress.outputs.first(&header) {
         // Nothing was measured: leave no files behind that cannot be resumed.
         progress.outputs.remove();
         return Err(error);

@@ -11,7 +11,7 @@ use crate::export::output_file::OutputFile;
 use crate::export::row_file::RowFile;
 use crate::export::selection::{Asked, Selection};
 use crate::export::{Format, is_stdout};
-use crate::log::{Event, Log};
+use crate::log::{Event, First, Header, Log};
 use crate::options::wire::Words;
 use crate::results::Results;
 use crate::row::Row;
@@ -167,6 +167,14 @@ impl Outputs {
         if let Some(samples) = self.samples {
             samples.remove();
         }
+    }
+
+    /// Keeps what is to be done.
+    pub(super) fn first(&mut self, header: &Header) -> anyhow::Result<()> {
+        let Some(samples) = &mut self.samples else {
+            return Ok(());
+        };
+        samples.append(&header.line()?)
     }
 
     /// Keeps what happened.

@@ -133,9 +133,9 @@ impl Journal for Progress {
 
     fn line(&mut self, line: &Event) -> anyhow::Result<()> {
         self.outputs.line(line)?;
-        if let Event::Window(sample) = line {
+        if let Event::Window(window) = line {
             self.bar.inc(1);
-            self.live.window(sample);
+            self.live.window(&window.sample);
             self.show();
             // On a terminal the bar says it.
             if self.bar.is_hidden() && !self.quiet {

@@ -5,33 +5,17 @@ use std::path::Path;
 use super::{Begun, Outputs, Progress, log_file, say};
 use crate::cli::RunArgs;
 use crate::error::UsageError;
-use crate::log::{Event, FORMAT, Header, Log};
+use crate::log::{Event, Header, Log};
 use crate::options::wire::{Peer, Words};
 use crate::options::{self, Again};
 use crate::replay;
 use crate::shell;
 use crate::sweep::{Journal, Unable};
-use crate::sys::files::{self, Kind, Root};
+use crate::sys::files::Root;
 
 /// Reads what a sweep left, and opens its files again.
 pub(super) fn resume(args: &RunArgs, raw: &Path, peer: Option<&Peer>) -> anyhow::Result<Begun> {
-    let bytes = files::read_whole(raw, Kind::File).map_err(|error| {
-        UsageError::flag(
-            "--resume",
-            &raw.display(),
-            format!("cannot read it: {error}"),
-        )
-    })?;
-    let mut log = Log::parse(&raw.display().to_string(), &bytes)?;
-    drop(bytes);
-    if log.header.format != FORMAT {
-        let problem = format!(
-            "format {} cannot be resumed in format {FORMAT}: use the udpbench that wrote it, or start a \
-             new sweep",
-            log.header.format
-        );
-        return Err(UsageError::file(&log.name, 1, &problem).into());
-    }
+    let mut log: Log = log_file::read("--resume", raw)?;
     refuse_other_hosts(raw, &log.header, peer)?;
     let root = Root::new(&args.root);
     log.header.schedule.settings.root = root.clone();

@@ -7,7 +7,7 @@ use crate::row::EndedBy;
 fn refusal(change: impl FnOnce(&mut Sample)) -> String {
     let mut sample = window(1);
     change(&mut sample);
-    let taken = begun().take(&Event::Window(Box::new(sample)));
+    let taken = begun().take(&Event::window(sample));
     taken.expect_err("refused")
 }
 
@@ -42,10 +42,7 @@ fn bytes_that_are_not_those_of_the_datagrams_are_refused() {
     // A burst or two between the two readings.
     let mut sample = window(1);
     sample.lanes[1].received_bytes += 2 * 300;
-    assert_eq!(
-        begun().take(&Event::Window(Box::new(sample))),
-        Ok(Vec::new())
-    );
+    assert_eq!(begun().take(&Event::window(sample)), Ok(Vec::new()));
 }
 
 /// As many of ours were lost, perhaps in the warm-up: then the books close.
@@ -55,10 +52,7 @@ fn bytes_of_strangers_are_kept_where_the_kernel_may_have_lost_as_many() {
     sample.lanes[1].received_bytes += 17;
     sample.books.kernel_discards = 1;
     assert!(sample.is_sound());
-    assert_eq!(
-        begun().take(&Event::Window(Box::new(sample))),
-        Ok(Vec::new())
-    );
+    assert_eq!(begun().take(&Event::window(sample)), Ok(Vec::new()));
 }
 
 /// Others that send to our port send what they like; the books, and the row, say so.
@@ -70,10 +64,7 @@ fn bytes_of_strangers_are_kept_where_the_books_do_not_close() {
     sample.books.at_closing.received += 3;
     sample.books.at_end.received += 3;
     assert!(!sample.is_sound());
-    assert_eq!(
-        begun().take(&Event::Window(Box::new(sample))),
-        Ok(Vec::new())
-    );
+    assert_eq!(begun().take(&Event::window(sample)), Ok(Vec::new()));
 }
 
 #[test]
@@ -83,10 +74,7 @@ fn a_window_shorter_than_the_schedule_has_it_is_refused() {
     // A busy machine, or one that was stopped, makes it as long as it likes.
     let mut sample = window(1);
     sample.window_ns *= 1000;
-    assert_eq!(
-        begun().take(&Event::Window(Box::new(sample))),
-        Ok(Vec::new())
-    );
+    assert_eq!(begun().take(&Event::window(sample)), Ok(Vec::new()));
 }
 
 #[test]
@@ -126,7 +114,7 @@ fn rounds_and_positions_follow_the_schedule() {
         );
     }
     let mut replay = begun();
-    let mut take = |round| replay.take(&Event::Window(Box::new(window(round))));
+    let mut take = |round| replay.take(&Event::window(window(round)));
     assert_eq!(take(2), Ok(Vec::new()));
     let problem = take(1).expect_err("backwards");
     assert!(problem.ends_with("after a window of round 2"), "{problem}");
@@ -137,7 +125,7 @@ fn a_block_ends_when_its_cases_have_their_windows() {
     let ended = |rounds, by| {
         let mut replay = begun();
         for round in 1..=rounds {
-            let taken = replay.take(&Event::Window(Box::new(window(round))));
+            let taken = replay.take(&Event::window(window(round)));
             assert_eq!(taken, Ok(Vec::new()));
         }
         replay.take(&Event::BlockEnded { block: 0, by })

@@ -1,0 +1,42 @@
+//! `udpbench --resume LOG` where the log is that of a search or a comparison: they go on as `find` and `ab` have them.
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use super::{ab, find, log_file};
+use crate::ab::log::Header as Compared;
+use crate::cli::{Cli, Command, RunArgs};
+use crate::find::log::Header as Searched;
+use crate::log::Log;
+
+/// Goes on with what the log is of. `None`: that is a sweep, or there is no log.
+///
+/// # Errors
+/// Those of `find` and `ab`.
+pub fn run(args: &RunArgs) -> anyhow::Result<Option<ExitCode>> {
+    let Some(raw) = &args.output.resume else {
+        return Ok(None);
+    };
+    let command = if log_file::is_of::<Compared>(raw) {
+        vec!["ab"]
+    } else if log_file::is_of::<Searched>(raw) {
+        let log: Log<Searched> = log_file::read("--resume", raw)?;
+        vec!["find", log.header.question.name()]
+    } else {
+        return Ok(None);
+    };
+    let mut words = vec!["udpbench".to_owned()];
+    words.extend(command.into_iter().map(str::to_owned));
+    words.extend(["--resume".to_owned(), raw.to_string_lossy().into_owned()]);
+    words.extend(args.output.quiet.then(|| "--quiet".to_owned()));
+    if let Some(on) = &args.link.on {
+        words.extend(["--on".to_owned(), on.clone()]);
+        words.extend(args.link.words());
+    }
+    match Cli::try_parse_from(words)?.command {
+        Some(Command::Ab(args)) => ab::run(&args).map(Some),
+        Some(Command::Find(args)) => find::run(&args).map(Some),
+        _ => Ok(None),
+    }
+}
