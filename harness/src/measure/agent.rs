@@ -257,7 +257,7 @@ impl Agent {
         self.heard.expect_silence(length);
     }
 
-    /// Asks for something. [`Agent::answer`] has the answer.
+    /// Asks for something, and does not wait for the answer.
     ///
     /// # Errors
     /// When the agent is gone, or this program was asked to end.

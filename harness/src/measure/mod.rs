@@ -1,6 +1,6 @@
 //! One trial: sockets, threads, warm-up, window, drain, closed books.
 //!
-//! It runs in an agent, a process of its own, by its own clock: [`here`] is the script for one host, [`halves`] that of each
+//! It runs in an agent, a process of its own, by its own clock: [`here`] is the script for one host, `halves` that of each
 //! end between two. The controller, [`agents`], only says what is to be run, and takes the sample. The order of events is the
 //! heart of the method; `docs/METHODOLOGY.md` says why it is so.
 
