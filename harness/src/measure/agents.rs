@@ -11,6 +11,7 @@ use std::time::Duration;
 use anyhow::Context;
 
 use super::agent::Agent;
+use super::here::Here;
 use super::message::Request;
 use super::spec::TrialSpec;
 use super::{NoSample, across, path_mtu};
@@ -39,6 +40,9 @@ enum Near<'a> {
         root: &'a Root,
         /// Started when it is needed.
         agent: Option<Agent>,
+        /// Why there is none, if none can be started, as below qemu-user: then this process runs trials itself.
+        refusal: Option<String>,
+        itself: Box<Here>,
         asked: Asked,
     },
     /// On another one.
@@ -80,6 +84,8 @@ impl<'a> Agents<'a> {
                 program: program.to_owned(),
                 root,
                 agent: None,
+                refusal: None,
+                itself: Box::new(Here::new(root)),
                 asked: interrupt.asked(),
             },
             far,
@@ -97,8 +103,8 @@ impl<'a> Agents<'a> {
     /// The next trial runs in another process, on each host.
     pub fn renew(&mut self) {
         let elsewhere = match &mut self.near {
-            Near::Here { agent, .. } => {
-                *agent = None;
+            Near::Here { agent, refusal, .. } => {
+                (*agent, *refusal) = (None, None);
                 None
             }
             Near::On(agent) => Some(&mut **agent),
@@ -138,9 +144,44 @@ impl<'a> Agents<'a> {
                 root,
                 agent: none,
                 asked,
+                ..
             } => none.insert(Agent::start(None, program, root, asked)?),
         };
         Ok((near, self.far.as_deref_mut()))
+    }
+
+    /// What may mislead about where the next trial runs.
+    pub fn warning(&mut self) -> Option<String> {
+        self.itself()?;
+        let Near::Here { refusal, .. } = &self.near else {
+            return None;
+        };
+        let why = refusal.as_ref()?;
+        Some(format!(
+            "some rounds were measured in one process, the program itself: {why}"
+        ))
+    }
+
+    /// This process, where no other one can be started.
+    fn itself(&mut self) -> Option<&mut Here> {
+        let is_known = matches!(
+            self.near,
+            Near::Here {
+                refusal: Some(_),
+                ..
+            }
+        );
+        let error = if is_known { None } else { self.both().err() };
+        let Near::Here {
+            refusal, itself, ..
+        } = &mut self.near
+        else {
+            return None;
+        };
+        // One that is asked to end is no refusal.
+        let error = error.filter(|error| !error.is::<Interrupted>());
+        *refusal = refusal.take().or(error.map(|error| format!("{error:#}")));
+        refusal.is_some().then_some(&mut **itself)
     }
 
     /// Runs a trial: warm-up, window, drain.
@@ -149,6 +190,9 @@ impl<'a> Agents<'a> {
     /// [`NoSample::Interrupted`] as soon as the program is asked to end, else what could not be built or broke, and when
     /// an agent is gone. Whatever was wrong with the processes goes with them.
     pub fn run(&mut self, spec: &TrialSpec) -> Result<Sample, NoSample> {
+        if let Some(itself) = self.itself().filter(|_| spec.between.is_none()) {
+            return itself.run(spec).map_err(NoSample::from);
+        }
         self.with(|here, far| match far.filter(|_| spec.between.is_some()) {
             Some(far) => across::run(spec, here, far),
             None => here.run(spec),
@@ -191,6 +235,9 @@ impl<'a> Agents<'a> {
         slices: usize,
         slice: Duration,
     ) -> Result<Vec<f64>, NoSample> {
+        if let Some(itself) = self.itself() {
+            return itself.course(spec, slices, slice).map_err(NoSample::from);
+        }
         let length = slice.saturating_mul(u32::try_from(slices).unwrap_or(u32::MAX));
         let request = Request::Course {
             spec: Box::new(spec.clone()),

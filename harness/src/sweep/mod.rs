@@ -158,7 +158,8 @@ impl Sweep<'_> {
         {
             return Ok(());
         }
-        if let Some(warning) = self.cool_down(number)? {
+        let warnings = [self.cool_down(number)?, self.agents.warning()];
+        for warning in warnings.into_iter().flatten() {
             self.emit(&Event::BlockBegun {
                 block: number,
                 warning: Some(warning),
