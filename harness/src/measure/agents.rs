@@ -39,7 +39,7 @@ enum Near<'a> {
         program: PathBuf,
         root: &'a Root,
         /// Started when it is needed.
-        agent: Option<Agent>,
+        agent: Option<Box<Agent>>,
         /// Why there is none, if none can be started, as below qemu-user: then this process runs trials itself.
         refusal: Option<String>,
         itself: Box<Here>,
@@ -134,7 +134,7 @@ impl<'a> Agents<'a> {
     }
 
     fn both(&mut self) -> anyhow::Result<(&mut Agent, Option<&mut Agent>)> {
-        let near = match &mut self.near {
+        let near: &mut Agent = match &mut self.near {
             Near::On(agent) => agent,
             Near::Here {
                 agent: Some(agent), ..
@@ -145,14 +145,14 @@ impl<'a> Agents<'a> {
                 agent: none,
                 asked,
                 ..
-            } => none.insert(Agent::start(None, program, root, asked)?),
+            } => none.insert(Box::new(Agent::start(None, program, root, asked)?)),
         };
         Ok((near, self.far.as_deref_mut()))
     }
 
     /// What may mislead about where the next trial runs.
     pub fn warning(&mut self) -> Option<String> {
-        self.itself()?;
+        self.itself()?.ok()?;
         let Near::Here { refusal, .. } = &self.near else {
             return None;
         };
@@ -162,8 +162,8 @@ impl<'a> Agents<'a> {
         ))
     }
 
-    /// This process, where no other one can be started.
-    fn itself(&mut self) -> Option<&mut Here> {
+    /// This process, where no other one can be started, unless it is asked to end.
+    fn itself(&mut self) -> Option<Result<&mut Here, Interrupted>> {
         let is_known = matches!(
             self.near,
             Near::Here {
@@ -173,7 +173,10 @@ impl<'a> Agents<'a> {
         );
         let error = if is_known { None } else { self.both().err() };
         let Near::Here {
-            refusal, itself, ..
+            refusal,
+            itself,
+            asked,
+            ..
         } = &mut self.near
         else {
             return None;
@@ -181,7 +184,12 @@ impl<'a> Agents<'a> {
         // One that is asked to end is no refusal.
         let error = error.filter(|error| !error.is::<Interrupted>());
         *refusal = refusal.take().or(error.map(|error| format!("{error:#}")));
-        refusal.is_some().then_some(&mut **itself)
+        refusal.as_ref()?;
+        Some(if asked.to_end() {
+            Err(Interrupted)
+        } else {
+            Ok(itself)
+        })
     }
 
     /// Runs a trial: warm-up, window, drain.
@@ -191,7 +199,7 @@ impl<'a> Agents<'a> {
     /// an agent is gone. Whatever was wrong with the processes goes with them.
     pub fn run(&mut self, spec: &TrialSpec) -> Result<Sample, NoSample> {
         if let Some(itself) = self.itself().filter(|_| spec.between.is_none()) {
-            return itself.run(spec).map_err(NoSample::from);
+            return itself?.run(spec).map_err(NoSample::from);
         }
         self.with(|here, far| match far.filter(|_| spec.between.is_some()) {
             Some(far) => across::run(spec, here, far),
@@ -236,7 +244,7 @@ impl<'a> Agents<'a> {
         slice: Duration,
     ) -> Result<Vec<f64>, NoSample> {
         if let Some(itself) = self.itself() {
-            return itself.course(spec, slices, slice).map_err(NoSample::from);
+            return itself?.course(spec, slices, slice).map_err(NoSample::from);
         }
         let length = slice.saturating_mul(u32::try_from(slices).unwrap_or(u32::MAX));
         let request = Request::Course {
