@@ -40,7 +40,7 @@ pub struct LinkArgs {
     #[arg(long, value_name = "FILE", requires = "deploy")]
     pub binary: Option<PathBuf>,
 
-    /// Asks both kernels why they drop packets, too (skb:kfree_skb; root), which takes its time for each
+    /// Of wire: asks both kernels why they drop packets, too (skb:kfree_skb; root), which takes its time for each
     #[arg(long)]
     pub drop_reasons: bool,
 }

@@ -22,17 +22,12 @@ pub(super) fn run(spec: &TrialSpec, here: &mut Agent, far: &mut Agent) -> anyhow
     let case = &spec.case;
     let engines = engines::of(case).map_err(anyhow::Error::msg)?;
     may_be_split(case, engines.0)?;
-    let receives_here = case.sends_from_there();
-    let (receivers, senders) = if receives_here {
-        (here, far)
-    } else {
-        (far, here)
-    };
-    let token = token()?;
-    let bound: Vec<SocketAddr> = receivers.call(&Request::Receive {
-        spec: Box::new(spec.clone()),
+    let Begun {
+        receivers,
+        senders,
         token,
-    })?;
+        bound,
+    } = begin(spec, here, far)?;
     let found = senders.call(&Request::Send {
         spec: Box::new(spec.clone()),
         token,
@@ -56,7 +51,8 @@ pub(super) fn run(spec: &TrialSpec, here: &mut Agent, far: &mut Agent) -> anyhow
     senders.ask(&Request::Drain { expected })?;
     let halves: [Half; 2] = [receivers.answer(length)?, senders.answer(length)?];
     Ok(Sample {
-        opened_unix_ms: halves[usize::from(!receives_here)].opened_unix_ms,
+        // By the clock of this host.
+        opened_unix_ms: halves[usize::from(!case.sends_from_there())].opened_unix_ms,
         ..sample::of(case, engines, &halves)
     })
 }
@@ -72,26 +68,47 @@ pub(super) fn reach(
     here: &mut Agent,
     far: &mut Agent,
 ) -> anyhow::Result<Option<u32>> {
+    let begun = begin(spec, here, far)?;
+    let receiver = begun.bound.first().context("no receiver is bound")?;
+    begun.senders.call(&Request::Reach {
+        spec: Box::new(spec.clone()),
+        token: begun.token,
+        receiver: *receiver,
+        most,
+    })
+}
+
+/// Both ends, of which one is bound.
+struct Begun<'a> {
+    receivers: &'a mut Agent,
+    senders: &'a mut Agent,
+    token: Token,
+    /// Where the one receives.
+    bound: Vec<SocketAddr>,
+}
+
+/// Has the end that receives make its sockets.
+fn begin<'a>(
+    spec: &TrialSpec,
+    here: &'a mut Agent,
+    far: &'a mut Agent,
+) -> anyhow::Result<Begun<'a>> {
     let (receivers, senders) = if spec.case.sends_from_there() {
         (here, far)
     } else {
         (far, here)
     };
-    let token = token()?;
-    let bound: Vec<SocketAddr> = receivers.call(&Request::Receive {
+    let token = Token::random().context("cannot read /dev/urandom")?;
+    let bound = receivers.call(&Request::Receive {
         spec: Box::new(spec.clone()),
         token,
     })?;
-    senders.call(&Request::Reach {
-        spec: Box::new(spec.clone()),
+    Ok(Begun {
+        receivers,
+        senders,
         token,
-        receiver: *bound.first().context("no receiver is bound")?,
-        most,
+        bound,
     })
-}
-
-fn token() -> anyhow::Result<Token> {
-    Token::random().context("cannot read /dev/urandom")
 }
 
 /// Whether the ends of a case can be on two hosts.

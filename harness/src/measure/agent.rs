@@ -49,24 +49,18 @@ pub struct Agent {
 }
 
 impl Agent {
-    /// Starts `program agent` on this host, which reads sensors below `root`; `name` stands for it in messages. `None`: it is
-    /// the only one. Once this program is `asked` to end, it is not waited for.
+    /// Starts `program agent` on this host, which reads sensors below `root`. Once this program is `asked` to end, it is not
+    /// waited for.
     ///
     /// # Errors
     /// When it cannot be started, or is no udpbench that speaks as this one does.
-    pub fn start(
-        name: Option<&str>,
-        program: &Path,
-        root: &Root,
-        asked: &Asked,
-    ) -> anyhow::Result<Self> {
+    pub fn start(program: &Path, root: &Root, asked: &Asked) -> anyhow::Result<Self> {
         let mut command = spawned::agent(program, root);
         // Ctrl-C goes to all processes of a terminal's group: this one decides what becomes of a trial then.
         command.process_group(0);
-        let who = name.map_or(String::new(), |name| format!("{name}: "));
         let (process, input, output) = Carrier::start(command)
-            .with_context(|| format!("{who}cannot start {}", program.display()))?;
-        let agent = Self::connect(name, input, output, asked);
+            .with_context(|| format!("cannot start {}", program.display()))?;
+        let agent = Self::connect(None, input, output, asked);
         let mut agent = agent.with_context(|| program.display().to_string())?;
         agent.process = Some(process);
         Ok(agent)

@@ -6,13 +6,14 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use anyhow::Context;
 
 use super::agent::Agent;
 use super::here::Here;
 use super::message::Request;
+use super::running::unix_ms;
 use super::spec::TrialSpec;
 use super::{NoSample, across, path_mtu};
 use crate::data::Sample;
@@ -145,7 +146,7 @@ impl<'a> Agents<'a> {
                 agent: none,
                 asked,
                 ..
-            } => none.insert(Box::new(Agent::start(None, program, root, asked)?)),
+            } => none.insert(Box::new(Agent::start(program, root, asked)?)),
         };
         Ok((near, self.far.as_deref_mut()))
     }
@@ -201,9 +202,20 @@ impl<'a> Agents<'a> {
         if let Some(itself) = self.itself().filter(|_| spec.between.is_none()) {
             return itself?.run(spec).map_err(NoSample::from);
         }
-        self.with(|here, far| match far.filter(|_| spec.between.is_some()) {
-            Some(far) => across::run(spec, here, far),
-            None => here.run(spec),
+        let is_elsewhere = matches!(self.near, Near::On(_));
+        let opens_at = SystemTime::now() + spec.settings.warmup;
+        let sample = self.with(|near, far| match far.filter(|_| spec.between.is_some()) {
+            Some(far) => across::run(spec, near, far),
+            None => near.run(spec),
+        })?;
+        Ok(Sample {
+            // A board may have no clock that goes on without power.
+            opened_unix_ms: if is_elsewhere {
+                unix_ms(opens_at)
+            } else {
+                sample.opened_unix_ms
+            },
+            ..sample
         })
     }
 

@@ -67,20 +67,6 @@ impl Conversation {
         self.output.write(&Answer::Done(value))
     }
 
-    /// The same, before a window of that length.
-    ///
-    /// # Errors
-    /// When nobody hears it.
-    pub(super) fn answer_before_silence(
-        &mut self,
-        value: &impl Serialize,
-        length: Duration,
-    ) -> anyhow::Result<()> {
-        self.answer(value)?;
-        self.expect_silence(length);
-        Ok(())
-    }
-
     /// Nothing is said, and nothing will be heard, for so long.
     pub(super) fn expect_silence(&self, length: Duration) {
         self.heard.expect_silence(length);

@@ -49,7 +49,8 @@ pub(super) fn receivers(
         }
     }
     let mut running = opened.assemble(&flows)?;
-    talk.answer_before_silence(&(), spec.runs_for())?;
+    talk.answer(&())?;
+    talk.expect_silence(spec.runs_for());
     let window = window(&spec.settings, &mut running)?;
     running.stop();
     drain_across(spec, &mut running, talk)?;

@@ -271,7 +271,8 @@ fn grown(open: Option<u64>, close: Option<u64>) -> Option<u64> {
     Some(close?.saturating_sub(open?))
 }
 
-fn unix_ms(time: SystemTime) -> u64 {
+/// Milliseconds since 1970-01-01 UTC.
+pub(super) fn unix_ms(time: SystemTime) -> u64 {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }

@@ -81,12 +81,13 @@ impl OtherHost {
                 None => Ok(None),
             };
         };
+        if link.drop_reasons {
+            let fix = "it is for two hosts: use it with wire HOST, or leave it out";
+            return Err(UsageError::flag("udpbench", "--drop-reasons", fix).into());
+        }
         let (agent, facts) = start_agent(link, to, interrupt)?;
         let mut peer = Peer::alone(to, facts, board)?;
         peer.words.after = format!("--on {}{} ", shell::word(to), link.shown());
-        if let Some(why) = peer.no_drop_reasons.as_ref().filter(|_| link.drop_reasons) {
-            say(&format!("no drop reasons from {to}: {why}"));
-        }
         if !is_quiet {
             introduce(to, &peer);
         }
