@@ -14,10 +14,10 @@ use udpbench::data::Case;
 use udpbench::log::Event;
 use udpbench::measure::agents::Agents;
 use udpbench::options::Request;
-use udpbench::plan::{Block, Settings};
-use udpbench::replay::Replay;
+use udpbench::plan::Settings;
 use udpbench::row::{Environment, Row, Status};
-use udpbench::sweep::{self, Ending, Journal, Unable};
+use udpbench::session::{self, Ending, Experiment, Journal, Means, Work};
+use udpbench::sweep::Sweep;
 use udpbench::sys::interrupt::Interrupt;
 
 #[derive(Default)]
@@ -37,18 +37,16 @@ impl Journal for Recorder {
         self.waited.push(what.to_owned());
     }
 
-    fn block(&mut self, _block: &Block) {}
+    fn block(&mut self, _block: usize) {}
 
-    fn line(&mut self, line: &Event) -> anyhow::Result<()> {
-        self.windows += usize::from(matches!(line, Event::Window(_)));
+    fn event(&mut self, event: &Event, _work: Work) -> anyhow::Result<()> {
+        self.windows += usize::from(matches!(event, Event::Window(_)));
         Ok(())
     }
 
-    fn round(&mut self) -> anyhow::Result<()> {
+    fn sync(&mut self) -> anyhow::Result<()> {
         Ok(())
     }
-
-    fn windows_to_come(&mut self, _more: i64) {}
 
     fn rows(&mut self, rows: Vec<Row>) -> anyhow::Result<()> {
         self.rows.extend(rows);
@@ -68,14 +66,14 @@ fn run_with(arguments: &str, program: &Path) -> Recorder {
     let root = header.schedule.settings.root.clone();
     let interrupt = Interrupt::never().expect("a pair of sockets");
     let mut recorder = Recorder::default();
-    let fresh = Replay::new(header);
-    let ending = sweep::run(
-        fresh,
-        &Unable::new(),
-        Agents::new(program, &root, None, &interrupt),
-        &interrupt,
-        &mut recorder,
-    );
+    let mut sweep = Sweep::begin(header).expect("a plan");
+    let means = Means {
+        agents: vec![Agents::new(program, &root, None, &interrupt)],
+        root: &root,
+        command: &|_, _| Ok(()),
+        interrupt: &interrupt,
+    };
+    let ending = session::run(&mut sweep, means, &mut recorder);
     assert_eq!(ending.expect("a recorder never fails"), Ending::Complete);
     recorder
 }

@@ -17,9 +17,10 @@
 //! | [`rank`] | which engine is best here, and how sure that is |
 //! | [`quality`] | how far the numbers of a run can be believed |
 //! | [`results`] | rows, read from CSV files and logs |
-//! | [`sweep`] | the order: blocks, rounds, shuffles, soak, cool-down, `--until` |
+//! | [`sweep`] | the order: blocks, rounds, shuffles, `--until` |
 //! | [`export`] | CSV and other formats, the table, files that survive what happens to them |
 //! | [`replay`] | which rows follow from a log, and when a row is final |
+//! | [`session`] | the loop: the next step of an experiment, a trial once more, what happened |
 //! | [`measure`] | one window: sockets, threads, start, warm-up, window, drain, books |
 //! | [`log`] | what happened, event by event: the file that everything follows from |
 //! | [`plan`] | every case: run, or skip with a reason; how often, and how long |
@@ -78,6 +79,7 @@ pub mod replay;
 pub mod report;
 pub mod results;
 pub mod row;
+pub mod session;
 pub mod shell;
 pub mod stats;
 pub mod suite;

@@ -8,10 +8,11 @@
 //! | which case of A is held against which of B | `pairs` |
 //! | what is done: the first line of the log | `log` |
 //! | what of it counts | `record` |
-//! | in which order it is measured, and how it goes | `order`, `run` |
+//! | in which order it is measured, and how it goes on | `order`, `comparison` |
 //! | what it says | `judge`, over the parts that `parts` finds, round by round (`series`) |
 //! | how that is told | `table`, `rows` |
 
+mod comparison;
 mod judge;
 pub mod log;
 mod order;
@@ -19,14 +20,13 @@ mod pairs;
 mod parts;
 mod record;
 pub mod rows;
-mod run;
 mod series;
 pub mod table;
 
+pub use self::comparison::Comparison;
 pub use self::judge::{Judgement, Question, judge};
 pub use self::pairs::{Pair, pairs};
 pub use self::record::Record;
-pub use self::run::{Ending, Journal, Sides, is_complete, run};
 pub use crate::log::Side;
 
 #[cfg(test)]

@@ -7,8 +7,7 @@ use super::pairs::{pairs, runnable};
 use super::{Pair, Side};
 use crate::compare::By;
 use crate::data::Sample;
-use crate::error::UsageError;
-use crate::log::{Event, Expected, Log, Of};
+use crate::log::{Event, Expected, Of};
 use crate::row;
 
 /// All that is known so far.
@@ -47,26 +46,6 @@ impl Record {
             header,
             pairs: vec![Measured::default(); count],
         })
-    }
-
-    /// What a log says.
-    ///
-    /// # Errors
-    /// The line that says what cannot have happened.
-    pub fn of(log: Log<Header>) -> Result<Self, UsageError> {
-        let Log {
-            name,
-            header,
-            lines,
-            ..
-        } = log;
-        let refused = |number: usize, problem: &str| UsageError::file(&name, number, problem);
-        let mut record = Self::new(header).map_err(|problem| refused(1, &problem))?;
-        for (number, event) in (2..).zip(&lines) {
-            let taken = record.take(event);
-            taken.map_err(|problem| refused(number, &problem))?;
-        }
-        Ok(record)
     }
 
     /// Of a pair in a round, as if A had been worth 1.
@@ -201,9 +180,6 @@ impl Record {
     }
 
     fn window(&mut self, side: Side, number: usize, sample: &Sample) -> Result<(), String> {
-        if let Some(problem) = self.contradiction(side, number, sample) {
-            return Err(format!("{side}, {}: {problem}", sample.case));
-        }
         let (round, most) = (sample.round, self.header.most_rounds());
         if round == 0 || round > most {
             return Err(format!("round {round}, but there are rounds 1 to {most}"));
@@ -219,21 +195,26 @@ impl Record {
         }
     }
 
-    /// What about a window cannot be, if anything.
-    fn contradiction(&self, side: Side, number: usize, sample: &Sample) -> Option<String> {
+    /// What about the counts of an event cannot be, if anything.
+    pub(super) fn contradiction(&self, event: &Event) -> Option<String> {
+        let Event::Window(window) = event else {
+            return None;
+        };
+        let sample = &window.sample;
+        let (side, number) = self.place(window.side, &sample.case).ok()?;
         let setup = self.header.setup(side);
         let planned = setup.plan.cases().nth(number)?;
-        let Some((case, engines, placement)) = runnable(setup, planned) else {
-            return Some("it does not run".to_owned());
+        let problem = match runnable(setup, planned) {
+            None => "it does not run".to_owned(),
+            Some((case, engines, placement)) => Expected {
+                case,
+                engines,
+                placement,
+                window: setup.settings.window,
+            }
+            .contradiction(sample)?,
         };
-        let window = setup.settings.window;
-        Expected {
-            case,
-            engines,
-            placement,
-            window,
-        }
-        .contradiction(sample)
+        Some(format!("{side}, {}: {problem}", sample.case))
     }
 }
 

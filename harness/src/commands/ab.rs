@@ -1,28 +1,27 @@
 //! `udpbench ab`: did this change help.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, ensure};
-use indicatif::{ProgressBar, ProgressDrawTarget};
 
 use super::other_host::{OtherHost, run_script};
-use super::{bar, interrupt_on_signals, log_file, run, say, width};
+use super::session::outputs::Outputs;
+use super::session::progress::Progress;
+use super::session::{self, Outcome, log_file};
+use super::{interrupt_on_signals, say, width};
 use crate::ab::log::Header;
-use crate::ab::{self, Ending, Journal, Question, Record, Side, Sides, judge, rows, table};
+use crate::ab::{Comparison, Question, judge, rows, table};
 use crate::cli::{AbArgs, ComparisonFormat, LinkArgs};
 use crate::compare::table::Detail;
 use crate::error::UsageError;
-use crate::export::output_file::OutputFile;
-use crate::log::{Event, Log};
+use crate::log::{Log, Side};
 use crate::measure::agents::Agents;
 use crate::measure::spawned::THIS_PROGRAM;
 use crate::options;
-use crate::shell;
+use crate::options::wire::Words;
+use crate::session::{Experiment, Means};
 use crate::sys::interrupt::{Interrupt, Interrupted};
-
-/// Something is slower, dearer or broken.
-const WORSE: u8 = 3;
 
 /// Measures both sides in turn and prints what that says. Exit code 3: something is slower, dearer or broken.
 ///
@@ -35,17 +34,18 @@ pub fn run(args: &AbArgs) -> anyhow::Result<ExitCode> {
         threshold: args.asked.threshold,
     };
     match with(args, question, &interrupt) {
-        Err(error) if error.is::<Interrupted>() => Ok(run::before_anything(&interrupt).into()),
+        Err(error) if error.is::<Interrupted>() => Ok(session::before_anything(&interrupt).into()),
         done => done,
     }
 }
 
 fn with(args: &AbArgs, question: Question, interrupt: &Interrupt) -> anyhow::Result<ExitCode> {
     let log = args.output.resume.as_deref();
-    let log = log.map(|path| log_file::read::<Header>("--resume", path));
+    let log =
+        log.map(|path| Ok::<_, UsageError>((log_file::read::<Header>("--resume", path)?, path)));
     let log = log.transpose()?;
     let programs = match &log {
-        Some(log) => [&log.header.a.program, &log.header.b.program].map(Option::clone),
+        Some((log, _)) => [&log.header.a.program, &log.header.b.program].map(Option::clone),
         None => [&args.sides.program_a, &args.sides.program_b].map(|path| {
             path.as_ref()
                 .map(|path| path.to_string_lossy().into_owned())
@@ -60,33 +60,47 @@ fn with(args: &AbArgs, question: Question, interrupt: &Interrupt) -> anyhow::Res
             interrupt,
         )?);
     }
-    let (mut record, log, path) = match log.zip(args.output.resume.as_deref()) {
-        Some((log, path)) => resume(log, path, question, &mut others, interrupt)?,
-        None => begin(args, &mut others, interrupt)?,
+    let (mut comparison, mut outputs) = match log {
+        Some((log, path)) => resume(&log, path, question, &mut others, interrupt)?,
+        None => begin(args, question, &mut others, interrupt)?,
     };
-    let mut progress = Progress::new(log, args.output.quiet, &record);
+    "ab ".clone_into(&mut outputs.command);
+    let peer = others.first().map(|other| &other.peer);
+    outputs.words = peer.map_or_else(Words::default, |peer| peer.words.clone());
     if !args.output.quiet {
-        say(&format!("log: {}", path.display()));
+        say(&format!("log: {}", outputs.shown));
     }
-    let header = record.header().clone();
-    let sides = Sides {
-        agents: agents(&header, &mut others, interrupt),
-        prepare: &|side, command| {
+    let mut progress = Progress::new(outputs, args.output.quiet, comparison.work());
+    let header = comparison.header().clone();
+    let means = Means {
+        agents: agents(&header, &mut others, interrupt).into(),
+        root: &header.a.settings.root,
+        command: &|side, command| {
             let done = run_script(&args.link, command, interrupt);
             done.with_context(|| format!("the command before {side}, {command:?}, failed"))
         },
+        interrupt,
     };
-    let ran = ab::run(&mut record, question, sides, interrupt, &mut progress);
-    progress.bar.finish_and_clear();
-    let kept = progress.log.sync();
-    let after = others.first().map_or("", |other| &*other.peer.words.after);
-    let how = format!(
-        "go on with: udpbench ab {after}--resume {}",
-        shell::path(&path)
-    );
-    let ending = ran.with_context(|| how.clone())?;
-    kept?;
-    let judgement = judge(&record, question);
+    let shown = |comparison: &Comparison, _: &Progress| show(args, comparison);
+    let ending = session::measure(&mut comparison, means, &mut progress, shown)?;
+    let outcome = session::ended(&ending, "", &progress.outputs, interrupt)?;
+    let judged = || {
+        let is_worse = judge(&comparison.record, question).is_worse();
+        if is_worse {
+            Outcome::Worse
+        } else {
+            Outcome::Done
+        }
+    };
+    Ok(outcome.unwrap_or_else(judged).into())
+}
+
+/// What the windows say.
+fn show(args: &AbArgs, comparison: &Comparison) -> anyhow::Result<()> {
+    let Comparison {
+        record, question, ..
+    } = comparison;
+    let judgement = judge(record, *question);
     let detail = if args.asked.all {
         Detail::All
     } else {
@@ -94,21 +108,10 @@ fn with(args: &AbArgs, question: Question, interrupt: &Interrupt) -> anyhow::Res
     };
     match args.asked.format {
         ComparisonFormat::Table => {
-            log_file::show(&table::draw(&record, &judgement, detail, width()))?;
+            log_file::show(&table::draw(record, &judgement, detail, width()))
         }
-        format => super::show_rows(format, &rows::rows(&judgement))?,
+        format => super::show_rows(format, &rows::rows(&judgement)),
     }
-    match ending {
-        Ending::Interrupted => {
-            say(&format!("interrupted; {how}"));
-            let signal = interrupt.signal().unwrap_or_default();
-            return Ok(ExitCode::from(u8::try_from(128 + signal).unwrap_or(1)));
-        }
-        Ending::OutOfTime => say("--max-time is over"),
-        Ending::Complete => {}
-    }
-    let code = if judgement.is_worse() { WORSE } else { 0 };
-    Ok(ExitCode::from(code))
 }
 
 /// The host of `--on`, if there is one, with that program.
@@ -144,9 +147,10 @@ fn agents<'a>(
 
 fn begin(
     args: &AbArgs,
+    question: Question,
     others: &mut [OtherHost],
     interrupt: &Interrupt,
-) -> anyhow::Result<(Record, OutputFile, PathBuf)> {
+) -> anyhow::Result<(Comparison, Outputs)> {
     let started_at = log_file::now();
     let peer = others.first().map(|other| &other.peer);
     let mut header = options::ab::header(args, peer, &started_at)?;
@@ -154,9 +158,10 @@ fn begin(
     let [a, b] = versions(&header, others, interrupt)?;
     (header.a.version, header.b.version) = (a, b);
     let name = (&*header.environment.board, &*started_at, "ab");
-    let (log, path) = log_file::create(args.output.output.as_deref(), name, &header)?;
-    let record = Record::new(header).map_err(anyhow::Error::msg)?;
-    Ok((record, log, path))
+    let outputs = Outputs::log_of(args.output.output.as_deref(), name, &header)?;
+    let mut comparison = Comparison::begin(header).map_err(anyhow::Error::msg)?;
+    comparison.question = question;
+    Ok((comparison, outputs))
 }
 
 /// Starts both programs, and asks them.
@@ -180,21 +185,20 @@ fn versions(
     Ok(versions)
 }
 
-/// Nothing is written to a log that is complete.
 fn resume(
-    log: Log<Header>,
+    log: &Log<Header>,
     path: &Path,
     question: Question,
     others: &mut [OtherHost],
     interrupt: &Interrupt,
-) -> anyhow::Result<(Record, OutputFile, PathBuf)> {
-    let (bytes, whole_bytes) = (log.bytes, log.whole_bytes);
-    let mut record = Record::of(log)?;
-    let mut file = log_file::go_on(path, bytes, whole_bytes)?;
-    if ab::is_complete(&record, question) {
-        return Ok((record, file, path.to_owned()));
+) -> anyhow::Result<(Comparison, Outputs)> {
+    let mut comparison = Comparison::of(log)?;
+    comparison.question = question;
+    let mut outputs = Outputs::resume_log(path, log.into())?;
+    if comparison.is_complete() {
+        return Ok((comparison, outputs));
     }
-    let header = record.header();
+    let header = comparison.header();
     for (side, now) in Side::BOTH
         .into_iter()
         .zip(versions(header, others, interrupt)?)
@@ -205,48 +209,6 @@ fn resume(
             "{side} was udpbench {then}, and is udpbench {now} now"
         );
     }
-    let resumed = Event::Resumed {
-        at: log_file::now(),
-        unlike: Vec::new(),
-    };
-    log_file::append(&mut file, &resumed)?;
-    record.take(&resumed).map_err(anyhow::Error::msg)?;
-    Ok((record, file, path.to_owned()))
-}
-
-/// Where the news arrive.
-struct Progress {
-    log: OutputFile,
-    bar: ProgressBar,
-}
-
-impl Progress {
-    fn new(log: OutputFile, quiet: bool, record: &Record) -> Self {
-        let bar = ProgressBar::new(0);
-        if quiet {
-            bar.set_draw_target(ProgressDrawTarget::hidden());
-        }
-        let settings = &record.header().a.settings;
-        bar.set_style(bar::style(settings.time_per_window()));
-        bar.set_position(record.windows());
-        Self { log, bar }
-    }
-}
-
-impl Journal for Progress {
-    fn doing(&mut self, what: &str) {
-        self.bar.set_message(what.to_owned());
-    }
-
-    fn event(&mut self, event: &Event) -> anyhow::Result<()> {
-        log_file::append(&mut self.log, event)?;
-        if let Event::Window(_) = event {
-            self.bar.inc(1);
-        }
-        Ok(())
-    }
-
-    fn windows_in_all(&mut self, windows: u64) {
-        self.bar.set_length(windows);
-    }
+    session::resumed(&mut comparison, &mut outputs, Vec::new())?;
+    Ok((comparison, outputs))
 }

@@ -13,6 +13,7 @@ use crate::find::log::Header;
 use crate::measure::keeper::is_as_before;
 use crate::measure::watchdog;
 use crate::platform::knob::Lock;
+use crate::session::Experiment;
 use crate::sys::files::Root;
 
 /// The watchdog.

@@ -5,7 +5,8 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use super::other_host::OtherHost;
-use super::{log_file, run};
+use super::run;
+use super::session::{self, log_file};
 use crate::cli::LatencyArgs;
 use crate::data::{Arrivals, Case};
 use crate::error::UsageError;
@@ -17,6 +18,7 @@ use crate::measure::spec::TrialSpec;
 use crate::options::{Request, latency};
 use crate::plan::{Block, Settings};
 use crate::row::received_pps;
+use crate::session::Experiment;
 use crate::sys::files::Root;
 use crate::sys::interrupt::{Interrupt, Interrupted};
 
@@ -32,7 +34,7 @@ pub fn run(args: &LatencyArgs) -> anyhow::Result<ExitCode> {
     let interrupt = super::interrupt_on_signals()?;
     let (board, is_quiet) = (&args.run.placement.board, args.run.output.quiet);
     match OtherHost::on(&args.run.link, board, is_quiet, &interrupt) {
-        Err(error) if error.is::<Interrupted>() => Ok(run::before_anything(&interrupt).into()),
+        Err(error) if error.is::<Interrupted>() => Ok(session::before_anything(&interrupt).into()),
         other => with(args, &interrupt, other?.as_mut()),
     }
 }
@@ -77,7 +79,7 @@ pub(super) fn with(
 /// What a search has found, by its log.
 fn borne(path: &Path) -> Result<Record, UsageError> {
     let log = log_file::read::<find::log::Header>("--load", path)?;
-    Record::of(log)
+    Record::of(&log)
 }
 
 /// The cases that run, each with what its clients reach: answers per second. What fails has no loads, and a row that

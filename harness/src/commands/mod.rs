@@ -2,7 +2,6 @@
 
 pub mod ab;
 pub mod agent;
-mod bar;
 mod baselines;
 pub mod boards;
 pub mod check;
@@ -15,7 +14,6 @@ pub mod files;
 pub mod find;
 pub mod knob;
 pub mod latency;
-mod log_file;
 #[cfg(feature = "manual")]
 pub mod manual;
 mod other_host;
@@ -24,6 +22,7 @@ pub mod rank;
 pub mod report;
 pub mod resume;
 pub mod run;
+mod session;
 pub mod suite;
 pub mod suites;
 pub mod summarize;

@@ -37,12 +37,14 @@ mod writing {
     use anyhow::Context;
 
     use crate::cli::ReportArgs;
-    use crate::commands::{log_file, open, say};
+    use crate::commands::session::log_file;
+    use crate::commands::{open, say};
     use crate::error::UsageError;
     use crate::export::{is_stdout, to_stdout};
     use crate::find::{self, Record};
     use crate::report;
     use crate::results::Results;
+    use crate::session::Experiment;
     use crate::suite;
 
     pub(super) fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
@@ -78,7 +80,7 @@ mod writing {
             return Ok(None);
         }
         let log = log_file::read::<find::log::Header>("FILE", path)?;
-        Ok(Some(Record::of(log)?))
+        Ok(Some(Record::of(&log)?))
     }
 
     /// A page replaces an earlier one, and nothing else unless told to.

@@ -4,7 +4,8 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use super::{ab, find, log_file};
+use super::session::log_file;
+use super::{ab, find};
 use crate::ab::log::Header as Compared;
 use crate::cli::{Cli, Command, RunArgs};
 use crate::find::log::Header as Searched;

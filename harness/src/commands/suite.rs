@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use std::{fs, io};
 
 use super::other_host::OtherHost;
-use super::run::{self, Outcome};
-use super::{about, default_name, find, log_file, open, say, show, width};
+use super::session::{self, Outcome, log_file};
+use super::{about, default_name, find, open, run, say, show, width};
 use crate::cli::{ReportArgs, RunArgs};
 use crate::error::UsageError;
 use crate::export::{is_stdout, table};
@@ -29,7 +29,7 @@ pub fn run(args: &RunArgs, name: &str) -> anyhow::Result<ExitCode> {
     let interrupt = super::interrupt_on_signals()?;
     let (board, is_quiet) = (&args.placement.board, args.output.quiet);
     match OtherHost::on(&args.link, board, is_quiet, &interrupt) {
-        Err(error) if error.is::<Interrupted>() => Ok(run::before_anything(&interrupt).into()),
+        Err(error) if error.is::<Interrupted>() => Ok(session::before_anything(&interrupt).into()),
         other => with(args, name, &interrupt, other?.as_mut()),
     }
 }

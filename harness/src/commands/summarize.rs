@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use serde_json::Value;
 
-use super::log_file;
-use crate::ab::{self, Question};
+use super::session::log_file;
+use crate::ab::{self, Comparison};
 use crate::cli::{Shape, SummarizeArgs};
 use crate::compare::table::Detail;
 use crate::error::UsageError;
@@ -15,6 +15,7 @@ use crate::export::selection::Selection;
 use crate::export::{Format, contradiction, csv, is_stdout, table, to_stdout};
 use crate::find;
 use crate::results::Results;
+use crate::session::Experiment;
 
 /// Reads the file and writes its rows.
 ///
@@ -50,13 +51,15 @@ pub fn run(args: &SummarizeArgs) -> anyhow::Result<ExitCode> {
 /// What the log of a search or of a comparison says, for people and for programs. `None`: it is none.
 fn answers(path: &Path) -> anyhow::Result<Option<(String, Vec<Value>)>> {
     if log_file::is_of::<find::log::Header>(path) {
-        let record = find::Record::of(log_file::read("FILE", path)?)?;
+        let record = find::Record::of(&log_file::read("FILE", path)?)?;
         let table = find::table::draw(&record, super::width());
         return Ok(Some((table, find::rows::rows(&record))));
     }
     if log_file::is_of::<ab::log::Header>(path) {
-        let record = ab::Record::of(log_file::read("FILE", path)?)?;
-        let judgement = ab::judge(&record, Question::default());
+        let Comparison {
+            record, question, ..
+        } = Comparison::of(&log_file::read("FILE", path)?)?;
+        let judgement = ab::judge(&record, question);
         let table = ab::table::draw(&record, &judgement, Detail::Changes, super::width());
         return Ok(Some((table, ab::rows::rows(&judgement))));
     }

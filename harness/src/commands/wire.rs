@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use super::other_host::OtherHost;
-use super::{find, latency, run, suite};
+use super::{find, latency, run, session, suite};
 use crate::cli::{FindArgs, LatencyArgs, LinkArgs, ParameterArgs, WireArgs, WireCommand};
 use crate::error::UsageError;
 use crate::export::table;
@@ -28,7 +28,7 @@ pub fn run(args: &WireArgs) -> anyhow::Result<ExitCode> {
     given.link = args.run.link.clone();
     let Some(mut other) = connect(args, &mut given.parameters, given.output.quiet, &interrupt)?
     else {
-        return Ok(run::before_anything(&interrupt).into());
+        return Ok(session::before_anything(&interrupt).into());
     };
     if let Some(WireCommand::Latency(asked)) = &args.what {
         let asked = LatencyArgs {
@@ -54,7 +54,7 @@ fn search(args: &WireArgs, asked: &FindArgs) -> anyhow::Result<ExitCode> {
     let mut what = asked.what.clone();
     let is_quiet = what.output().quiet;
     let Some(mut other) = connect(args, what.parameters(), is_quiet, &interrupt)? else {
-        return Ok(run::before_anything(&interrupt).into());
+        return Ok(session::before_anything(&interrupt).into());
     };
     find::with(&what, &interrupt, Some(&mut other))
 }

@@ -9,8 +9,7 @@
 //! | of settings | `knob` |
 //! | what gave way in a trial, and what buffers hold | `place`, `held` |
 //! | whether a CPU was the same from trial to trial | `steady` |
-//! | what of a log counts | `record` |
-//! | how it goes | `run` |
+//! | what of a log counts, and which trial is next | `record` |
 //! | how it is told | `table`, `rows` |
 
 mod borne;
@@ -27,7 +26,6 @@ pub mod place;
 mod record;
 mod rounds;
 pub mod rows;
-mod run;
 mod searching;
 pub mod steady;
 pub mod table;
@@ -35,7 +33,6 @@ pub mod table;
 use std::time::Duration;
 
 pub use self::record::{Record, Searched};
-pub use self::run::{Ending, Journal, run};
 pub use self::searching::Search;
 use crate::data::Case;
 

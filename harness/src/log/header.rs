@@ -2,13 +2,15 @@
 
 use std::collections::HashSet;
 
-use super::Header;
+use super::{First, Header};
 use crate::data::EngineName;
 use crate::plan::{Block, Planned, Verdict};
 
-impl Header {
-    /// What about it cannot be, if anything.
-    pub(crate) fn contradiction(&self) -> Option<String> {
+impl First for Header {
+    const KEY: &'static str = "header";
+    const WHAT: &'static str = "raw samples of udpbench";
+
+    fn contradiction(&self) -> Option<String> {
         let (schedule, environment) = (&self.schedule, &self.environment);
         if schedule.rounds == 0 {
             return Some("a schedule of 0 rounds".to_owned());
@@ -40,7 +42,9 @@ impl Header {
             .next()
             .or_else(|| self.repeated_case())
     }
+}
 
+impl Header {
     fn unknown_engine(&self) -> Option<EngineName> {
         let cases = self.plan.cases().map(|planned| planned.case);
         let mut names = cases.flat_map(|case| [case.sender, case.receiver]);

@@ -27,11 +27,16 @@ use crate::row::{EndedBy, Environment};
 pub const FORMAT: u32 = 1;
 
 /// The first line of a log: what is to be done. It is an object with one key, `KEY`.
-pub trait First: Serialize + DeserializeOwned {
+pub trait First: Clone + Serialize + DeserializeOwned {
     /// By which a log of this kind is known.
     const KEY: &'static str;
     /// What messages call such a log.
     const WHAT: &'static str;
+
+    /// What about that of a file cannot be, if anything.
+    fn contradiction(&self) -> Option<String> {
+        None
+    }
 
     /// The line.
     ///
@@ -226,9 +231,4 @@ pub struct Header {
     /// The other one, across a wire. Absent: all threads are on this one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wire: Option<Wire>,
-}
-
-impl First for Header {
-    const KEY: &'static str = "header";
-    const WHAT: &'static str = "raw samples of udpbench";
 }

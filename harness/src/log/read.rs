@@ -70,7 +70,9 @@ fn first<H: First>(line: &[u8]) -> Result<H, String> {
             crate::VERSION,
         ));
     }
-    serde_json::from_value(value[H::KEY].take()).map_err(|error| without_line(&error))
+    let header: H =
+        serde_json::from_value(value[H::KEY].take()).map_err(|error| without_line(&error))?;
+    header.contradiction().map_or(Ok(header), Err)
 }
 
 /// What is wrong with a line that is no event.

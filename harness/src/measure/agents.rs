@@ -68,6 +68,9 @@ impl From<Interrupted> for End {
 
 impl From<anyhow::Error> for End {
     fn from(error: anyhow::Error) -> Self {
+        if error.is::<Interrupted>() {
+            return Self::Interrupted;
+        }
         Self::Unkept(error)
     }
 }

@@ -35,7 +35,6 @@ mod scope;
 pub mod serve;
 mod snapshot;
 mod sockets;
-pub(crate) mod sound;
 pub mod spawned;
 pub mod spec;
 mod taps;

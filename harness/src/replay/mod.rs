@@ -9,8 +9,7 @@ use std::time::Duration;
 
 use self::progress::{IN_TWO_PARTS, Measured, Progress, Stage};
 use crate::data::{Case, Sample};
-use crate::error::UsageError;
-use crate::log::{Event, Expected, Header, Log, Of};
+use crate::log::{Event, Expected, Header, Of};
 use crate::plan::{Block, Planned};
 use crate::row::{Interruption, Row};
 
@@ -19,30 +18,14 @@ use crate::row::{Interruption, Row};
 pub struct Replay {
     header: Header,
     blocks: Vec<Progress>,
+    /// Windows that are measured.
+    windows: u64,
     /// How long traffic takes to settle here, if that is known.
     settles_after: Option<Duration>,
     /// Why the sweep ended, if it did before it was complete.
     interruption: Interruption,
     /// In which block each case is that runs, and where there.
     places: HashMap<String, (usize, usize)>,
-}
-
-/// Takes all that a file says: what is known then, and the rows that are final, without those of
-/// [`Replay::skipped`], which come last.
-///
-/// # Errors
-/// The line that cannot follow on those before it.
-pub fn replay(log: &Log) -> Result<(Replay, Vec<Row>), UsageError> {
-    if let Some(problem) = log.header.contradiction() {
-        return Err(UsageError::file(&log.name, 1, &problem));
-    }
-    let mut replay = Replay::new(log.header.clone());
-    let mut rows = Vec::new();
-    for (number, line) in (2..).zip(&log.lines) {
-        let refused = |problem: String| UsageError::file(&log.name, number, &problem);
-        rows.extend(replay.take(line).map_err(refused)?);
-    }
-    Ok((replay, rows))
 }
 
 impl Replay {
@@ -61,6 +44,7 @@ impl Replay {
         Self {
             header,
             blocks,
+            windows: 0,
             settles_after: None,
             interruption: Interruption::default(),
             places,
@@ -132,9 +116,23 @@ impl Replay {
         Ok(Vec::new())
     }
 
-    /// Whether it is known how long traffic takes to settle.
-    pub fn knows_settling(&self) -> bool {
-        self.settles_after.is_some()
+    /// How many windows are measured, and how many there are to be in all, as far as that is known: `--until` asks for
+    /// one round after the other.
+    pub fn windows(&self) -> (u64, u64) {
+        let schedule = &self.header.schedule;
+        let left = |block: &Progress| -> u64 {
+            if block.stage == Stage::Ended {
+                return 0;
+            }
+            let is_one_more = schedule.until.is_some() && block.round >= schedule.rounds;
+            let rounds = schedule.rounds.max(block.round + u32::from(is_one_more));
+            let goes_on = block.cases.iter().filter(|case| case.failure.is_none());
+            let left =
+                goes_on.map(|case| u64::from(rounds).saturating_sub(case.samples.len() as u64));
+            left.sum()
+        };
+        let left: u64 = self.blocks.iter().map(left).sum();
+        (self.windows, self.windows + left)
     }
 
     /// Whether a block was begun, be it done or not.
@@ -202,31 +200,32 @@ impl Replay {
         Ok(measured)
     }
 
-    /// A case whose sample can be: see [`Expected`].
-    fn begun(&mut self, sample: &Sample, window: Duration) -> Result<&mut Measured, String> {
-        let case = &sample.case;
-        self.running(case)?;
-        let (block, place) = self.places[case];
+    /// What about the counts of an event cannot be, if anything: see [`Expected`].
+    pub fn contradiction(&self, event: &Event) -> Option<String> {
+        let whole = self.header.schedule.settings.window;
+        let (sample, window) = match event {
+            Event::Verified(sample) => (&**sample, Duration::ZERO),
+            Event::Window(window) => (&window.sample, whole),
+            Event::Repeated { sample, .. } => (sample.as_deref()?, whole),
+            _ => return None,
+        };
+        // Of a case that does not run, or of none: see [`Replay::running`].
+        let &(block, place) = self.places.get(&sample.case)?;
         let plan = &self.header.plan;
-        let mut planned = plan.blocks[block].runnable();
-        let contradiction = planned.nth(place).and_then(|(case, placement)| {
-            let expected = Expected {
-                case,
-                engines: plan.pair(case),
-                placement,
-                window,
-            };
-            expected.contradiction(sample)
-        });
-        match contradiction {
-            Some(contradiction) => Err(format!("{case}: {contradiction}")),
-            None => Ok(&mut self.blocks[block].cases[place]),
-        }
+        let (case, placement) = plan.blocks[block].runnable().nth(place)?;
+        let expected = Expected {
+            case,
+            engines: plan.pair(case),
+            placement,
+            window,
+        };
+        let contradiction = expected.contradiction(sample)?;
+        Some(format!("{}: {contradiction}", sample.case))
     }
 
     fn verified(&mut self, sample: &Sample) -> Result<(), String> {
         let verifies = self.header.schedule.verify;
-        let measured = self.begun(sample, Duration::ZERO)?;
+        let measured = self.running(&sample.case)?;
         let is_first = measured.verified.is_none() && measured.samples.is_empty();
         if !verifies || (sample.round, sample.position) != (0, 0) || !is_first {
             return Err(format!(
@@ -260,7 +259,7 @@ impl Replay {
 
     fn window(&mut self, sample: &Sample) -> Result<(), String> {
         let most_rounds = self.header.schedule.most_rounds();
-        self.begun(sample, self.header.schedule.settings.window)?;
+        self.running(&sample.case)?;
         if sample.verified.is_some() {
             return Err(format!(
                 "{}: datagrams are verified before the first round only",
@@ -269,6 +268,7 @@ impl Replay {
         }
         let (block, place) = self.places[&sample.case];
         self.blocks[block].cases[place].add(sample)?;
+        self.windows += 1;
         self.blocks[block].add_window(sample, most_rounds)
     }
 
@@ -292,7 +292,6 @@ impl Replay {
                     "round {round} of {case} is repeated for a window that is not its own, or adds up with its link up"
                 ));
             }
-            self.begun(sample, self.header.schedule.settings.window)?;
         }
         self.running(case)?.repeat(case, round, why)
     }

@@ -18,9 +18,10 @@ use crate::export;
 use crate::export::selection::{Asked, Selection};
 use crate::log::{Event, Log};
 use crate::platform::host::Host;
-use crate::replay;
 use crate::row::{Machine, Row, Status};
+use crate::session::Experiment;
 use crate::shell;
+use crate::sweep::Sweep;
 use crate::sys::files::{self, Kind};
 use crate::text;
 
@@ -107,9 +108,8 @@ impl Results {
     /// # Errors
     /// As for [`Results::open`].
     pub fn from_raw(log: &Log) -> Result<Self, UsageError> {
-        let (replay, mut rows) = replay::replay(log)?;
-        rows.extend(replay.unfinished());
-        rows.extend(replay.skipped());
+        let (sweep, mut rows) = Sweep::replay(log)?;
+        rows.extend(sweep.rest());
         let window = |line: &Event| match line {
             Event::Window(window) => Some(window.sample.clone()),
             _ => None,

@@ -4,207 +4,236 @@
 //! ratio to the reference of the same round. The rounds of a case lie as far apart as the sweep is long: what they
 //! differ by is what ratios of another sweep would differ by.
 
-mod case;
-mod settling;
-mod thermal_settle;
-
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::time::Instant;
 
-use crate::data::Case;
-use crate::log::{Event, Header};
-use crate::measure::agents::{Agents, End};
-use crate::plan::{Block, Until};
+use crate::data::{self, Case, Sample};
+use crate::log::{Event, Header, Of};
+use crate::measure::spec::TrialSpec;
+use crate::plan::Until;
+use crate::platform::board::Cooldown;
 use crate::platform::placement::Placement;
 use crate::replay::Replay;
 use crate::row::{EndedBy, Row};
-use crate::sys::interrupt::Interrupt;
-
-/// What a sweep tells while it goes on. Errors of a journal end the sweep.
-pub trait Journal {
-    /// What is about to happen, for the progress display.
-    fn doing(&mut self, what: &str);
-    /// Something that takes a while and is not measuring, for the screen and for logs of it.
-    fn waiting(&mut self, what: &str);
-    /// A round of a block is about to be measured.
-    fn block(&mut self, block: &Block);
-    /// A round is over.
-    ///
-    /// # Errors
-    /// When what happened in it cannot be kept.
-    fn round(&mut self) -> anyhow::Result<()>;
-    /// Something happened.
-    ///
-    /// # Errors
-    /// When it cannot be kept.
-    fn line(&mut self, line: &Event) -> anyhow::Result<()>;
-    /// So many windows more are to come than was thought; fewer, where it is negative.
-    fn windows_to_come(&mut self, more: i64);
-    /// These rows are final.
-    ///
-    /// # Errors
-    /// When they cannot be kept.
-    fn rows(&mut self, rows: Vec<Row>) -> anyhow::Result<()>;
-}
-
-/// How a sweep ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ending {
-    /// Every case of the plan has its row.
-    Complete,
-    /// It was asked to end; the blocks that were not begun have no rows.
-    Interrupted,
-    /// The other host was not heard of any more, and why; the rest as if it had been asked to end.
-    Lost(String),
-}
+use crate::session::{Begin, Experiment, Step, Trial, Work, soak_of};
 
 /// Cases that were to run and cannot any more, by their keys, and why: of a sweep that is resumed elsewhere.
 pub type Unable = HashMap<String, String>;
 
-/// Measures everything that can run and that `done` has not: each round in processes of its own.
-///
-/// # Errors
-/// Only those of `journal`: a case that breaks becomes a row.
-pub fn run(
-    done: Replay,
-    unable: &Unable,
-    agents: Agents,
-    interrupt: &Interrupt,
-    journal: &mut dyn Journal,
-) -> anyhow::Result<Ending> {
-    let header = done.header().clone();
-    let mut sweep = Sweep {
-        header: &header,
-        replay: done,
-        unable,
-        agents,
-        interrupt,
-        journal,
-    };
-    let ending = match sweep.rounds() {
-        Ok(()) => Ending::Complete,
-        Err(End::Unkept(error)) => return Err(error),
-        Err(End::Interrupted) => {
-            sweep.interrupted(None)?;
-            Ending::Interrupted
-        }
-        Err(End::Lost(reason)) => {
-            sweep.interrupted(Some(reason.clone()))?;
-            Ending::Lost(reason)
-        }
-    };
-    // They are known from the beginning, and come last: what was measured is what people look for.
-    sweep.journal.rows(sweep.replay.skipped())?;
-    Ok(ending)
-}
-
-struct Sweep<'a> {
-    header: &'a Header,
+/// A sweep, as far as it is.
+#[derive(Clone, Debug)]
+pub struct Sweep {
     replay: Replay,
-    unable: &'a Unable,
-    agents: Agents<'a>,
-    interrupt: &'a Interrupt,
-    journal: &'a mut dyn Journal,
+    /// What cannot run any more.
+    pub unable: Unable,
+    /// The round in hand, from 1. 0: none yet.
+    round: u32,
+    /// Its blocks that are still to come.
+    blocks: VecDeque<usize>,
+    /// The block in hand.
+    block: Option<usize>,
+    /// What is left of its round.
+    steps: VecDeque<Step>,
+    /// When `--until` gives up.
+    end: Option<Instant>,
 }
 
-impl Sweep<'_> {
-    /// What there is of the cases that are not done.
-    fn interrupted(&mut self, lost: Option<String>) -> anyhow::Result<()> {
-        let line = Event::Interrupted { lost };
-        self.journal.line(&line)?;
-        self.replay.take(&line).map_err(anyhow::Error::msg)?;
-        self.journal.rows(self.replay.unfinished())
+impl Experiment for Sweep {
+    type Header = Header;
+
+    // Its row shows what does not add up.
+    const KEEPS_FAULTY: bool = true;
+
+    fn begin(header: Header) -> Result<Self, String> {
+        Ok(Self {
+            replay: Replay::new(header),
+            unable: Unable::new(),
+            round: 0,
+            blocks: VecDeque::new(),
+            block: None,
+            steps: VecDeque::new(),
+            end: None,
+        })
     }
 
-    /// Rounds, until no block needs another one.
-    fn rounds(&mut self) -> Result<(), End> {
-        let max_time = self.header.schedule.until.map(|until| until.max_time);
-        let end = max_time.and_then(|max_time| Instant::now().checked_add(max_time));
-        if !self.blocks_of(1).is_empty() {
-            self.soak()?;
-        }
-        for round in 1.. {
-            let blocks = self.blocks_of(round);
-            if blocks.is_empty() {
-                return Ok(());
+    fn header(&self) -> &Header {
+        self.replay.header()
+    }
+
+    fn next(&mut self, now: Instant) -> Option<Step> {
+        if self.round == 0 {
+            let max_time = self.header().schedule.until.map(|until| until.max_time);
+            self.end = max_time.and_then(|max_time| now.checked_add(max_time));
+            self.begin_round();
+            if let Some(soak) = self.soak().filter(|_| !self.blocks.is_empty()) {
+                return Some(soak);
             }
-            self.agents.renew();
-            for block in blocks {
-                self.block(block, round)?;
-                if let Some(by) = self.is_enough(block, round, end) {
-                    self.emit(&Event::BlockEnded { block, by })?;
+        }
+        loop {
+            while let Some(step) = self.steps.pop_front() {
+                if self.is_wanted(&step) {
+                    return Some(step);
                 }
             }
-            self.journal.round()?;
+            if let Some(block) = self.block.take() {
+                if let Some(by) = self.is_enough(block, now) {
+                    return Some(Step::Note(Box::new(Event::BlockEnded { block, by })));
+                }
+            } else if let Some(block) = self.blocks.pop_front() {
+                self.block = Some(block);
+                self.steps = self.round_of(block);
+            } else if self.begin_round() {
+                return Some(Step::Renew);
+            } else {
+                return None;
+            }
         }
-        Ok(())
+    }
+
+    fn take(&mut self, event: &Event) -> Result<Vec<Row>, String> {
+        self.replay.take(event)
+    }
+
+    fn contradiction(&self, event: &Event) -> Option<String> {
+        self.replay.contradiction(event)
+    }
+
+    fn is_complete(&self) -> bool {
+        self.blocks_of(1).is_empty()
+    }
+
+    fn work(&self) -> Work {
+        let (done, all) = self.replay.windows();
+        let each = self.header().schedule.time_per_window();
+        Work { done, all, each }
+    }
+
+    fn rest(&self) -> Vec<Row> {
+        [self.replay.unfinished(), self.replay.skipped()].concat()
+    }
+
+    fn fault(&self, trial: &Trial, sample: &Sample) -> Option<String> {
+        // A receiver that is known to starve would do so again.
+        let receiver = self.header().plan.pair(&trial.spec.case).receiver;
+        let is_expected = sample.books.unread > 0 && receiver.starves.is_some();
+        let fault = || sample.fault().filter(|_| !is_expected);
+        sample.link_fault().or_else(fault)
+    }
+}
+
+impl Sweep {
+    /// Goes on to the next round. Whether there is one.
+    fn begin_round(&mut self) -> bool {
+        self.round += 1;
+        self.blocks = self.blocks_of(self.round).into();
+        !self.blocks.is_empty()
     }
 
     /// The blocks that are measured in a round, in its order.
     fn blocks_of(&self, round: u32) -> Vec<usize> {
-        let schedule = &self.header.schedule;
-        let mut blocks = schedule.order_of_blocks(&self.header.plan, round);
+        let schedule = &self.header().schedule;
+        let mut blocks = schedule.order_of_blocks(&self.header().plan, round);
         blocks.retain(|&block| !self.replay.has_ended(block));
         blocks
     }
 
-    /// One round of a block, or what is missing of it.
-    fn block(&mut self, number: usize, round: u32) -> Result<(), End> {
-        let block = &self.header.plan.blocks[number];
-        let cases: Vec<(&Case, &Placement)> = block.runnable().collect();
-        if cases
+    /// Traffic of the same case whatever the seed: the reference, mostly.
+    fn soak(&self) -> Option<Step> {
+        let Header { schedule, plan, .. } = self.header();
+        if schedule.soak.is_zero() {
+            return None;
+        }
+        let (case, placement) = plan
+            .blocks
             .iter()
-            .all(|(case, _)| self.replay.has_window(case, round) || self.replay.has_failed(case))
-        {
-            return Ok(());
+            .find_map(|block| block.runnable().next())?;
+        let spec = self.spec(case, placement);
+        Some(Step::Soak(Box::new(soak_of(spec, schedule.soak))))
+    }
+
+    fn spec(&self, case: &Case, placement: &Placement) -> TrialSpec {
+        let Header { schedule, wire, .. } = self.header();
+        let between = wire.as_ref().and_then(|wire| wire.between(case));
+        TrialSpec::new(case, placement, &schedule.settings).between(between)
+    }
+
+    /// All of the round in hand of a block.
+    fn round_of(&self, number: usize) -> VecDeque<Step> {
+        let (header, round) = (self.header(), self.round);
+        let (schedule, block) = (&header.schedule, &header.plan.blocks[number]);
+        let cases: Vec<(&Case, &Placement)> = block.runnable().collect();
+        if cases.iter().all(|(case, _)| !self.is_to_come(case)) {
+            return VecDeque::new();
         }
-        let warnings = [self.cool_down(number)?, self.agents.warning()];
-        for warning in warnings.into_iter().flatten() {
-            self.emit(&Event::BlockBegun {
-                block: number,
-                warning: Some(warning),
-            })?;
-        }
-        if !self.replay.has_begun(number) {
-            self.emit(&Event::BlockBegun {
-                block: number,
-                warning: None,
-            })?;
-        }
-        self.journal.block(block);
-        self.fail_the_unable(&cases)?;
-        if self.header.schedule.verify {
-            self.verify(&cases)?;
-        }
-        let order = self
-            .header
-            .schedule
-            .order_of_round(number, round, cases.len());
-        for (position, place) in (1..).zip(order) {
+        let of_all_rounds = |cooldown: Cooldown| Cooldown {
+            at_most: cooldown.at_most / schedule.rounds.max(1),
+            ..cooldown
+        };
+        let begin = Step::Begin(Begin {
+            block: number,
+            has_begun: self.replay.has_begun(number),
+            cooldown: schedule.cooldown.map(of_all_rounds),
+        });
+        let unable = cases.iter().filter_map(|(case, _)| self.unable(case));
+        let verified = cases.iter().filter(|_| schedule.verify);
+        let verified = verified.map(|(case, placement)| self.verification(case, placement));
+        let order = schedule.order_of_round(number, round, cases.len());
+        let windows = (1..).zip(order).map(|(position, place)| {
             let (case, placement) = cases[place];
-            if !self.replay.has_failed(case) && !self.replay.has_window(case, round) {
-                self.journal
-                    .doing(&format!("{}: {}", block.key, case.label()));
-                self.window(case, placement, round, position)?;
-            }
-        }
-        Ok(())
+            let told = format!("{}: {}", block.key, case.label());
+            let trial = Trial::new(case, self.spec(case, placement), told);
+            Step::Trial(Box::new(Trial {
+                round,
+                position,
+                is_repeated: self.replay.is_repeated(case, round),
+                ..trial
+            }))
+        });
+        let steps = std::iter::once(begin).chain(unable);
+        steps.chain(verified).chain(windows).collect()
     }
 
-    fn fail_the_unable(&mut self, cases: &[(&Case, &Placement)]) -> Result<(), End> {
-        for (case, _) in cases {
-            let reason = self.unable.get(&case.key());
-            if let Some(reason) = reason.filter(|_| !self.replay.has_failed(case)) {
-                self.fail(case, 0, reason.clone())?;
-            }
-        }
-        Ok(())
+    /// Looks at what a case delivers, before anything is measured.
+    fn verification(&self, case: &Case, placement: &Placement) -> Step {
+        let mut spec = self.spec(case, placement);
+        spec.verifies = true;
+        let told = format!("verifying {}", case.label());
+        Step::Trial(Box::new(Trial::new(case, spec, told)))
     }
 
-    /// Whether a block needs no more than these rounds, and why.
-    fn is_enough(&mut self, number: usize, rounds: u32, end: Option<Instant>) -> Option<EndedBy> {
-        let schedule = &self.header.schedule;
-        let mut cases: Vec<&Case> = self.header.plan.blocks[number]
+    fn unable(&self, case: &Case) -> Option<Step> {
+        let reason = self.unable.get(&case.key())?;
+        let failed = Event::Failed {
+            of: Of::case(case),
+            round: 0,
+            reason: reason.clone(),
+        };
+        (!self.replay.has_failed(case)).then(|| Step::Note(Box::new(failed)))
+    }
+
+    /// Whether a case has a window in the round in hand that is not measured.
+    fn is_to_come(&self, case: &Case) -> bool {
+        !self.replay.has_failed(case) && !self.replay.has_window(case, self.round)
+    }
+
+    /// Whether a step that was planned is still to be taken: a case may have failed meanwhile.
+    fn is_wanted(&self, step: &Step) -> bool {
+        let Step::Trial(trial) = step else {
+            return true;
+        };
+        let case = &trial.spec.case;
+        if !trial.spec.verifies {
+            return self.is_to_come(case);
+        }
+        let sender = self.header().plan.pair(case).sender;
+        let is_there = self.replay.is_verified(case) || self.replay.has_failed(case);
+        !is_there && data::refusal(case.payload, sender).is_none()
+    }
+
+    /// Whether a block needs no more than the rounds so far, and why.
+    fn is_enough(&self, number: usize, now: Instant) -> Option<EndedBy> {
+        let (rounds, schedule) = (self.round, &self.header().schedule);
+        let mut cases: Vec<&Case> = self.header().plan.blocks[number]
             .runnable()
             .map(|(case, _)| case)
             .collect();
@@ -220,7 +249,7 @@ impl Sweep<'_> {
         let Some(until) = schedule.until else {
             return Some(EndedBy::Rounds);
         };
-        let is_over = end.is_some_and(|end| Instant::now() >= end);
+        let is_over = self.end.is_some_and(|end| now >= end);
         let is_last = is_over || rounds >= Until::MAX_ROUNDS;
         // A look at thousands of rounds takes as long as a window.
         let is_a_look = is_last || rounds == schedule.rounds || rounds % (rounds / 10).max(1) == 0;
@@ -228,21 +257,6 @@ impl Sweep<'_> {
         if is_a_look && self.replay.preview(number).iter().all(is_narrow) {
             return Some(EndedBy::Until);
         }
-        if is_last {
-            return Some(EndedBy::MaxTime);
-        }
-        self.journal
-            .windows_to_come(i64::try_from(cases.len()).unwrap_or_default());
-        None
-    }
-
-    /// Writes down what happened, and the rows that follow from it.
-    fn emit(&mut self, line: &Event) -> Result<(), End> {
-        self.journal.line(line)?;
-        let rows = self.replay.take(line).map_err(anyhow::Error::msg)?;
-        if !rows.is_empty() {
-            self.journal.rows(rows)?;
-        }
-        Ok(())
+        is_last.then_some(EndedBy::MaxTime)
     }
 }

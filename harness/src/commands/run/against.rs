@@ -6,9 +6,9 @@ use std::path::Path;
 
 use anstream::adapter::strip_str;
 
-use super::Outcome;
-use super::progress::Progress;
 use crate::commands::compare::{refuse_nothing, show};
+use crate::commands::session::Outcome;
+use crate::commands::session::progress::Progress;
 use crate::commands::{baselines, say, width};
 use crate::compare::table::{self, Detail};
 use crate::compare::{BLOCKS_NEEDED, Options, Outlook, compare, outlook};

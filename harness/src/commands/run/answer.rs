@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::outputs::Outputs;
-use super::progress::Progress;
+use crate::commands::session::outputs::Outputs;
+use crate::commands::session::progress::Progress;
 use crate::fold;
 use crate::plan::Until;
 use crate::quality::Quality;

@@ -2,24 +2,18 @@
 
 mod against;
 mod answer;
-mod live;
-mod outputs;
-mod progress;
-mod pulse;
 mod resume;
 
 use std::process::ExitCode;
 
-use anyhow::anyhow;
-
 use self::against::Base;
-use self::outputs::Outputs;
-use self::progress::Progress;
-use super::compare::{INCONCLUSIVE, WORSE};
 use super::default_name::clock_remark;
 use super::other_host::OtherHost;
 use super::plan::summary;
-use super::{log_file, say, width};
+use super::session::outputs::Outputs;
+use super::session::progress::Progress;
+use super::session::{self, Outcome, log_file};
+use super::{say, width};
 use crate::VERSION;
 use crate::cli::RunArgs;
 use crate::data::Buffer;
@@ -32,9 +26,9 @@ use crate::options::wire::{Peer, Share, Words};
 use crate::options::{Request, command_line};
 use crate::plan::Wire;
 use crate::platform::check::{Finding, Gravity, Subject};
-use crate::replay::Replay;
 use crate::row::{Environment, Row, Status, milliseconds};
-use crate::sweep::{self, Ending, Unable};
+use crate::session::{Experiment, Means};
+use crate::sweep::Sweep;
 use crate::sys::cpu_speed;
 use crate::sys::files::Root;
 use crate::sys::interrupt::{Interrupt, Interrupted};
@@ -56,34 +50,6 @@ pub(super) fn agents<'a>(
     (agents, Some(&other.peer))
 }
 
-/// How a sweep ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Outcome {
-    /// All cases that could run have run.
-    Done,
-    /// Some have failed, or none could run.
-    Failed,
-    /// Compared with `--against`, something is slower or broken.
-    Worse,
-    /// Compared with `--against`, nothing can be said.
-    Inconclusive,
-    /// By this signal.
-    Interrupted(u8),
-}
-
-impl From<Outcome> for ExitCode {
-    fn from(outcome: Outcome) -> Self {
-        match outcome {
-            Outcome::Done => Self::SUCCESS,
-            Outcome::Failed => Self::FAILURE,
-            Outcome::Worse => Self::from(WORSE),
-            Outcome::Inconclusive => Self::from(INCONCLUSIVE),
-            // As a shell says it of a program that a signal ended.
-            Outcome::Interrupted(signal) => Self::from(128_u8.saturating_add(signal)),
-        }
-    }
-}
-
 /// Runs the sweep, or goes on with one.
 ///
 /// # Errors
@@ -102,7 +68,7 @@ pub(super) fn sweep(args: &RunArgs, interrupt: &Interrupt) -> anyhow::Result<Out
         |other: Option<&mut OtherHost>| Ok(Request::between(args, other.map(|other| &other.peer))?);
     let (board, is_quiet) = (&args.placement.board, args.output.quiet);
     match OtherHost::on(&args.link, board, is_quiet, interrupt) {
-        Err(error) if error.is::<Interrupted>() => Ok(before_anything(interrupt)),
+        Err(error) if error.is::<Interrupted>() => Ok(session::before_anything(interrupt)),
         other => sweep_of(args, interrupt, other?.as_mut(), request, table::draw),
     }
 }
@@ -125,7 +91,7 @@ pub(super) fn sweep_of(
         Some(raw) => resume::resume(args, raw, other.as_ref().map(|other| &other.peer))?,
         None => match request(other.as_deref_mut()) {
             Err(error) if error.is::<Interrupted>() => {
-                return Ok(before_anything(interrupt));
+                return Ok(session::before_anything(interrupt));
             }
             request => begin(
                 args,
@@ -136,88 +102,48 @@ pub(super) fn sweep_of(
         },
     };
     let Begun {
-        replay,
-        unable,
+        mut sweep,
         mut progress,
     } = begun;
-    let header = replay.header();
-    let (planned, until) = (header.plan.cases().count(), header.schedule.until);
-    let words = header.command_line.clone();
-    let root = header.schedule.settings.root.clone();
-    let (agents, _) = agents(other, &root, interrupt);
-    let ending = sweep::run(replay, &unable, agents, interrupt, &mut progress);
-    if !matches!(ending, Ok(Ending::Complete)) {
-        progress.show_warnings();
-    }
-    progress.finish(draw);
-    // What there is goes out however the sweep ended, and why it ended is what is said.
-    let finished = progress.outputs.finish();
-    let ending = match (ending, finished) {
-        (Ok(ending), Ok(())) => ending,
-        (Err(error), Ok(())) | (Ok(_), Err(error)) => return Err(broken_off(&progress, error)),
-        (Err(first), Err(error)) => {
-            say(&format!("error: {first:#}"));
-            return Err(broken_off(&progress, error));
-        }
+    let header = sweep.header().clone();
+    let root = &header.schedule.settings.root;
+    let means = Means {
+        agents: vec![agents(other, root, interrupt).0],
+        root,
+        command: &|_, _| Ok(()),
+        interrupt,
     };
-    match ending {
-        Ending::Interrupted => {
-            let left = planned - progress.rows.len();
-            let missing = match left {
-                0 => "all cases have rows, of fewer rounds".to_owned(),
-                _ => format!("{left} cases have no row"),
-            };
-            say(&format!(
-                "interrupted: {missing}; what was measured is kept"
-            ));
-            if let Some(how) = progress.outputs.resume_command() {
-                say(&how);
-            }
-            Ok(interrupted(interrupt))
-        }
-        Ending::Lost(reason) => Err(broken_off(
-            &progress,
-            anyhow!("the other host is gone: {reason}"),
-        )),
-        Ending::Complete => {
-            let outcome = outcome(&progress.rows);
-            let compared = match &base {
-                Some(base) => base.compared(&words, &progress, outcome),
-                None => Ok(outcome),
-            };
-            progress.present(&answer::of(until, &progress, width().into()));
-            if args.output.quiet && !progress.outputs.to_stdout {
-                say(&progress.outputs.shown);
-            }
-            compared
-        }
+    let show = |_: &Sweep, progress: &Progress| {
+        progress.show_rows(draw);
+        Ok(())
+    };
+    let ending = session::measure(&mut sweep, means, &mut progress, show)?;
+    let left = match header.plan.cases().count() - progress.rows.len() {
+        0 => "all cases have rows, of fewer rounds; ".to_owned(),
+        left => format!("{left} cases have no row; "),
+    };
+    if let Some(outcome) = session::ended(&ending, &left, &progress.outputs, interrupt)? {
+        return Ok(outcome);
     }
-}
-
-/// By the signal that came, before the first window.
-pub(super) fn before_anything(interrupt: &Interrupt) -> Outcome {
-    say("interrupted: nothing is measured yet");
-    interrupted(interrupt)
-}
-
-/// By the signal that came.
-pub(super) fn interrupted(interrupt: &Interrupt) -> Outcome {
-    let signal = interrupt.signal().unwrap_or_default();
-    Outcome::Interrupted(u8::try_from(signal).unwrap_or_default())
-}
-
-/// An error that ended the sweep, with how to go on once its cause is gone.
-fn broken_off(progress: &Progress, error: anyhow::Error) -> anyhow::Error {
-    match progress.outputs.resume_command() {
-        Some(how) => anyhow!("{error:#}; {how}"),
-        None => error,
+    let outcome = outcome(&progress.rows);
+    let compared = match &base {
+        Some(base) => base.compared(&header.command_line, &progress, outcome),
+        None => Ok(outcome),
+    };
+    progress.present(&answer::of(
+        header.schedule.until,
+        &progress,
+        width().into(),
+    ));
+    if args.output.quiet && !progress.outputs.to_stdout {
+        say(&progress.outputs.shown);
     }
+    compared
 }
 
 /// A sweep, and where its news go.
 struct Begun {
-    replay: Replay,
-    unable: Unable,
+    sweep: Sweep,
     progress: Progress,
 }
 
@@ -245,19 +171,16 @@ fn begin(
     }
     warn(&findings);
     let header = request.header(args, &started_at, environment);
-    let mut progress = Progress::new(outputs, &args.output, &header, 0);
-    if let Err(error) = progress.outputs.first(&header) {
+    if let Err(error) = outputs.first(&header) {
         // Nothing was measured: leave no files behind that cannot be resumed.
-        progress.outputs.remove();
+        outputs.remove();
         return Err(error);
     }
     // Against a power cut: the plan, from which all else follows.
-    progress.outputs.sync()?;
-    Ok(Begun {
-        replay: Replay::new(header),
-        unable: Unable::new(),
-        progress,
-    })
+    outputs.sync()?;
+    let sweep = Sweep::begin(header).map_err(anyhow::Error::msg)?;
+    let progress = Progress::of_sweep(outputs, &args.output, sweep.header(), sweep.work());
+    Ok(Begun { sweep, progress })
 }
 
 fn outcome(rows: &[Row]) -> Outcome {

@@ -2,15 +2,19 @@
 
 use std::path::Path;
 
-use super::{Begun, Outputs, Progress, log_file, say};
+use super::Begun;
 use crate::cli::RunArgs;
+use crate::commands::say;
+use crate::commands::session::outputs::{Left, Outputs};
+use crate::commands::session::progress::Progress;
+use crate::commands::session::{self, log_file};
 use crate::error::UsageError;
-use crate::log::{Event, Header, Log};
+use crate::log::{Header, Log};
 use crate::options::wire::{Peer, Words};
 use crate::options::{self, Again};
-use crate::replay;
+use crate::session::Experiment;
 use crate::shell;
-use crate::sweep::{Journal, Unable};
+use crate::sweep::Sweep;
 use crate::sys::files::Root;
 
 /// Reads what a sweep left, and opens its files again.
@@ -19,17 +23,16 @@ pub(super) fn resume(args: &RunArgs, raw: &Path, peer: Option<&Peer>) -> anyhow:
     refuse_other_hosts(raw, &log.header, peer)?;
     let root = Root::new(&args.root);
     log.header.schedule.settings.root = root.clone();
-    let (mut replay, rows) = replay::replay(&log)?;
+    let (mut sweep, rows) = Sweep::replay(&log)?;
     let Again { unlike, unable } = options::again(&log.header, &root, peer)?;
     refuse_unless_forced(args, raw, &unlike)?;
 
-    let later = [replay.unfinished(), replay.skipped()].concat();
-    let mut outputs = Outputs::resume(args, raw, &log, &rows, &later)?;
+    let file = (&log.header, Left::from(&log));
+    let mut outputs = Outputs::resume(args, raw, file, &rows, &sweep.rest())?;
     outputs.words = peer.map_or_else(Words::default, |peer| peer.words.clone());
-    let is_window = |line: &&Event| matches!(line, Event::Window(_));
-    let windows = log.lines.iter().filter(is_window).count() as u64;
     if !args.output.quiet {
         let (name, planned) = (&log.name, log.header.schedule.windows(&log.header.plan));
+        let windows = sweep.work().done;
         say(&format!(
             "resuming {name}: {windows} of {planned} windows are measured"
         ));
@@ -38,23 +41,13 @@ pub(super) fn resume(args: &RunArgs, raw: &Path, peer: Option<&Peer>) -> anyhow:
             say(&format!("warning: {what}"));
         }
     }
-    let mut progress = Progress::new(outputs, &args.output, &log.header, windows);
+    if args.output.force {
+        sweep.unable = unable;
+    }
+    session::resumed(&mut sweep, &mut outputs, unlike)?;
+    let mut progress = Progress::of_sweep(outputs, &args.output, sweep.header(), sweep.work());
     progress.rows = rows;
-    let resumed = Event::Resumed {
-        at: log_file::now(),
-        unlike,
-    };
-    progress.line(&resumed)?;
-    replay.take(&resumed).map_err(anyhow::Error::msg)?;
-    Ok(Begun {
-        replay,
-        unable: if args.output.force {
-            unable
-        } else {
-            Unable::new()
-        },
-        progress,
-    })
+    Ok(Begun { sweep, progress })
 }
 
 /// A sweep goes on between as many hosts as it began.

@@ -9,14 +9,13 @@ use std::slice;
 
 use self::columns::{Said, failed};
 use self::summary::Summary;
+use super::session::interrupted;
 use super::{run, say, show_to_reader};
 use crate::VERSION;
 use crate::cli::WatchArgs;
 use crate::data::Sample;
-use crate::log::Expected;
 use crate::measure::NoSample;
 use crate::measure::agents::Agents;
-use crate::measure::sound::possible;
 use crate::measure::spec::TrialSpec;
 use crate::options::watch::{Watched, watched};
 use crate::row::{EndedBy, Environment, Outcome, Row, RowInput};
@@ -66,7 +65,7 @@ pub fn run(args: &WatchArgs) -> anyhow::Result<ExitCode> {
     Ok(match end {
         End::Counted if watch.summary.is_empty() => ExitCode::FAILURE,
         // Whoever watches ends it so: as with ping(8), that is no failure.
-        End::Interrupted if !interrupt.is_ctrl_c() => run::interrupted(&interrupt).into(),
+        End::Interrupted if !interrupt.is_ctrl_c() => interrupted(&interrupt).into(),
         End::Counted | End::Unread | End::Interrupted => ExitCode::SUCCESS,
     })
 }
@@ -140,13 +139,7 @@ impl Watch<'_> {
         } = self.watched;
         let settings = &request.schedule.settings;
         let spec = TrialSpec::new(case, placement, settings);
-        let expected = Expected {
-            case,
-            engines: request.plan.pair(case),
-            placement,
-            window: settings.window,
-        };
-        possible(self.agents.run(&spec), expected)
+        self.agents.run(&spec)
     }
 
     /// What a sweep of this window alone would say.

@@ -4,10 +4,8 @@
 //! |---|---|
 //! | the order of trials | `order` |
 //! | what a setting changes, and how sure that is | `judge` |
-//! | a setting is changed for a trial, and put back | `during` |
 //! | how it is told | `table`, `rows` |
 
-mod during;
 mod judge;
 mod order;
 pub mod rows;
@@ -17,7 +15,6 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-pub(super) use self::during::{During, Measured};
 pub use self::judge::{Answer, Verdict, judge};
 #[cfg(test)]
 pub(super) use self::judge::{answer, name};

@@ -2,12 +2,13 @@
 
 use super::*;
 use crate::data::RoundTrips;
+use crate::log::First;
 use crate::row::EndedBy;
 
 fn refusal(change: impl FnOnce(&mut Sample)) -> String {
     let mut sample = window(1);
     change(&mut sample);
-    let taken = begun().take(&Event::window(sample));
+    let taken = read(&mut begun(), &Event::window(sample));
     taken.expect_err("refused")
 }
 

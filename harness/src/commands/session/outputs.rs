@@ -1,9 +1,10 @@
-//! The files of a run.
+//! The files that a run writes: what happened, and rows.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 
+use super::log_file;
 use crate::cli::RunArgs;
 use crate::commands::{advice, baselines, default_name};
 use crate::error::UsageError;
@@ -19,23 +20,43 @@ use crate::shell;
 use crate::sys::files::{self, Kind};
 
 /// The files of a run, created before anything is measured.
-pub(super) struct Outputs {
-    rows: RowFile,
+pub(crate) struct Outputs {
+    /// `None`: it has no rows.
+    rows: Option<RowFile>,
     samples: Option<OutputFile>,
-    pub(super) to_stdout: bool,
+    pub(crate) to_stdout: bool,
     /// Where the raw samples go.
-    pub(super) samples_path: Option<PathBuf>,
+    pub(crate) samples_path: Option<PathBuf>,
     /// Where the rows go, for people.
-    pub(super) results: String,
+    pub(crate) results: String,
     /// The same of all files.
-    pub(super) shown: String,
+    pub(crate) shown: String,
     /// The words with which another host is reached, if there is one.
-    pub(super) words: Words,
+    pub(crate) words: Words,
+    /// The subcommand that goes on with it, and a space. Empty: there is none.
+    pub(crate) command: String,
+}
+
+/// How much there is of a log that is gone on with, in bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Left {
+    pub(crate) bytes: u64,
+    /// In whole lines.
+    pub(crate) whole_bytes: u64,
+}
+
+impl<H> From<&Log<H>> for Left {
+    fn from(log: &Log<H>) -> Self {
+        Self {
+            bytes: log.bytes,
+            whole_bytes: log.whole_bytes,
+        }
+    }
 }
 
 impl Outputs {
     /// New files, over no other ones.
-    pub(super) fn create(
+    pub(crate) fn create(
         args: &RunArgs,
         board: &str,
         started_at: &str,
@@ -83,36 +104,71 @@ impl Outputs {
         }
     }
 
-    /// The files of the run that left `log`: of the rows that it may have written those that come `later` are taken
+    /// A new log of what has no rows, at `path` or at `results/<UTC time>-<board>-<command>.jsonl`, with its first line.
+    ///
+    /// # Errors
+    /// When it is there already, or cannot be written.
+    pub(crate) fn log_of(
+        path: Option<&Path>,
+        name: (&str, &str, &str),
+        header: &impl First,
+    ) -> anyhow::Result<Self> {
+        let (log, path) = log_file::create(path, name, header)?;
+        Ok(Self::of_log(log, path))
+    }
+
+    /// That log again.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub(crate) fn resume_log(path: &Path, left: Left) -> Result<Self, UsageError> {
+        let log = resume("--resume", path, left.bytes, left.whole_bytes)?;
+        Ok(Self::of_log(log, path.to_owned()))
+    }
+
+    fn of_log(log: OutputFile, path: PathBuf) -> Self {
+        Self {
+            rows: None,
+            samples: Some(log),
+            to_stdout: false,
+            results: path.display().to_string(),
+            shown: path.display().to_string(),
+            samples_path: Some(path),
+            words: Words::default(),
+            command: String::new(),
+        }
+    }
+
+    /// The files of the run that left this of its log: of the rows that it may have written those that come `later` are taken
     /// back, raw samples go on after the last whole line.
-    pub(super) fn resume(
+    pub(crate) fn resume(
         args: &RunArgs,
         raw: &Path,
-        log: &Log,
+        (header, left): (&Header, Left),
         rows: &[Row],
         later: &[Row],
     ) -> anyhow::Result<Self> {
-        let samples = resume("--resume", raw, log.bytes, log.whole_bytes)?;
+        let samples = resume("--resume", raw, left.bytes, left.whole_bytes)?;
         let extension = args.output.format.unwrap_or(Format::Csv).extension();
         let output = args.output.results().map(Path::to_owned);
         let output = output.unwrap_or_else(|| raw.with_extension(extension));
         let format = Format::choose(args.output.format, &output)?;
-        let selection = |asked| Selection::of_plan(asked, &log.header.plan, &log.header.schedule);
+        let selection = |asked| Selection::of_plan(asked, &header.plan, &header.schedule);
         let file = if format == Format::Csv && output.exists() {
             let known = [rows, later].concat();
             let other = |problem: &str| refused("--output", &output, problem);
             let csv = files::read_whole(&output, Kind::File);
             let csv = csv.map_err(|error| other(&format!("cannot read it: {error}")))?;
             let all = Format::Csv.shape(&known, &Selection::all(), advice)?;
-            let header = all.split_inclusive(|&byte| byte == b'\n').next();
-            let asked = if header.is_some_and(|header| csv.starts_with(header)) {
+            let first = all.split_inclusive(|&byte| byte == b'\n').next();
+            let asked = if first.is_some_and(|first| csv.starts_with(first)) {
                 Asked::All
             } else {
                 args.output.columns
             };
             let selection = selection(asked);
             let begun = Format::Csv.shape(&known, &selection, advice)?;
-            if !(begun.starts_with(&csv) || is_of_run(&csv, &known, log)) {
+            if !(begun.starts_with(&csv) || is_of_run(&csv, &known, header)) {
                 let problem =
                     "it has other contents than results of this sweep; choose another name";
                 return Err(other(problem).into());
@@ -151,26 +207,29 @@ impl Outputs {
             None => format!("{results} (--samples names a file for the raw samples)"),
         };
         Self {
-            rows,
+            rows: Some(rows),
             samples,
             to_stdout,
             samples_path,
             results,
             shown,
             words: Words::default(),
+            command: String::new(),
         }
     }
 
     /// Takes the files away again.
-    pub(super) fn remove(self) {
-        self.rows.remove();
+    pub(crate) fn remove(self) {
+        if let Some(rows) = self.rows {
+            rows.remove();
+        }
         if let Some(samples) = self.samples {
             samples.remove();
         }
     }
 
     /// Keeps what is to be done.
-    pub(super) fn first(&mut self, header: &Header) -> anyhow::Result<()> {
+    pub(crate) fn first(&mut self, header: &Header) -> anyhow::Result<()> {
         let Some(samples) = &mut self.samples else {
             return Ok(());
         };
@@ -178,25 +237,30 @@ impl Outputs {
     }
 
     /// Keeps what happened.
-    pub(super) fn line(&mut self, line: &Event) -> anyhow::Result<()> {
+    pub(crate) fn event(&mut self, event: &Event) -> anyhow::Result<()> {
         let Some(samples) = &mut self.samples else {
             return Ok(());
         };
-        let mut bytes = serde_json::to_vec(line)?;
+        let mut bytes = serde_json::to_vec(event)?;
         bytes.push(b'\n');
         samples.append(&bytes)
     }
 
     /// Writes what was kept for the end, and saves what is not where it was put any more.
-    pub(super) fn finish(&mut self) -> anyhow::Result<()> {
+    pub(crate) fn finish(&mut self) -> anyhow::Result<()> {
         let samples = self.samples.as_ref().and_then(|file| file.rescue(None));
         if let Some(displaced) = &samples {
             self.samples_path = displaced.is_now_at().map(Path::to_owned);
         }
-        let displaced = samples.into_iter().chain(self.rows.rescue());
+        let rows = self.rows.iter().filter_map(RowFile::rescue);
+        let displaced = samples.into_iter().chain(rows);
         let mut problems: Vec<String> = displaced.map(|file| file.to_string()).collect();
         // Rows that are still in memory are written whatever became of the other file.
-        problems.extend(self.rows.finish().err().map(|error| format!("{error:#}")));
+        let kept = self
+            .rows
+            .as_ref()
+            .map_or_else(|| self.sync(), RowFile::finish);
+        problems.extend(kept.err().map(|error| format!("{error:#}")));
         if problems.is_empty() {
             Ok(())
         } else {
@@ -205,45 +269,45 @@ impl Outputs {
     }
 
     /// The command that resumes the sweep.
-    pub(super) fn resume_command(&self) -> Option<String> {
+    pub(crate) fn resume_command(&self) -> Option<String> {
         let samples = self.samples_path.as_ref()?;
         let Words { before, after } = &self.words;
         let usual = samples.with_extension("csv");
         let elsewhere = match (self.to_stdout, Path::new(&self.results)) {
             (true, _) => " -o -".to_owned(),
-            (false, results) if results == usual => String::new(),
+            (false, results) if results == usual || self.rows.is_none() => String::new(),
             (false, results) => format!(" -o {}", shell::path(results)),
         };
         Some(format!(
-            "resume with: udpbench {before}{after}--resume {}{}",
+            "resume with: udpbench {before}{}{after}--resume {}{elsewhere}",
+            self.command,
             shell::path(samples),
-            elsewhere
         ))
     }
 
     /// Makes what happened safe against a power cut.
-    pub(super) fn sync(&self) -> anyhow::Result<()> {
+    pub(crate) fn sync(&self) -> anyhow::Result<()> {
         self.samples.as_ref().map_or(Ok(()), OutputFile::sync)
     }
 
     /// Keeps the rows of a block, and makes what they follow from safe.
-    pub(super) fn rows(&mut self, rows: &[Row]) -> anyhow::Result<()> {
+    pub(crate) fn rows(&mut self, rows: &[Row]) -> anyhow::Result<()> {
         // First what the rows follow from. If that cannot be kept, the rows can all the same.
         let synced = self.sync();
-        let written = self.rows.rows(rows);
+        let written = self.rows.as_mut().map_or(Ok(()), |file| file.rows(rows));
         synced.and(written)
     }
 }
 
 /// Whether all whole rows of a CSV file are of the run that `known` rows are of. A power cut may have taken from
 /// the raw samples what a row was made of.
-fn is_of_run(csv: &[u8], known: &[Row], log: &Log) -> bool {
+fn is_of_run(csv: &[u8], known: &[Row], header: &Header) -> bool {
     let Ok(found) = Results::from_csv("", csv) else {
         return false;
     };
     let is_planned = |row: &Row| {
-        let mut cases = log.header.plan.cases();
-        row.seed == log.header.schedule.seed && cases.any(|planned| planned.case.key() == row.case)
+        let mut cases = header.plan.cases();
+        row.seed == header.schedule.seed && cases.any(|planned| planned.case.key() == row.case)
     };
     found.rows.iter().all(|row| {
         let known = known.iter().find(|known| known.case == row.case);

@@ -68,8 +68,8 @@ const ROWS_OF_OTHERS: u16 = 2;
 
 #[cfg(test)]
 mod tests {
+    use super::super::Glyphs;
     use super::*;
-    use crate::commands::run::live::Glyphs;
 
     #[test]
     fn nothing_is_drawn_where_nobody_sees_it() {

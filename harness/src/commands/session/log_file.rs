@@ -7,16 +7,16 @@ use std::time::SystemTime;
 
 use anstream::AutoStream;
 
-use super::default_name::{self, clock_remark};
-use super::say;
+use crate::commands::default_name::{self, clock_remark};
+use crate::commands::say;
 use crate::error::UsageError;
 use crate::export::output_file::OutputFile;
 use crate::export::written_to_stdout;
-use crate::log::{Event, First, Log};
+use crate::log::{First, Log};
 use crate::sys::files::{self, Kind};
 
 /// UTC.
-pub(super) fn now() -> String {
+pub(crate) fn now() -> String {
     humantime::format_rfc3339_seconds(SystemTime::now()).to_string()
 }
 
@@ -25,7 +25,7 @@ pub(super) fn now() -> String {
 ///
 /// # Errors
 /// When it is there already, or cannot be written.
-pub(super) fn create(
+pub(crate) fn create(
     path: Option<&Path>,
     (board, started_at, command): (&str, &str, &str),
     header: &impl First,
@@ -48,21 +48,11 @@ pub(super) fn create(
     default_name::first_free(&stem, &format!("-{command}.jsonl"), &[], create)
 }
 
-/// Adds a line.
-///
-/// # Errors
-/// When it cannot be written.
-pub(super) fn append(file: &mut OutputFile, event: &Event) -> anyhow::Result<()> {
-    let mut bytes = serde_json::to_vec(event)?;
-    bytes.push(b'\n');
-    file.append(&bytes)
-}
-
 /// Reads that of a flag.
 ///
 /// # Errors
 /// When it cannot be read, or is none.
-pub(super) fn read<H: First>(flag: &'static str, path: &Path) -> Result<Log<H>, UsageError> {
+pub(crate) fn read<H: First>(flag: &'static str, path: &Path) -> Result<Log<H>, UsageError> {
     let bytes = files::read_whole(path, Kind::File).map_err(|error| {
         UsageError::flag(flag, &path.display(), format!("cannot read it: {error}"))
     })?;
@@ -70,7 +60,7 @@ pub(super) fn read<H: First>(flag: &'static str, path: &Path) -> Result<Log<H>, 
 }
 
 /// Whether a file is a log whose first line is that. What cannot be read is none.
-pub(super) fn is_of<H: First>(path: &Path) -> bool {
+pub(crate) fn is_of<H: First>(path: &Path) -> bool {
     let beginning = format!("{{\"{}\":", H::KEY);
     let mut start = vec![0; beginning.len()];
     let is_file = path.is_file();
@@ -81,22 +71,11 @@ pub(super) fn is_of<H: First>(path: &Path) -> bool {
         && start == beginning.as_bytes()
 }
 
-/// Goes on with a file of so many bytes, so many of them whole lines.
-///
-/// # Errors
-/// When it cannot be written.
-pub(super) fn go_on(path: &Path, bytes: u64, whole_bytes: u64) -> Result<OutputFile, UsageError> {
-    OutputFile::resume(path, bytes, whole_bytes).map_err(|error| {
-        let problem = format!("cannot go on with it: {error}");
-        UsageError::flag("--resume", &path.display(), problem)
-    })
-}
-
-/// Like [`super::show`], in colours.
+/// Like [`crate::commands::show`], in colours.
 ///
 /// # Errors
 /// When standard output cannot be written.
-pub(super) fn show(text: &str) -> anyhow::Result<()> {
+pub(crate) fn show(text: &str) -> anyhow::Result<()> {
     let mut out = AutoStream::auto(io::stdout());
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),

@@ -1,0 +1,71 @@
+//! Signs of life where there is no terminal to draw on.
+
+use std::time::{Duration, Instant};
+
+use crate::commands::about;
+use crate::session::Work;
+
+/// No two lines come closer than this.
+const LEAST: Duration = Duration::from_secs(10);
+/// The most lines of one sweep.
+const MOST_LINES: u32 = 20;
+
+/// Says now and then how far a sweep is.
+pub(super) struct Pulse {
+    every: Duration,
+    last: Instant,
+}
+
+impl Pulse {
+    /// Of what begins `now`.
+    pub(super) fn new(work: Work, now: Instant) -> Self {
+        let all = lasting(work.each, work.all);
+        Self {
+            every: LEAST.max(all / MOST_LINES),
+            last: now,
+        }
+    }
+
+    /// How far it is, where that is due.
+    pub(super) fn beat(&mut self, now: Instant, work: Work) -> Option<String> {
+        let Work { done, all, each } = work;
+        if now.duration_since(self.last) < self.every || done >= all {
+            return None;
+        }
+        self.last = now;
+        let left = lasting(each, all - done);
+        let percent = 100 * done / all;
+        Some(format!("{percent} % measured, {} left", about(left)))
+    }
+}
+
+fn lasting(each: Duration, count: u64) -> Duration {
+    each.saturating_mul(u32::try_from(count).unwrap_or(u32::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_comes_every_ten_seconds_or_twenty_times_in_a_long_sweep() {
+        let begun = Instant::now();
+        let work = |done, all| Work {
+            done,
+            all,
+            each: Duration::from_millis(100),
+        };
+        let seconds = |seconds| begun + Duration::from_secs(seconds);
+        let mut short = Pulse::new(work(0, 600), begun);
+        assert_eq!(short.beat(seconds(9), work(90, 600)), None);
+        let said = short.beat(seconds(10), work(100, 600));
+        assert_eq!(said.as_deref(), Some("16 % measured, about 50s left"));
+        assert_eq!(short.beat(seconds(19), work(190, 600)), None);
+        assert!(short.beat(seconds(20), work(200, 600)).is_some());
+        assert_eq!(short.beat(seconds(60), work(600, 600)), None);
+        // An hour: every three minutes.
+        let mut long = Pulse::new(work(0, 36_000), begun);
+        assert_eq!(long.beat(seconds(179), work(1790, 36_000)), None);
+        assert!(long.beat(seconds(180), work(1800, 36_000)).is_some());
+    }
+}
