@@ -17,7 +17,7 @@ use udpbench::ab::log::Header;
 use udpbench::log::{Event, Log};
 
 const CASES: &str = "--engine null --threads 2 --payload 1,2 --ip v4 --connection connected \
-                     --warmup 1ms --duration 400ms --board generic --pin none";
+                     --warmup 1ms --duration 1s --board generic --pin none";
 
 fn compare(place: &Place, arguments: &str) -> (Option<i32>, String, String) {
     let output = place.run(&format!("ab {arguments}"));

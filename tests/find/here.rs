@@ -173,7 +173,7 @@ fn a_log_that_is_full_or_contradicts_itself_is_said_to_be() {
     let errors = stderr(&output);
     assert_eq!(output.status.code(), Some(1), "{errors}");
     assert!(
-        errors.contains("full.jsonl") && errors.contains("go on with: "),
+        errors.contains("full.jsonl") && errors.contains("resume with: "),
         "{errors}"
     );
     let cut = trials(&log(&place, "full.jsonl"));

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 
-use super::{ComparisonFormat, KnobArgs, LinkArgs, ParameterArgs, PlacementArgs, knob};
+use super::{KnobArgs, LinkArgs, ParameterArgs, PlacementArgs, Shape, knob};
 use crate::data::ThinkTime;
 use crate::duration;
 use crate::percent;
@@ -205,7 +205,7 @@ pub struct FindOutputArgs {
     pub resume: Option<PathBuf>,
     /// How the answers are shown
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
-    pub format: ComparisonFormat,
+    pub format: Shape,
     /// No progress, only errors and the answers
     #[arg(short, long)]
     pub quiet: bool,

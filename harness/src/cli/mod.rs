@@ -41,9 +41,7 @@ pub use self::knob::{KnobArgs, PutBackArgs};
 pub use self::link::LinkArgs;
 pub use self::parameters::ParameterArgs;
 pub use self::ranges::spread;
-pub use self::results::{
-    AskedArgs, CompareArgs, ComparisonFormat, RankArgs, ReportArgs, Shape, SummarizeArgs,
-};
+pub use self::results::{AskedArgs, CompareArgs, RankArgs, ReportArgs, Shape, SummarizeArgs};
 pub use self::run::{LatencyArgs, MeasuringArgs, OutputArgs, PlacementArgs, PlanArgs, RunArgs};
 pub use self::watch::WatchArgs;
 pub use self::wire::{WireArgs, WireCommand};

@@ -31,10 +31,11 @@ pub struct SummarizeArgs {
     pub output: PathBuf,
 }
 
-/// Output formats of `summarize`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How answers are given.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Shape {
     /// The table that a run prints.
+    #[default]
     Table,
     /// A format of row files.
     File(Format),
@@ -54,7 +55,7 @@ impl ValueEnum for Shape {
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
         match self {
-            Self::Table => Some(PossibleValue::new("table").help("The table that a run prints")),
+            Self::Table => Some(PossibleValue::new("table").help("For people, on a terminal")),
             Self::File(format) => format.to_possible_value(),
         }
     }
@@ -95,19 +96,7 @@ pub struct AskedArgs {
     pub all: bool,
     /// Output format; csv and json have one row per engine and case
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
-    pub format: ComparisonFormat,
-}
-
-/// Output formats of `compare`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub enum ComparisonFormat {
-    /// For people
-    #[default]
-    Table,
-    /// For spreadsheets
-    Csv,
-    /// For programs
-    Json,
+    pub format: Shape,
 }
 
 const COMPARE_AFTER_HELP: &str = "\

@@ -9,10 +9,10 @@ use super::other_host::{OtherHost, run_script};
 use super::session::outputs::Outputs;
 use super::session::progress::Progress;
 use super::session::{self, Outcome, log_file};
-use super::{interrupt_on_signals, say, width};
+use super::{interrupt_on_signals, refuse_on_stdout, say, show_answers, width};
 use crate::ab::log::Header;
 use crate::ab::{Comparison, Question, judge, rows, table};
-use crate::cli::{AbArgs, ComparisonFormat, LinkArgs};
+use crate::cli::{AbArgs, LinkArgs};
 use crate::compare::table::Detail;
 use crate::error::UsageError;
 use crate::log::{Log, Side};
@@ -28,6 +28,7 @@ use crate::sys::interrupt::{Interrupt, Interrupted};
 /// # Errors
 /// Bad input, a program that cannot be started, a command that fails, or a log that cannot be written.
 pub fn run(args: &AbArgs) -> anyhow::Result<ExitCode> {
+    refuse_on_stdout(args.asked.format)?;
     let interrupt = interrupt_on_signals()?;
     let question = Question {
         by: args.asked.by,
@@ -106,12 +107,8 @@ fn show(args: &AbArgs, comparison: &Comparison) -> anyhow::Result<()> {
     } else {
         Detail::Changes
     };
-    match args.asked.format {
-        ComparisonFormat::Table => {
-            log_file::show(&table::draw(record, &judgement, detail, width()))
-        }
-        format => super::show_rows(format, &rows::rows(&judgement)),
-    }
+    let table = || table::draw(record, &judgement, detail, width());
+    show_answers(args.asked.format, table, || rows::rows(&judgement))
 }
 
 /// The host of `--on`, if there is one, with that program.

@@ -1,15 +1,12 @@
 //! `udpbench compare`: did it change.
 
-use std::io::{self, Write};
 use std::process::ExitCode;
 
-use anstream::AutoStream;
-
-use crate::cli::{CompareArgs, ComparisonFormat};
+use super::{open, show_answers, width};
+use crate::cli::CompareArgs;
 use crate::compare::table::{self, Detail};
 use crate::compare::{Comparison, Options, compare, rows};
 use crate::error::UsageError;
-use crate::export::written_to_stdout;
 use crate::results::Results;
 
 /// Something is slower, dearer or broken.
@@ -23,8 +20,8 @@ pub(super) const INCONCLUSIVE: u8 = 4;
 /// # Errors
 /// Files that cannot be read, or of which nothing can be compared.
 pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
-    let base = super::open(&args.base)?;
-    let new = args.new.iter().map(|path| super::open(path));
+    let base = open(&args.base)?;
+    let new = args.new.iter().map(|path| open(path));
     let new = new.collect::<Result<Vec<Results>, UsageError>>()?;
     let options = Options {
         by: args.asked.by,
@@ -37,10 +34,8 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
     } else {
         Detail::Changes
     };
-    match args.asked.format {
-        ComparisonFormat::Table => show(&table::draw(&comparison, detail, super::width()))?,
-        format => super::show_rows(format, &rows::rows(&comparison))?,
-    }
+    let table = || table::draw(&comparison, detail, width());
+    show_answers(args.asked.format, table, || rows::rows(&comparison))?;
     Ok(ExitCode::from(if comparison.is_worse() {
         WORSE
     } else if comparison.is_inconclusive() {
@@ -68,14 +63,4 @@ pub(super) fn refuse_nothing<'a>(
         }
     }
     Ok(())
-}
-
-/// Like [`super::show`], in colours: that is why the text was made safe when it was read. What is slower is so
-/// even if the output is closed early.
-pub(super) fn show(text: &str) -> anyhow::Result<()> {
-    let mut out = AutoStream::auto(io::stdout());
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        shown => written_to_stdout(shown),
-    }
 }

@@ -7,8 +7,8 @@ use super::other_host::OtherHost;
 use super::session::outputs::Outputs;
 use super::session::progress::Progress;
 use super::session::{self, Outcome, log_file};
-use super::{knob, run, say, width};
-use crate::cli::{ComparisonFormat, FindArgs, FindCommand};
+use super::{knob, refuse_on_stdout, run, say, show_answers, width};
+use crate::cli::{FindArgs, FindCommand};
 use crate::error::UsageError;
 use crate::find::log::{Header, Question};
 use crate::find::{Record, rows, table};
@@ -44,6 +44,7 @@ pub(super) fn with(
     // Before the first setting is read: it may be in the middle of another search's trial.
     let _lock = knob::lock(what)?;
     let output = what.output();
+    refuse_on_stdout(output.format)?;
     let root = Root::new(&output.root);
     let (mut agents, peer) = run::agents(other, &root, interrupt);
     let words = peer.map(|peer| peer.words.clone());
@@ -78,10 +79,8 @@ pub(super) fn with(
     };
     let show = |record: &Record, _: &Progress| {
         let is_as_before = knob::check_after(what, record);
-        match output.format {
-            ComparisonFormat::Table => log_file::show(&table::draw(record, width()))?,
-            format => super::show_rows(format, &rows::rows(record))?,
-        }
+        let table = || table::draw(record, width());
+        show_answers(output.format, table, || rows::rows(record))?;
         is_as_before
     };
     let ending = session::measure(&mut record, means, &mut progress, show)?;

@@ -39,11 +39,11 @@ use anyhow::Context;
 use console::Term;
 use serde_json::Value;
 
-use crate::cli::ComparisonFormat;
+use crate::cli::Shape;
 use crate::error::UsageError;
 use crate::escape;
 use crate::export::table::WIDTH;
-use crate::export::{csv, to_stdout, written_to_stdout};
+use crate::export::{Format, to_stdout, written_to_stdout};
 use crate::fold;
 use crate::rank::{Answer, BoardRanking, By};
 use crate::results::Results;
@@ -191,19 +191,43 @@ pub fn show(text: &str) -> anyhow::Result<()> {
     show_to_reader(text).map(drop)
 }
 
-/// Answers for programs, on standard output: as JSON, or else as CSV.
+/// Like [`show`], in colours: of a text that was made safe when it was read. A reader that is gone does not change what
+/// is said by the exit code.
+///
+/// # Errors
+/// When it cannot be written for another reason.
+fn show_in_colours(text: &str) -> anyhow::Result<()> {
+    let mut out = AutoStream::auto(io::stdout());
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        shown => written_to_stdout(shown),
+    }
+}
+
+/// Answers, on standard output: the table that `draw` draws, or rows.
 ///
 /// # Errors
 /// When they cannot be written.
-fn show_rows(format: ComparisonFormat, rows: &[Value]) -> anyhow::Result<()> {
-    to_stdout(&match format {
-        ComparisonFormat::Json => as_json(rows)?,
-        ComparisonFormat::Csv | ComparisonFormat::Table => csv::shape(rows)?,
-    })
+fn show_answers(
+    shape: Shape,
+    draw: impl FnOnce() -> String,
+    rows: impl FnOnce() -> Vec<Value>,
+) -> anyhow::Result<()> {
+    match shape {
+        Shape::Table => show_in_colours(&draw()),
+        Shape::File(format) => to_stdout(&format.shape_answers(&rows())?),
+    }
 }
 
-fn as_json(rows: &[Value]) -> serde_json::Result<Vec<u8>> {
-    Ok((serde_json::to_string_pretty(rows)? + "\n").into_bytes())
+/// Refuses what standard output cannot take, before anything is measured.
+///
+/// # Errors
+/// Such as a workbook on a terminal.
+fn refuse_on_stdout(shape: Shape) -> Result<(), UsageError> {
+    match shape {
+        Shape::Table => Ok(()),
+        Shape::File(format) => Format::choose(Some(format), Path::new("-")).map(drop),
+    }
 }
 
 /// The same for the text of a file, whose lines stay whole.

@@ -12,7 +12,7 @@ use crate::compare::table::Detail;
 use crate::error::UsageError;
 use crate::export::output_file::OutputFile;
 use crate::export::selection::Selection;
-use crate::export::{Format, contradiction, csv, is_stdout, table, to_stdout};
+use crate::export::{Format, contradiction, is_stdout, table, to_stdout};
 use crate::find;
 use crate::results::Results;
 use crate::session::Experiment;
@@ -27,12 +27,7 @@ pub fn run(args: &SummarizeArgs) -> anyhow::Result<ExitCode> {
     if let Some((table, rows)) = answers(&args.file)? {
         let bytes = match shape {
             Shape::Table => table.into_bytes(),
-            Shape::File(Format::Csv) => csv::shape(&rows)?,
-            Shape::File(Format::Json) => super::as_json(&rows)?,
-            Shape::File(other) => {
-                let fix = "the log of a search or a comparison is shown as table, csv or json";
-                return Err(UsageError::flag("--format", other.extension(), fix).into());
-            }
+            Shape::File(format) => format.shape_answers(&rows)?,
         };
         return put(args, shape, &bytes);
     }
@@ -69,7 +64,7 @@ fn answers(path: &Path) -> anyhow::Result<Option<(String, Vec<Value>)>> {
 fn put(args: &SummarizeArgs, shape: Shape, bytes: &[u8]) -> anyhow::Result<ExitCode> {
     if is_stdout(&args.output) {
         match shape {
-            Shape::Table => log_file::show(&String::from_utf8_lossy(bytes))?,
+            Shape::Table => super::show_in_colours(&String::from_utf8_lossy(bytes))?,
             Shape::File(_) => to_stdout(bytes)?,
         }
     } else {

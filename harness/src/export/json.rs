@@ -7,41 +7,48 @@ use crate::row::Row;
 
 const WARNINGS: &str = "warnings";
 
-/// The rows as JSON.
+/// The rows as objects.
 ///
 /// # Errors
 /// None that is known: all that a row holds has a shape in JSON.
-pub fn shape(rows: &[Row]) -> Result<Vec<u8>, Error> {
+pub fn objects(rows: &[Row]) -> Result<Vec<Value>, Error> {
+    let object = |row: &Row| {
+        let mut fields = serde_json::to_value(row)?;
+        // A CSV has to join them.
+        fields[WARNINGS] = row.warnings.as_slice().into();
+        Ok(fields)
+    };
+    rows.iter().map(object).collect()
+}
+
+/// Objects as JSON, one to a line.
+///
+/// # Errors
+/// As for [`objects`].
+pub fn array(objects: &[Value]) -> Result<Vec<u8>, Error> {
     let mut text = b"[".to_vec();
-    for (n, row) in rows.iter().enumerate() {
+    for (n, object) in objects.iter().enumerate() {
         text.extend_from_slice(if n == 0 { b"\n" } else { b",\n" });
-        object(&mut text, row)?;
+        serde_json::to_writer(&mut text, object)?;
     }
     text.extend_from_slice(b"\n]\n");
     Ok(text)
 }
 
-/// The rows as JSON Lines.
+/// Objects as JSON Lines.
 ///
 /// # Errors
-/// As for [`shape`].
-pub fn lines(rows: &[Row]) -> Result<Vec<u8>, Error> {
+/// As for [`objects`].
+pub fn lines(objects: &[Value]) -> Result<Vec<u8>, Error> {
     let mut text = Vec::new();
-    for row in rows {
-        object(&mut text, row)?;
+    for object in objects {
+        serde_json::to_writer(&mut text, object)?;
         text.push(b'\n');
     }
     Ok(text)
 }
 
-fn object(text: &mut Vec<u8>, row: &Row) -> Result<(), Error> {
-    let mut fields = serde_json::to_value(row)?;
-    // A CSV has to join them.
-    fields[WARNINGS] = row.warnings.as_slice().into();
-    serde_json::to_writer(text, &fields)
-}
-
-/// The rows that [`shape`] wrote.
+/// The rows of an [`array`] of their objects.
 ///
 /// # Errors
 /// When the text is not such an array: where, and what is wrong.
@@ -62,6 +69,11 @@ mod tests {
     use super::*;
     use crate::row::tests::ordinary_row;
 
+    fn shaped(rows: &[Row]) -> Vec<u8> {
+        let objects = objects(rows).expect("it has a shape");
+        array(&objects).expect("it has a shape")
+    }
+
     #[test]
     fn rows_come_back_as_they_went() {
         let rows = [
@@ -75,14 +87,13 @@ mod tests {
                 ..ordinary_row()
             },
         ];
-        let text = shape(&rows).expect("it has a shape");
+        let text = shaped(&rows);
         assert_eq!(read(&text).expect("it is JSON"), rows);
     }
 
     #[test]
     fn each_row_is_a_line_with_the_fields_in_the_order_of_the_columns() {
-        let text =
-            String::from_utf8(shape(&[ordinary_row(), ordinary_row()]).expect("it has a shape"));
+        let text = String::from_utf8(shaped(&[ordinary_row(), ordinary_row()]));
         let text = text.expect("UTF-8");
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!((lines[0], lines[3], lines.len()), ("[", "]", 4));
@@ -98,7 +109,7 @@ mod tests {
 
     #[test]
     fn no_rows_are_an_empty_array() {
-        let text = shape(&[]).expect("it has a shape");
+        let text = shaped(&[]);
         assert_eq!(read(&text).expect("it is JSON"), []);
     }
 }

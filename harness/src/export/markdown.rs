@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use serde_json::{Map, Value};
+
 use super::circumstances::circumstances;
 use super::{each_machine, table};
 use crate::escape;
@@ -20,6 +22,28 @@ pub fn shape(rows: &[Row], advice: &[String]) -> String {
         text.push('\n');
     }
     text + &each_machine(rows, heading, of_machine)
+}
+
+/// What a search or a comparison found.
+pub fn answers(rows: &[Value]) -> String {
+    let columns = rows.first().and_then(Value::as_object);
+    let columns: Vec<&String> = columns.into_iter().flat_map(Map::keys).collect();
+    let cell = |value: &Value| match value {
+        Value::Null => String::new(),
+        Value::String(text) => escaped(text),
+        other => escaped(&other.to_string()),
+    };
+    let mut text = line(columns.iter().map(|name| escaped(name)));
+    text += &line(columns.iter().map(|_| "---".to_owned()));
+    for row in rows {
+        text += &line(columns.iter().map(|&name| cell(&row[name])));
+    }
+    text
+}
+
+fn line(cells: impl Iterator<Item = String>) -> String {
+    let cells: Vec<String> = cells.collect();
+    format!("| {} |\n", cells.join(" | "))
 }
 
 fn of_machine(rows: &[Row]) -> String {
@@ -57,13 +81,10 @@ fn cells(text: &mut String, table: &Table) {
     let rules = are_numbers
         .iter()
         .map(|it| if *it { "---:" } else { "---" });
-    let mut line = |cells: Vec<String>| {
-        let _ = writeln!(text, "| {} |", cells.join(" | "));
-    };
-    line(headings);
-    line(rules.map(str::to_owned).collect());
+    *text += &line(headings.into_iter());
+    *text += &line(rules.map(str::to_owned));
     for row in table.rows() {
-        line(row.iter().map(|cell| escaped(cell)).collect());
+        *text += &line(row.iter().map(|cell| escaped(cell)));
     }
 }
 

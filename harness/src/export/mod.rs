@@ -122,11 +122,28 @@ impl Format {
         match self {
             Self::Csv if rows.is_empty() => Ok(Vec::new()),
             Self::Csv => Ok([csv::header(selection)?, csv::lines(selection, rows)?].concat()),
-            Self::Json => Ok(json::shape(rows)?),
-            Self::Jsonl => Ok(json::lines(rows)?),
+            Self::Json => Ok(json::array(&json::objects(rows)?)?),
+            Self::Jsonl => Ok(json::lines(&json::objects(rows)?)?),
             Self::Markdown => Ok(markdown::shape(rows, &advice(rows)).into_bytes()),
             #[cfg(feature = "xlsx")]
             Self::Xlsx => Ok(xlsx::shape(rows, selection, &advice(rows))?),
+            #[cfg(not(feature = "xlsx"))]
+            Self::Xlsx => Err(not_built().into()),
+        }
+    }
+
+    /// The same of what a search or a comparison found: rows with columns of their own.
+    ///
+    /// # Errors
+    /// As for [`Format::shape`].
+    pub fn shape_answers(self, rows: &[Value]) -> anyhow::Result<Vec<u8>> {
+        match self {
+            Self::Csv => csv::shape(rows),
+            Self::Json => Ok(json::array(rows)?),
+            Self::Jsonl => Ok(json::lines(rows)?),
+            Self::Markdown => Ok(markdown::answers(rows).into_bytes()),
+            #[cfg(feature = "xlsx")]
+            Self::Xlsx => Ok(xlsx::answers(rows)?),
             #[cfg(not(feature = "xlsx"))]
             Self::Xlsx => Err(not_built().into()),
         }

@@ -82,7 +82,7 @@ impl RowFile {
             let lines = match self.format {
                 Format::Csv if self.begun => csv::lines(&self.selection, rows)?,
                 Format::Csv => self.format.shape(rows, &self.selection, self.advice)?,
-                _ => json::lines(rows)?,
+                _ => json::lines(&json::objects(rows)?)?,
             };
             match &mut self.file {
                 Some(file) => file.append(&lines)?,

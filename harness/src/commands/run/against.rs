@@ -6,10 +6,10 @@ use std::path::Path;
 
 use anstream::adapter::strip_str;
 
-use crate::commands::compare::{refuse_nothing, show};
+use crate::commands::compare::refuse_nothing;
 use crate::commands::session::Outcome;
 use crate::commands::session::progress::Progress;
-use crate::commands::{baselines, say, width};
+use crate::commands::{baselines, say, show_in_colours, width};
 use crate::compare::table::{self, Detail};
 use crate::compare::{BLOCKS_NEEDED, Options, Outlook, compare, outlook};
 use crate::error::UsageError;
@@ -144,7 +144,7 @@ impl Base {
         if progress.outputs.to_stdout && !progress.quiet {
             strip_str(&text).to_string().lines().for_each(say);
         } else if !progress.quiet {
-            show(&text)?;
+            show_in_colours(&text)?;
         }
         Ok(match measured {
             _ if comparison.is_worse() => Outcome::Worse,

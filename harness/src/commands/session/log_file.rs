@@ -1,17 +1,14 @@
 //! The log of what is no sweep: made, read, and gone on with.
 
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
-
-use anstream::AutoStream;
 
 use crate::commands::default_name::{self, clock_remark};
 use crate::commands::say;
 use crate::error::UsageError;
 use crate::export::output_file::OutputFile;
-use crate::export::written_to_stdout;
 use crate::log::{First, Log};
 use crate::sys::files::{self, Kind};
 
@@ -69,16 +66,4 @@ pub(crate) fn is_of<H: First>(path: &Path) -> bool {
             .and_then(|mut file| file.read_exact(&mut start))
             .is_ok()
         && start == beginning.as_bytes()
-}
-
-/// Like [`crate::commands::show`], in colours.
-///
-/// # Errors
-/// When standard output cannot be written.
-pub(crate) fn show(text: &str) -> anyhow::Result<()> {
-    let mut out = AutoStream::auto(io::stdout());
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        shown => written_to_stdout(shown),
-    }
 }

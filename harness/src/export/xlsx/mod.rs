@@ -7,7 +7,7 @@ mod summary;
 use rust_xlsxwriter::{
     Color, DocProperties, ExcelDateTime, Format, Workbook, Worksheet, XlsxError,
 };
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::circumstances::first_start;
 use super::selection::Selection;
@@ -30,6 +30,24 @@ pub(super) fn shape(
     book.set_properties(&properties.set_creation_datetime(&first.unwrap_or_else(some_day)));
     summary::fill(book.add_worksheet().set_name(summary::SHEET)?, rows, advice)?;
     rows::fill(book.add_worksheet().set_name("rows")?, rows, selection)?;
+    book.save_to_buffer()
+}
+
+/// What a search or a comparison found, as a workbook.
+///
+/// # Errors
+/// As for [`shape`].
+pub(super) fn answers(found: &[Value]) -> Result<Vec<u8>, XlsxError> {
+    let mut book = Workbook::new();
+    let sheet = book.add_worksheet().set_name("answers")?;
+    let names = found.first().and_then(Value::as_object);
+    for (place, name) in names.into_iter().flat_map(Map::keys).enumerate() {
+        write(sheet, (0, place), &name.as_str().into(), &heading())?;
+        for (n, row) in found.iter().enumerate() {
+            write(sheet, (n + 1, place), &row[name], &Format::new())?;
+        }
+    }
+    sheet.autofit();
     book.save_to_buffer()
 }
 
