@@ -36,12 +36,13 @@ mod writing {
 
     use anyhow::Context;
 
+    use crate::ab;
     use crate::cli::ReportArgs;
     use crate::commands::{log_file, open, say};
     use crate::error::UsageError;
     use crate::export::{is_stdout, to_stdout};
-    use crate::find::{self, Record};
-    use crate::report;
+    use crate::find;
+    use crate::report::{self, Log};
     use crate::results::Results;
     use crate::suite;
 
@@ -50,17 +51,17 @@ mod writing {
         if !is_stdout {
             may_be_written(args)?;
         }
-        let (mut files, mut found): (Vec<Results>, Vec<Record>) = (Vec::new(), Vec::new());
+        let (mut files, mut logs): (Vec<Results>, Vec<Log>) = (Vec::new(), Vec::new());
         for file in &args.files {
-            match search(file)? {
-                Some(record) => found.push(record),
+            match log_of(file)? {
+                Some(log) => logs.push(log),
                 None => files.push(open(file)?),
             }
         }
         let machines: Vec<Results> = files.into_iter().flat_map(Results::by_machine).collect();
         let page = match &args.suite {
-            None => report::page(&machines, &found),
-            Some(name) => report::suite_page(&machines, &found, &suite::find("--suite", name)?),
+            None => report::page(&machines, &logs),
+            Some(name) => report::suite_page(&machines, &logs, &suite::find("--suite", name)?),
         };
         if is_stdout {
             to_stdout(page.as_bytes())?;
@@ -72,13 +73,17 @@ mod writing {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// What a log of `udpbench find` says. `None`: it is no such log.
-    fn search(path: &Path) -> anyhow::Result<Option<Record>> {
-        if !log_file::is_of::<find::log::Header>(path) {
-            return Ok(None);
+    /// What a log of `udpbench find` or `udpbench ab` says. `None`: it is no such log.
+    fn log_of(path: &Path) -> anyhow::Result<Option<Log>> {
+        if log_file::is_of::<find::log::Header>(path) {
+            let record = find::Record::of(log_file::read("FILE", path)?)?;
+            return Ok(Some(Log::Search(record.into())));
         }
-        let log = log_file::read::<find::log::Header>("FILE", path)?;
-        Ok(Some(Record::of(log)?))
+        if log_file::is_of::<ab::log::Header>(path) {
+            let record = ab::Record::of(log_file::read("FILE", path)?)?;
+            return Ok(Some(Log::Sides(record.into())));
+        }
+        Ok(None)
     }
 
     /// A page replaces an earlier one, and nothing else unless told to.
