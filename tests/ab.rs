@@ -85,6 +85,13 @@ fn a_comparison_that_is_over_is_judged_again_to_the_same_answers() {
     assert_eq!(stdout(&summarized), csv, "{}", stderr(&summarized));
     let (_, text, _) = compare(&place, "--resume ab.jsonl");
     assert_eq!(stdout(&place.run("--resume ab.jsonl")), text);
+    if cfg!(feature = "report") {
+        let drawn = place.run("report ab.jsonl -o -");
+        assert_eq!(drawn.status.code(), Some(0), "{}", stderr(&drawn));
+        let page = stdout(&drawn);
+        assert!(page.contains("<b>B against A, 6 rounds.</b>"), "{page}");
+        assert!(page.contains("null:null/2t/2B/connected/v4"), "{page}");
+    }
     let refused = place.run("summarize ab.jsonl --format markdown");
     assert_eq!(refused.status.code(), Some(2), "{}", stderr(&refused));
     let (_, json, _) = compare(&place, "--resume ab.jsonl --format json --by cpu");

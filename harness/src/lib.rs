@@ -10,6 +10,7 @@
 //! | [`options`] | what the command line means on this machine: defaults, CPUs, bad input |
 //! | [`report`] | a page of charts and tables for a browser |
 //! | [`cli`] | what can be typed |
+//! | [`experiments`] | what other experiments than sweeps have found, by their logs |
 //! | [`ab`] | whether B is better than A: both measured in turn, for that question |
 //! | [`find`] | where something begins, which setting helps: searches, and the trials that they ask for |
 //! | [`suite`] | named lists of sweeps, and what others have published about the like |
@@ -63,6 +64,7 @@ pub mod digits;
 pub mod duration;
 pub mod error;
 pub mod escape;
+pub mod experiments;
 pub mod export;
 pub mod find;
 pub mod fold;

@@ -30,18 +30,24 @@ pub struct Comparison {
     end: Option<Instant>,
 }
 
-impl Experiment for Comparison {
-    type Header = Header;
-
-    fn begin(header: Header) -> Result<Self, String> {
-        Ok(Self {
-            record: Record::new(header)?,
+impl From<Record> for Comparison {
+    fn from(record: Record) -> Self {
+        Self {
+            record,
             question: Question::default(),
             round: 0,
             groups: VecDeque::new(),
             steps: VecDeque::new(),
             end: None,
-        })
+        }
+    }
+}
+
+impl Experiment for Comparison {
+    type Header = Header;
+
+    fn begin(header: Header) -> Result<Self, String> {
+        Ok(Record::new(header)?.into())
     }
 
     fn header(&self) -> &Header {

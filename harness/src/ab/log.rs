@@ -62,6 +62,13 @@ pub struct Setup {
     pub plan: Plan,
 }
 
+impl Setup {
+    /// What its program is called.
+    pub fn name(&self) -> &str {
+        self.program.as_deref().unwrap_or("this udpbench")
+    }
+}
+
 impl Header {
     /// One side.
     pub fn setup(&self, side: Side) -> &Setup {

@@ -6,7 +6,7 @@ use super::judge::{Answer, CaseAnswer, FALSE_DISCOVERY_RATE, Judgement, MARGIN};
 use super::log::{Header, Setup};
 use super::{Record, Side};
 use crate::compare::table::{Detail, below, count, largest_first, value, verdict};
-use crate::compare::{By, place};
+use crate::compare::{By, Part, place};
 use crate::fold;
 use crate::table::{Columns, Table};
 
@@ -30,20 +30,20 @@ pub fn draw(record: &Record, judgement: &Judgement, detail: Detail, width: u16) 
 
 /// What came of it, in a sentence.
 pub fn summary(judgement: &Judgement) -> String {
+    let (rounds, counts) = (judgement.rounds, counts(judgement));
+    format!("B against A, {rounds} rounds: {counts}.")
+}
+
+/// How many cases and engines have each verdict.
+pub(crate) fn counts(judgement: &Judgement) -> String {
     let by = judgement.question.by;
     let cases = judgement.cases.iter().map(|case| &case.answer.verdict);
     let engines = judgement.engines.iter().map(|engine| &engine.all.verdict);
-    format!(
-        "B against A, {} rounds: {}; {}.",
-        judgement.rounds,
-        count(by, cases, "case"),
-        count(by, engines, "engine")
-    )
+    count(by, cases, "case") + "; " + &count(by, engines, "engine")
 }
 
 fn described(side: Side, setup: &Setup) -> String {
-    let program = setup.program.as_deref().unwrap_or("this udpbench");
-    let mut text = format!("{side}: {program} ({})", setup.version);
+    let mut text = format!("{side}: {} ({})", setup.name(), setup.version);
     if !setup.options.is_empty() {
         let _ = write!(text, " {}", setup.options.join(" "));
     }
@@ -59,12 +59,30 @@ fn engines(judgement: &Judgement) -> Table {
         .spare(1, "cases", |(_, answer)| answer.cases.to_string());
     let by = judgement.question.by;
     let columns = verdict(columns, by, |(_, answer)| (answer.change, &answer.verdict));
-    columns.table(judgement.engines.iter().flat_map(|engine| {
-        let parts = engine.telling.and_then(|number| engine.parts.get(number));
-        let parts = parts.into_iter().flatten();
-        let parts = parts.map(|(part, answer)| (format!("  {}", place(&[*part])), answer));
-        std::iter::once((engine.label.clone(), &engine.all)).chain(parts)
+    let told = told(judgement, Detail::Changes);
+    columns.table(told.map(|(label, part, answer)| match part {
+        None => (label.to_owned(), answer),
+        Some(part) => (format!("  {}", place(&[part])), answer),
     }))
+}
+
+/// Each engine, followed by its parts: those that tell most, or all of them.
+pub(crate) fn told(
+    judgement: &Judgement,
+    detail: Detail,
+) -> impl Iterator<Item = (&str, Option<Part>, &Answer)> {
+    judgement.engines.iter().flat_map(move |engine| {
+        let telling = engine
+            .telling
+            .and_then(|number| engine.parts.get(number..=number));
+        let cuts = match detail {
+            Detail::Changes => telling.unwrap_or_default(),
+            Detail::All => &engine.parts,
+        };
+        let parts = cuts.iter().flatten();
+        let parts = parts.map(|(part, answer)| (&*engine.label, Some(*part), answer));
+        std::iter::once((&*engine.label, None, &engine.all)).chain(parts)
+    })
 }
 
 fn columns(by: By) -> Columns<'static, CaseAnswer> {
@@ -76,7 +94,7 @@ fn columns(by: By) -> Columns<'static, CaseAnswer> {
 }
 
 /// What the numbers cannot say.
-fn notes(record: &Record, judgement: &Judgement) -> String {
+pub(crate) fn notes(record: &Record, judgement: &Judgement) -> String {
     let reasons = judgement.cases.iter().filter_map(|case| {
         let reason = case.answer.verdict.reason()?;
         Some(format!("{}: {reason}", case.key))
@@ -99,7 +117,8 @@ fn notes(record: &Record, judgement: &Judgement) -> String {
     }
 }
 
-fn legend(header: &Header, judgement: &Judgement) -> String {
+/// What the columns and verdicts mean.
+pub(crate) fn legend(header: &Header, judgement: &Judgement) -> String {
     let question = judgement.question;
     let [what, better, worse] = question.by.words();
     let threshold = question.threshold.percent();

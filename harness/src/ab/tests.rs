@@ -201,3 +201,6 @@ fn every_line_fits_the_terminal() {
         assert!(line.chars().count() <= 100, "{line}");
     }
 }
+
+#[cfg(feature = "report")]
+mod page;

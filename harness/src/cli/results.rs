@@ -158,7 +158,7 @@ Exit codes:
 #[derive(Args, Debug)]
 pub struct ReportArgs {
     /// Results (.csv) or raw samples (.jsonl); with several, the first is the baseline of the others. Logs of udpbench find
-    /// have sections of their own
+    /// and udpbench ab have sections of their own
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
     /// The page, or - for standard output

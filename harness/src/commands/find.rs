@@ -12,6 +12,7 @@ use crate::cli::{FindArgs, FindCommand};
 use crate::error::UsageError;
 use crate::find::log::{Header, Question};
 use crate::find::{Record, rows, table};
+use crate::log::Log;
 use crate::options;
 use crate::options::wire::{Peer, Words};
 use crate::session::{Experiment, Means};
@@ -103,7 +104,7 @@ fn resume(
     what: &FindCommand,
     peer: Option<&Peer>,
 ) -> anyhow::Result<(Record, Outputs)> {
-    let mut log = log_file::read::<Header>("--resume", path)?;
+    let mut log = Log::<Header>::open("--resume", path)?;
     log.header.settings.root = Root::new(&what.output().root);
     let wire = log.header.wire.as_ref();
     let reached = peer.and_then(Peer::across_wire).map(|wire| &wire.to);

@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use super::other_host::OtherHost;
 use super::run;
-use super::session::{self, log_file};
+use super::session;
 use crate::cli::LatencyArgs;
 use crate::data::{Arrivals, Case};
 use crate::error::UsageError;
 use crate::export::latency::draw;
-use crate::find::{self, Record};
+use crate::find::Record;
+use crate::log::Log;
 use crate::measure::NoSample;
 use crate::measure::agents::Agents;
 use crate::measure::spec::TrialSpec;
@@ -78,8 +79,7 @@ pub(super) fn with(
 
 /// What a search has found, by its log.
 fn borne(path: &Path) -> Result<Record, UsageError> {
-    let log = log_file::read::<find::log::Header>("--load", path)?;
-    Record::of(&log)
+    Record::of(&Log::open("--load", path)?)
 }
 
 /// The cases that run, each with what its clients reach: answers per second. What fails has no loads, and a row that

@@ -37,14 +37,12 @@ mod writing {
     use anyhow::Context;
 
     use crate::cli::ReportArgs;
-    use crate::commands::session::log_file;
     use crate::commands::{open, say};
     use crate::error::UsageError;
+    use crate::experiments::Answers;
     use crate::export::{is_stdout, to_stdout};
-    use crate::find::{self, Record};
     use crate::report;
     use crate::results::Results;
-    use crate::session::Experiment;
     use crate::suite;
 
     pub(super) fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
@@ -52,17 +50,17 @@ mod writing {
         if !is_stdout {
             may_be_written(args)?;
         }
-        let (mut files, mut found): (Vec<Results>, Vec<Record>) = (Vec::new(), Vec::new());
+        let (mut files, mut logs): (Vec<Results>, Vec<Answers>) = (Vec::new(), Vec::new());
         for file in &args.files {
-            match search(file)? {
-                Some(record) => found.push(record),
+            match Answers::open("FILE", file)? {
+                Some(log) => logs.push(log),
                 None => files.push(open(file)?),
             }
         }
         let machines: Vec<Results> = files.into_iter().flat_map(Results::by_machine).collect();
         let page = match &args.suite {
-            None => report::page(&machines, &found),
-            Some(name) => report::suite_page(&machines, &found, &suite::find("--suite", name)?),
+            None => report::page(&machines, &logs),
+            Some(name) => report::suite_page(&machines, &logs, &suite::find("--suite", name)?),
         };
         if is_stdout {
             to_stdout(page.as_bytes())?;
@@ -72,15 +70,6 @@ mod writing {
             say(&format!("{shown}: open it in a browser"));
         }
         Ok(ExitCode::SUCCESS)
-    }
-
-    /// What a log of `udpbench find` says. `None`: it is no such log.
-    fn search(path: &Path) -> anyhow::Result<Option<Record>> {
-        if !log_file::is_of::<find::log::Header>(path) {
-            return Ok(None);
-        }
-        let log = log_file::read::<find::log::Header>("FILE", path)?;
-        Ok(Some(Record::of(&log)?))
     }
 
     /// A page replaces an earlier one, and nothing else unless told to.

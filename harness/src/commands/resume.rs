@@ -4,12 +4,9 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use super::session::log_file;
 use super::{ab, find};
-use crate::ab::log::Header as Compared;
 use crate::cli::{Cli, Command, RunArgs};
-use crate::find::log::Header as Searched;
-use crate::log::Log;
+use crate::experiments::Answers;
 
 /// Goes on with what the log is of. `None`: that is a sweep, or there is no log.
 ///
@@ -19,16 +16,11 @@ pub fn run(args: &RunArgs) -> anyhow::Result<Option<ExitCode>> {
     let Some(raw) = &args.output.resume else {
         return Ok(None);
     };
-    let command = if log_file::is_of::<Compared>(raw) {
-        vec!["ab"]
-    } else if log_file::is_of::<Searched>(raw) {
-        let log: Log<Searched> = log_file::read("--resume", raw)?;
-        vec!["find", log.header.question.name()]
-    } else {
+    let Some(found) = Answers::open("--resume", raw)? else {
         return Ok(None);
     };
     let mut words = vec!["udpbench".to_owned()];
-    words.extend(command.into_iter().map(str::to_owned));
+    words.extend(found.command().into_iter().map(str::to_owned));
     words.extend(["--resume".to_owned(), raw.to_string_lossy().into_owned()]);
     words.extend(args.output.quiet.then(|| "--quiet".to_owned()));
     if let Some(on) = &args.link.on {

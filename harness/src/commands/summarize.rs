@@ -3,19 +3,13 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use serde_json::Value;
-
-use super::session::log_file;
-use crate::ab::{self, Comparison};
 use crate::cli::{Shape, SummarizeArgs};
-use crate::compare::table::Detail;
 use crate::error::UsageError;
+use crate::experiments::Answers;
 use crate::export::output_file::OutputFile;
 use crate::export::selection::Selection;
 use crate::export::{Format, contradiction, is_stdout, table, to_stdout};
-use crate::find;
 use crate::results::Results;
-use crate::session::Experiment;
 
 /// Reads the file and writes its rows.
 ///
@@ -24,10 +18,10 @@ use crate::session::Experiment;
 /// that exists; or one that cannot be written.
 pub fn run(args: &SummarizeArgs) -> anyhow::Result<ExitCode> {
     let shape = choose(args)?;
-    if let Some((table, rows)) = answers(&args.file)? {
+    if let Some(found) = Answers::open("FILE", &args.file)? {
         let bytes = match shape {
-            Shape::Table => table.into_bytes(),
-            Shape::File(format) => format.shape_answers(&rows)?,
+            Shape::Table => found.table(super::width()).into_bytes(),
+            Shape::File(format) => format.shape_answers(&found.rows())?,
         };
         return put(args, shape, &bytes);
     }
@@ -41,24 +35,6 @@ pub fn run(args: &SummarizeArgs) -> anyhow::Result<ExitCode> {
         Shape::File(format) => format.shape(&rows, &columns, super::advice)?,
     };
     put(args, shape, &bytes)
-}
-
-/// What the log of a search or of a comparison says, for people and for programs. `None`: it is none.
-fn answers(path: &Path) -> anyhow::Result<Option<(String, Vec<Value>)>> {
-    if log_file::is_of::<find::log::Header>(path) {
-        let record = find::Record::of(&log_file::read("FILE", path)?)?;
-        let table = find::table::draw(&record, super::width());
-        return Ok(Some((table, find::rows::rows(&record))));
-    }
-    if log_file::is_of::<ab::log::Header>(path) {
-        let Comparison {
-            record, question, ..
-        } = Comparison::of(&log_file::read("FILE", path)?)?;
-        let judgement = ab::judge(&record, question);
-        let table = ab::table::draw(&record, &judgement, Detail::Changes, super::width());
-        return Ok(Some((table, ab::rows::rows(&judgement))));
-    }
-    Ok(None)
 }
 
 fn put(args: &SummarizeArgs, shape: Shape, bytes: &[u8]) -> anyhow::Result<ExitCode> {

@@ -43,16 +43,21 @@ pub fn draw(comparison: &Comparison, detail: Detail, width: u16) -> String {
 /// What came of it, in a sentence.
 fn summary(comparison: &Comparison, file: &Against) -> String {
     let by = comparison.options.by;
-    let cases = count(by, file.cases.iter().map(|case| &case.verdict), "case");
-    let engines = file.engines.iter().map(|engine| &engine.verdict);
-    let engines = count(by, engines, "engine");
+    let counts = counts(by, file);
     let inconclusive = if file.is_inconclusive() {
         "Inconclusive: "
     } else {
         ""
     };
     let (new, base) = (&file.name, &comparison.base);
-    format!("{inconclusive}{new} against {base}: {cases}; {engines}.\n")
+    format!("{inconclusive}{new} against {base}: {counts}.\n")
+}
+
+/// How many cases and engines have each verdict.
+pub(crate) fn counts(by: By, file: &Against) -> String {
+    let cases = file.cases.iter().map(|case| &case.verdict);
+    let engines = file.engines.iter().map(|engine| &engine.verdict);
+    count(by, cases, "case") + "; " + &count(by, engines, "engine")
 }
 
 /// `2 of 96 cases slower, 1 faster, 80 same, 13 unclear`.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::Next;
-use super::borne::{self, Borne, Doubt};
+use super::borne::{self, Borne};
 use super::loads::Goal;
 use super::mlr::Found;
 use super::place::Went;
@@ -62,7 +62,8 @@ pub struct Burst {
     pause: Duration,
     /// Datagrams that the sender hands over at once: no train is shorter, and each is some of these.
     unit: u32,
-    search: Borne,
+    /// Loads are trains in units.
+    pub(super) borne: Borne,
     rcvbuf_bytes: Option<u64>,
 }
 
@@ -78,7 +79,7 @@ impl Burst {
         let start = START.div_ceil(unit);
         let most = most(asked.pause) / unit;
         Self {
-            search: Borne::new(
+            borne: Borne::new(
                 asked.goal(),
                 asked.width_pct / 100.0,
                 start..=most.max(start),
@@ -93,7 +94,7 @@ impl Burst {
 
     /// The trial that tells most. `None`: it is found.
     pub fn next(&self) -> Option<Next> {
-        let next = self.search.next()?;
+        let next = self.borne.next()?;
         let length = self.length(next.load);
         // Whole ones, for as long at least.
         let trains = (next.seconds / self.pause.as_secs_f64() - 1e-6).ceil();
@@ -113,23 +114,12 @@ impl Burst {
         // No search has asked for what is no case.
         if let Some((load, seconds, went)) = self.went(sample) {
             self.rcvbuf_bytes = Some(sample.rcvbuf_bytes).filter(|bytes| *bytes > 0);
-            self.search.take(load, seconds, went);
+            self.borne.take(load, seconds, went);
         }
     }
 
-    /// Whether something else that ran may be why a trial lost too much.
-    pub(super) fn is_spoilt(&self, sample: &Sample) -> bool {
-        let went = self.went(sample);
-        went.is_some_and(|(_, seconds, went)| self.search.is_spoilt(seconds, &went))
-    }
-
-    /// Why the length may be wrong, if the trials give a reason.
-    pub fn doubt(&self) -> Option<Doubt> {
-        self.search.doubt()
-    }
-
     /// The train of a trial, in units, its length in seconds, and how it went.
-    fn went(&self, sample: &Sample) -> Option<(u32, f64, Went)> {
+    pub(super) fn went(&self, sample: &Sample) -> Option<(u32, f64, Went)> {
         let case = Case::of_key(&sample.case)?;
         let length = match case.arrivals {
             Some(Arrivals::Train(length)) => length,
@@ -149,7 +139,7 @@ impl Burst {
             too_much,
             interval,
             ..
-        } = self.search.found();
+        } = self.borne.found();
         let length = |load: Option<u32>| load.map(|load| self.length(load));
         Found {
             load: length(load),
@@ -157,11 +147,6 @@ impl Burst {
             throughput: None,
             interval: (length(interval.0), length(interval.1)),
         }
-    }
-
-    /// What gave way first: where most was lost of the shortest trains that are too long.
-    pub fn gave_way(&self) -> Option<&'static str> {
-        self.search.gave_way()
     }
 
     /// What the kernel granted as SO_RCVBUF, in bytes, if a trial has said so.

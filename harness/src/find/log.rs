@@ -52,8 +52,7 @@ pub struct Header {
     /// The machine.
     pub host: Host,
     /// Of a search for trains, what a datagram takes up in the receive buffer of a socket on loopback, in bytes, by its
-    /// payload, also in bytes. Absent, or empty: no such search.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    /// payload, also in bytes. Empty: no such search.
     pub truesizes: BTreeMap<u32, u32>,
     /// The settings of this host that are tried. Absent: no search for settings.
     #[serde(skip_serializing_if = "Option::is_none")]

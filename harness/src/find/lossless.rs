@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::Next;
-use super::borne::{self, Borne, Doubt};
+use super::borne::{self, Borne};
 use super::loads::Goal;
 use super::mlr::Found;
 use super::place::Went;
@@ -55,7 +55,7 @@ const START: u32 = 1000;
 pub struct Lossless {
     case: Case,
     sender: Traits,
-    search: Borne,
+    pub(super) borne: Borne,
 }
 
 impl Lossless {
@@ -64,13 +64,13 @@ impl Lossless {
         Self {
             case,
             sender,
-            search: Borne::new(asked.goal(), asked.width_pct / 100.0, START..=Rate::MAX),
+            borne: Borne::new(asked.goal(), asked.width_pct / 100.0, START..=Rate::MAX),
         }
     }
 
     /// The trial that tells most. `None`: it is found.
     pub fn next(&self) -> Option<Next> {
-        let next = self.search.next()?;
+        let next = self.borne.next()?;
         let rate = Rate::nearest(f64::from(next.load));
         Some(Next {
             case: Case {
@@ -85,23 +85,12 @@ impl Lossless {
     pub fn take(&mut self, sample: &Sample) {
         // No search has asked for what has no rate.
         if let Some((load, seconds, went)) = self.went(sample) {
-            self.search.take(load, seconds, went);
+            self.borne.take(load, seconds, went);
         }
     }
 
-    /// Whether something else that ran may be why a trial lost too much.
-    pub(super) fn is_spoilt(&self, sample: &Sample) -> bool {
-        let went = self.went(sample);
-        went.is_some_and(|(_, seconds, went)| self.search.is_spoilt(seconds, &went))
-    }
-
-    /// Why the rate may be wrong, if the trials give a reason.
-    pub fn doubt(&self) -> Option<Doubt> {
-        self.search.doubt()
-    }
-
     /// The rate of a trial, its length in seconds, and how it went.
-    fn went(&self, sample: &Sample) -> Option<(u32, f64, Went)> {
+    pub(super) fn went(&self, sample: &Sample) -> Option<(u32, f64, Went)> {
         let rate = Case::of_key(&sample.case)?.rate?;
         let per_second = rate.per_second(self.case.payload);
         let seconds = sample.window_ns as f64 / 1e9;
@@ -113,16 +102,11 @@ impl Lossless {
 
     /// What the trials say.
     pub fn found(&self) -> Found {
-        self.search.found()
-    }
-
-    /// What gave way first: where most was lost in the trials at the lowest rate that is too much.
-    pub fn gave_way(&self) -> Option<&'static str> {
-        self.search.gave_way()
+        self.borne.found()
     }
 
     /// Where a CPU gave way: how much of its time a datagram or a request took, from trial to trial.
     pub fn cpu_times(&self) -> Option<CpuTimes> {
-        self.search.cpu_times()
+        self.borne.cpu_times()
     }
 }

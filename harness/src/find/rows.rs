@@ -15,7 +15,9 @@ pub fn rows(record: &Record) -> Vec<Value> {
     let question = record.header().question;
     let rows = record.cases().iter().flat_map(|case| {
         let rows = match (&case.search, question) {
-            (Search::Lossless(search), Question::Lossless(asked)) => vec![lossless(search, asked)],
+            (Search::Lossless(search), Question::Lossless(asked)) => {
+                vec![lossless(case, search, asked)]
+            }
             (Search::Burst(search), Question::Burst(asked)) => {
                 vec![burst(record, case, search, asked)]
             }
@@ -54,7 +56,7 @@ fn whole(case: &Searched, row: Value) -> Value {
     row_of(&[json!({ "case": case.case.key() }), row, ended])
 }
 
-fn lossless(search: &Lossless, asked: lossless::Asked) -> Value {
+fn lossless(case: &Searched, search: &Lossless, asked: lossless::Asked) -> Value {
     let found = search.found();
     let (low, high) = found.interval;
     let cpu_times = search.cpu_times();
@@ -66,8 +68,8 @@ fn lossless(search: &Lossless, asked: lossless::Asked) -> Value {
         "lossless_pps_low": low,
         "lossless_pps_high": high,
         "conditional_throughput_pps": found.throughput.map(|pps| rounded(pps, 10.0)),
-        "gave_way": search.gave_way().unwrap_or_default(),
-        "doubt": search.doubt().map_or_else(String::new, |doubt| doubt.to_string()),
+        "gave_way": case.search.gave_way().unwrap_or_default(),
+        "doubt": case.search.doubt().map_or_else(String::new, |doubt| doubt.to_string()),
         "cpu_ns_per_packet_p10": cpu_times.map(|times| times.low_ns.round()),
         "cpu_ns_per_packet_p90": cpu_times.map(|times| times.high_ns.round()),
     })
@@ -115,8 +117,8 @@ fn burst(record: &Record, case: &Searched, search: &Burst, asked: burst::Asked) 
         "longest_train_packets_low": low,
         "longest_train_packets_high": high,
         "buffers_hold_packets": held(record.header(), &case.case, search.rcvbuf_bytes()),
-        "gave_way": search.gave_way().unwrap_or_default(),
-        "doubt": search.doubt().map_or_else(String::new, |doubt| doubt.to_string()),
+        "gave_way": case.search.gave_way().unwrap_or_default(),
+        "doubt": case.search.doubt().map_or_else(String::new, |doubt| doubt.to_string()),
     })
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::Next;
-use super::borne::Doubt;
+use super::borne::{Borne, Doubt};
 use super::burst::Burst;
 use super::cliff::Cliff;
 use super::idle::Idle;
@@ -52,18 +52,29 @@ impl Search {
 
     /// Whether something else that ran may be why a trial lost too much: then it says nothing.
     pub(super) fn is_spoilt(&self, sample: &Sample) -> bool {
-        match self {
-            Self::Lossless(search) => search.is_spoilt(sample),
-            Self::Burst(search) => search.is_spoilt(sample),
-            Self::Cliff(_) | Self::Idle(_) | Self::Knob(_) => false,
-        }
+        let went = match self {
+            Self::Lossless(search) => search.went(sample),
+            Self::Burst(search) => search.went(sample),
+            Self::Cliff(_) | Self::Idle(_) | Self::Knob(_) => None,
+        };
+        let went = self.borne().zip(went);
+        went.is_some_and(|(borne, (_, seconds, went))| borne.is_spoilt(seconds, &went))
     }
 
     /// Why what is found may be wrong, if the trials give a reason.
     pub fn doubt(&self) -> Option<Doubt> {
+        self.borne()?.doubt()
+    }
+
+    /// What gave way first: where most was lost in the trials at the lowest load that is too much.
+    pub fn gave_way(&self) -> Option<&'static str> {
+        self.borne()?.gave_way()
+    }
+
+    fn borne(&self) -> Option<&Borne> {
         match self {
-            Self::Lossless(search) => search.doubt(),
-            Self::Burst(search) => search.doubt(),
+            Self::Lossless(search) => Some(&search.borne),
+            Self::Burst(search) => Some(&search.borne),
             Self::Cliff(_) | Self::Idle(_) | Self::Knob(_) => None,
         }
     }

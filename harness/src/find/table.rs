@@ -88,7 +88,9 @@ fn lossless_table(record: &Record) -> Table {
             let mbits = search.found().throughput.map(|pps| pps * bits / 1e6);
             or_dash(mbits.map(|mbits| format!("{mbits:.1}")))
         })
-        .number("gave way first", |(_, search)| or_dash(search.gave_way()));
+        .number("gave way first", |(case, _)| {
+            or_dash(case.search.gave_way())
+        });
     columns.table(searched(record).filter_map(|case| match &case.search {
         Search::Lossless(search) => Some((case, search)),
         _ => None,

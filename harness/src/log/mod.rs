@@ -16,7 +16,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use self::check::Expected;
-pub use self::read::Log;
+pub use self::read::{Log, is_of};
 use crate::data::{Case, Sample};
 use crate::duration::ns;
 use crate::plan::{Plan, Schedule, Wire};

@@ -1,9 +1,14 @@
 //! Reads a file of raw samples.
 
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
 use serde_json::Value;
 
 use super::{Event, FORMAT, First, Header};
 use crate::error::UsageError;
+use crate::sys::files::{self, Kind};
 use crate::text;
 
 /// What a file of JSON Lines holds: what is to be done, and what happened. By default, of a sweep.
@@ -23,6 +28,17 @@ pub struct Log<H = Header> {
 }
 
 impl<H: First> Log<H> {
+    /// Reads the file of a flag.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is none.
+    pub fn open(flag: &'static str, path: &Path) -> Result<Self, UsageError> {
+        let bytes = files::read_whole(path, Kind::File).map_err(|error| {
+            UsageError::flag(flag, &path.display(), format!("cannot read it: {error}"))
+        })?;
+        Self::parse(&path.display().to_string(), &bytes)
+    }
+
     /// Reads what a file of that name holds.
     ///
     /// # Errors
@@ -51,6 +67,18 @@ impl<H: First> Log<H> {
             bytes: bytes.len() as u64,
         })
     }
+}
+
+/// Whether a file is a log whose first line is that. What cannot be read is none.
+pub fn is_of<H: First>(path: &Path) -> bool {
+    let beginning = format!("{{\"{}\":", H::KEY);
+    let mut start = vec![0; beginning.len()];
+    let is_file = path.is_file();
+    is_file
+        && File::open(path)
+            .and_then(|mut file| file.read_exact(&mut start))
+            .is_ok()
+        && start == beginning.as_bytes()
 }
 
 /// Parses the first line.

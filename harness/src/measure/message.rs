@@ -48,10 +48,8 @@ pub struct Hello {
     /// [`VERSION`]: what the engines of another one do may differ, which whoever compares them wants.
     pub version: String,
     /// Where it runs.
-    #[serde(default)]
     pub host: HostId,
     /// Of the controller: the agent is on another host. Then both ends say twice a second that they are there.
-    #[serde(default)]
     pub is_across: bool,
 }
 

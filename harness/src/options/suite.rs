@@ -19,7 +19,6 @@ use crate::log::Log;
 use crate::plan::Plan;
 use crate::rank::table::counted;
 use crate::suite::{Suite, Sweep};
-use crate::sys::files::{self, Kind};
 
 /// The options of a suite's sweep, whose files lie in `directory`: what the suite says, and what was typed beside it, which
 /// comes first. Where its raw samples are there, it is to be resumed.
@@ -162,9 +161,7 @@ pub fn searches(
 /// The log, if it cannot be read or has other cases.
 pub fn check_log(raw: &Path, request: &Request) -> Result<(), UsageError> {
     let refused = |problem: String| UsageError::flag("--output", &raw.display(), problem);
-    let bytes = files::read_whole(raw, Kind::File);
-    let bytes = bytes.map_err(|error| refused(format!("cannot read it: {error}")))?;
-    let log: Log = Log::parse(&raw.display().to_string(), &bytes)?;
+    let log: Log = Log::open("--output", raw)?;
     let keys = |plan: &Plan| plan.cases().map(|it| it.case.key()).collect::<Vec<_>>();
     if keys(&log.header.plan) == keys(&request.plan) {
         Ok(())

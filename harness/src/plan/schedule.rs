@@ -20,8 +20,7 @@ pub struct Settings {
     /// How long a window is open.
     #[serde(rename = "window_ns", with = "ns")]
     pub window: Duration,
-    /// Whether the kernels are asked why they drop packets. Absent: they are not.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    /// Whether the kernels are asked why they drop packets.
     pub drop_reasons: bool,
     /// Where sensors are read.
     #[serde(skip, default)]

@@ -8,8 +8,9 @@
 //! | `board`, `fitness` | what was measured on, and what may mislead about the numbers |
 //! | `ranking` | the places of all engines, as [`crate::rank`] has them |
 //! | `comparison` | what differs between the files, as [`crate::compare`] has it |
+//! | `changes` | tables and a picture of changes with their verdicts |
 //! | `published` | what others have measured, beside the sweeps of a suite |
-//! | `searches` | what `udpbench find` has found: a section each |
+//! | `logs` | logs of what is no sweep, a section each: `searches` of `udpbench find`, comparisons of `udpbench ab` (`sides`) |
 //! | `charts` | the three charts that are read first: `speed`, `cost` (both of `bars`) and `loss` |
 //! | `latency`, `over_payload`, `drift`, `shares`, `reasons`, `tables` | a section each |
 //! | `chart` | pictures: SVG and tables, with classes that the page's style colours |
@@ -22,6 +23,7 @@
 mod bars;
 mod board;
 mod cases;
+mod changes;
 mod chart;
 mod charts;
 mod comparison;
@@ -32,6 +34,7 @@ mod engines;
 mod figures;
 mod fitness;
 mod latency;
+mod logs;
 mod loss;
 mod number;
 mod over_payload;
@@ -42,6 +45,7 @@ mod ranking;
 mod reasons;
 mod searches;
 mod shares;
+mod sides;
 mod speed;
 mod summary;
 mod tables;

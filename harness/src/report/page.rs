@@ -4,11 +4,11 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::charts::Charts;
 use super::{
-    board, comparison, drift, fitness, latency, over_payload, published, ranking, reasons,
-    searches, shares, summary, tables,
+    board, comparison, drift, fitness, latency, over_payload, published, ranking, reasons, shares,
+    summary, tables,
 };
 use crate::VERSION;
-use crate::find::Record;
+use crate::experiments::Answers;
 use crate::results::Results;
 use crate::row::Row;
 use crate::suite::Suite;
@@ -16,19 +16,19 @@ use crate::suite::Suite;
 /// How a report begins: what does not begin so is not ours to overwrite.
 pub const MARK: &str = "<!DOCTYPE html><!-- a report of udpbench -->";
 
-/// The whole page. With several files, the others are compared with the first. What was searched for has sections of its own.
-pub fn page(files: &[Results], found: &[Record]) -> String {
-    page_of(files, found, None)
+/// The whole page. With several files, the others are compared with the first. Each log has a section of its own.
+pub fn page(files: &[Results], logs: &[Answers]) -> String {
+    page_of(files, logs, None)
 }
 
 /// The page of a suite's sweeps and searches, beside what has been published.
-pub fn suite_page(files: &[Results], found: &[Record], suite: &Suite) -> String {
-    page_of(files, found, Some(suite))
+pub fn suite_page(files: &[Results], logs: &[Answers], suite: &Suite) -> String {
+    page_of(files, logs, Some(suite))
 }
 
-fn page_of(files: &[Results], found: &[Record], suite: Option<&Suite>) -> String {
+fn page_of(files: &[Results], logs: &[Answers], suite: Option<&Suite>) -> String {
     let title = match suite {
-        None if files.is_empty() => title_of(found),
+        None if files.is_empty() => title_of(logs),
         None => title(files),
         Some(suite) => format!("{}{}", suite.title, title(files).trim_start_matches("UDP")),
     };
@@ -58,7 +58,7 @@ fn page_of(files: &[Results], found: &[Record], suite: Option<&Suite>) -> String
                 }
                 nav aria-label="Contents" {
                     ul {
-                        @for (id, title) in contents(files, found, suite) { li { a href={ "#" (id) } { (title) } } }
+                        @for (id, title) in contents(files, logs, suite) { li { a href={ "#" (id) } { (title) } } }
                     }
                 }
                 main #content {
@@ -69,13 +69,13 @@ fn page_of(files: &[Results], found: &[Record], suite: Option<&Suite>) -> String
                         @let name = suite.and(files.get(n)).map(|file| board::shown(file, files));
                         (of_files(charts, n, name.as_deref()))
                     }
-                    @for (n, record) in found.iter().enumerate() { (searches::section(n, record)) }
+                    @for (n, log) in logs.iter().enumerate() { (log.section(n)) }
                     @if !files.is_empty() { (rest(files, suite)) }
                 }
                 footer {
                     p {
                         "Made by udpbench " (VERSION) "."
-                        @if !rows(files).any(is_of_a_wire) && found.iter().all(|record| record.header().wire.is_none()) { " UDP over loopback, not over a network." }
+                        @if !rows(files).any(is_of_a_wire) && !logs.iter().any(Answers::is_of_a_wire) { " UDP over loopback, not over a network." }
                     }
                 }
                 (tables::data(files))
@@ -135,7 +135,7 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 
                       img-src data:; base-uri 'none'; form-action 'none'";
 
 /// Where the reader may go from the top, and what is there.
-fn contents(files: &[Results], found: &[Record], suite: Option<&Suite>) -> Vec<(String, String)> {
+fn contents(files: &[Results], logs: &[Answers], suite: Option<&Suite>) -> Vec<(String, String)> {
     let entry = |(id, title): (&str, &str)| (id.to_owned(), title.to_owned());
     let charts = [
         ("speed", "Throughput"),
@@ -149,12 +149,11 @@ fn contents(files: &[Results], found: &[Record], suite: Option<&Suite>) -> Vec<(
         None => charts.into_iter().map(entry).collect(),
         Some(_) => sweeps.collect(),
     };
-    let found = found.iter().enumerate();
-    let found =
-        found.map(|(n, record)| (format!("search-{n}"), searches::title(record).to_owned()));
+    let logs = logs.iter().enumerate();
+    let logs = logs.map(|(n, log)| (log.id(n), log.title().to_owned()));
     let rest = [("details", "Details"), ("appendix", "Appendix")].map(entry);
     let rest = rest.into_iter().filter(|_| !files.is_empty());
-    charts.into_iter().chain(found).chain(rest).collect()
+    charts.into_iter().chain(logs).chain(rest).collect()
 }
 
 struct Section {
@@ -236,19 +235,19 @@ fn each(files: &[Results], part: impl Fn(&Results) -> Markup) -> Markup {
     }
 }
 
-/// Every search once, and every machine.
-fn title_of(found: &[Record]) -> String {
-    let distinct = |of: &dyn Fn(&Record) -> String| {
+/// Every question once, and every machine.
+fn title_of(logs: &[Answers]) -> String {
+    let distinct = |of: &dyn Fn(&Answers) -> String| {
         let mut all: Vec<String> = Vec::new();
-        for one in found.iter().map(of) {
+        for one in logs.iter().map(of) {
             if !all.contains(&one) {
                 all.push(one);
             }
         }
         all.join(", ")
     };
-    let asked = distinct(&|record| searches::title(record).to_owned());
-    format!("{asked}: UDP on {}", distinct(&searches::machine))
+    let asked = distinct(&|log| log.title().to_owned());
+    format!("{asked}: UDP on {}", distinct(&Answers::machine))
 }
 
 /// Every machine once. One that is not real says so at once: its numbers are not those of the board.

@@ -12,23 +12,16 @@ use crate::find::log::Question;
 use crate::find::table::answers;
 use crate::find::{Record, Search, Searched};
 
-/// Of the n-th search on the page.
-pub(super) fn section(n: usize, record: &Record) -> Markup {
-    let id = format!("search-{n}");
+/// The answers.
+pub(super) fn found(record: &Record) -> Markup {
     let answers = answers(record);
-    let header = record.header();
     html! {
-        section aria-labelledby=(id) {
-            h2 id=(id) { (title(record)) }
-            p { code { (header.command_line.join(" ")) } }
-            p { "Begun " (header.started_at) " on " (machine(record)) "." }
-            @if !answers.table.is_empty() {
-                (picture(record))
-                (table("Answers", &answers.table))
-            }
-            @for paragraph in paragraphs(&answers.legend) { p { (paragraph) } }
-            @for paragraph in paragraphs(&answers.notes) { p .bad { (paragraph) } }
+        @if !answers.table.is_empty() {
+            (picture(record))
+            (table("Answers", &answers.table))
         }
+        @for paragraph in paragraphs(&answers.legend) { p { (paragraph) } }
+        @for paragraph in paragraphs(&answers.notes) { p .bad { (paragraph) } }
     }
 }
 
@@ -40,21 +33,6 @@ pub(super) fn title(record: &Record) -> &'static str {
         Question::Idle(_) => "What silence costs",
         Question::Burst(_) => "The longest train that is taken whole",
         Question::Knob(_) => "Which setting helps",
-    }
-}
-
-/// Both, across a wire. One that is not real says so: its numbers are not those of the board.
-pub(super) fn machine(record: &Record) -> String {
-    let header = record.header();
-    let model = |model: Option<&String>, board: &str| model.map_or(board, |model| model).to_owned();
-    let here = model(header.host.model.as_ref(), &header.environment.board);
-    let here = match &header.host.virtualization {
-        None => here,
-        Some(by) => format!("{here} (emulated or virtualised: {by})"),
-    };
-    match &header.wire {
-        None => here,
-        Some(wire) => format!("{here} to {}", model(wire.host.model.as_ref(), &wire.board)),
     }
 }
 

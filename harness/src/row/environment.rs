@@ -43,8 +43,7 @@ pub struct Environment {
     pub throttles_from_c: Option<u16>,
     /// What would invalidate a run, as it was found before the start: every row carries it as a warning.
     pub unfit: Vec<String>,
-    /// The other host. Absent, or all empty: there is none.
-    #[serde(default, skip_serializing_if = "OtherHost::is_none")]
+    /// The other host. All empty: there is none.
     pub there: OtherHost,
 }
 
@@ -60,13 +59,6 @@ pub struct OtherHost {
     pub machine: String,
     pub kernel: String,
     pub governor: String,
-}
-
-impl OtherHost {
-    /// Whether all is on one host.
-    fn is_none(&self) -> bool {
-        *self == Self::default()
-    }
 }
 
 impl Environment {

@@ -5,9 +5,9 @@ use std::path::Path;
 use super::Begun;
 use crate::cli::RunArgs;
 use crate::commands::say;
+use crate::commands::session;
 use crate::commands::session::outputs::{Left, Outputs};
 use crate::commands::session::progress::Progress;
-use crate::commands::session::{self, log_file};
 use crate::error::UsageError;
 use crate::log::{Header, Log};
 use crate::options::wire::{Peer, Words};
@@ -19,7 +19,7 @@ use crate::sys::files::Root;
 
 /// Reads what a sweep left, and opens its files again.
 pub(super) fn resume(args: &RunArgs, raw: &Path, peer: Option<&Peer>) -> anyhow::Result<Begun> {
-    let mut log: Log = log_file::read("--resume", raw)?;
+    let mut log: Log = Log::open("--resume", raw)?;
     refuse_other_hosts(raw, &log.header, peer)?;
     let root = Root::new(&args.root);
     log.header.schedule.settings.root = root.clone();

@@ -24,7 +24,9 @@ pub(super) fn table(record: &Record) -> Table {
         .spare(1, "buffers\nhold", |(case, search)| {
             or_dash(held(record.header(), &case.case, search.rcvbuf_bytes()))
         })
-        .number("gave way first", |(_, search)| or_dash(search.gave_way()));
+        .number("gave way first", |(case, _)| {
+            or_dash(case.search.gave_way())
+        });
     columns.table(searched(record).filter_map(|case| match &case.search {
         Search::Burst(search) => Some((case, search)),
         _ => None,

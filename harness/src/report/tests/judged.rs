@@ -64,7 +64,7 @@ fn each_other_file_is_compared_with_the_first_in_the_words_of_compare() {
         .expect("the other file");
     assert!(worse.contains("<h4>0.8.csv against 1.csv</h4>"), "{worse}");
     for said in [
-        "<th scope=\"row\">tokio</th><td><span class=\"c8\"><span aria-hidden=\"true\">▼</span> slower</span></td><td>-20.0</td>",
+        "<th scope=\"row\">tokio</th><td><span class=\"c8\"><span aria-hidden=\"true\">▼</span> slower</span><td>-20.0<td>",
         "<summary>All cases: 96 cases</summary>",
         "std on connected sockets, not judged",
     ] {

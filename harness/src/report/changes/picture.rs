@@ -2,19 +2,20 @@
 
 use maud::Markup;
 
-use super::what;
+use super::{Row, what};
 use crate::compare::table::change;
-use crate::compare::{By, Change, EngineChange, Verdict};
+use crate::compare::{By, Change, Verdict};
 use crate::report::chart::{Drawn, Look, Scale, Shape, Track, Tracks, WHOLE};
 use crate::stats;
 
 /// The largest change first.
-pub(super) fn picture(by: By, judged: &[(&EngineChange, Change)]) -> Markup {
-    let mut judged = judged.to_vec();
+pub(super) fn picture(by: By, rows: &[Row]) -> Markup {
+    let judged = rows.iter().filter_map(|row| Some((row, row.change?)));
+    let mut judged: Vec<(&Row, Change)> = judged.collect();
     judged.sort_by(|one, other| other.1.estimate.total_cmp(&one.1.estimate));
     let tracks = judged
         .iter()
-        .filter_map(|(engine, found)| track(by, engine, *found));
+        .filter_map(|(row, found)| track(by, row, *found));
     let tracks: Vec<Track> = tracks.collect();
     Tracks {
         unit: "%",
@@ -26,7 +27,7 @@ pub(super) fn picture(by: By, judged: &[(&EngineChange, Change)]) -> Markup {
 }
 
 /// Has every change on it, and of intervals up to three times the usual one: how wide they are is the point.
-fn scale(judged: &[(&EngineChange, Change)]) -> Scale {
+fn scale(judged: &[(&Row, Change)]) -> Scale {
     let reaches = judged
         .iter()
         .map(|(_, change)| 100.0 * change.low.abs().max(change.high.abs()));
@@ -41,8 +42,8 @@ fn scale(judged: &[(&EngineChange, Change)]) -> Scale {
 }
 
 /// In percent. `None`: it has no place on an axis.
-fn track(by: By, engine: &EngineChange, found: Change) -> Option<Track> {
-    let verdict = &engine.verdict;
+fn track(by: By, row: &Row, found: Change) -> Option<Track> {
+    let verdict = row.verdict;
     let (colour, shape) = match verdict {
         Verdict::Better => (3, Shape::Triangle),
         Verdict::Worse => (8, Shape::Tip),
@@ -61,7 +62,7 @@ fn track(by: By, engine: &EngineChange, found: Change) -> Option<Track> {
         lane: WHOLE,
     };
     Some(Track {
-        label: engine.label.clone(),
+        label: row.label.clone(),
         drawn: vec![interval, Drawn::Mark { at, look }],
         values: vec![(change(Some(found)), verdict.word(by).to_owned())],
     })
