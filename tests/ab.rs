@@ -92,8 +92,15 @@ fn a_comparison_that_is_over_is_judged_again_to_the_same_answers() {
         assert!(page.contains("<b>B against A, 6 rounds.</b>"), "{page}");
         assert!(page.contains("null:null/2t/2B/connected/v4"), "{page}");
     }
-    let refused = place.run("summarize ab.jsonl --format markdown");
-    assert_eq!(refused.status.code(), Some(2), "{}", stderr(&refused));
+    for (format, begins) in [
+        ("markdown", "| kind | label |"),
+        ("jsonl", r#"{"kind":"engine","#),
+    ] {
+        let shown = stdout(&place.run(&format!("summarize ab.jsonl --format {format}")));
+        assert!(shown.starts_with(begins), "{shown}");
+        let (_, same, _) = compare(&place, &format!("--resume ab.jsonl --format {format}"));
+        assert_eq!(same, shown);
+    }
     let (_, json, _) = compare(&place, "--resume ab.jsonl --format json --by cpu");
     let rows: Vec<Value> = serde_json::from_str(&json).expect("an array");
     assert_eq!(rows.len(), csv.lines().count() - 1);

@@ -9,7 +9,7 @@ use crate::compare::table::Detail;
 use crate::error::UsageError;
 use crate::find;
 use crate::log::{Log, is_of};
-use crate::session::Experiment;
+use crate::session::Logged;
 
 /// A log that was read.
 #[derive(Clone, Debug)]

@@ -47,8 +47,8 @@
 //! [`engines`], [`workload`], [`engine`], [`data`] and [`sys`] are a crate of their own, in `datapath/`: it is
 //! compiled for speed, this one for size. Nothing in this one is timed.
 //!
-//! A sweep goes down and comes back up: [`options`] makes a plan, [`sweep`] has [`measure`] run each window,
-//! a [`workload`] times an engine of [`engines`], the counts become an event of the [`log`], [`replay`] makes
+//! A sweep goes down and comes back up: [`options`] makes a plan, [`sweep`] says what is next, [`session`] has [`measure`]
+//! run each window, a [`workload`] times an engine of [`engines`], the counts become an event of the [`log`], [`replay`] makes
 //! a [`row`] of them, and [`export`] writes it. [`results`] reads such files again.
 //!
 //! A new engine is one file in `datapath/src/engines/` and its line in the registry; a new board one TOML in

@@ -11,7 +11,7 @@ use crate::data::Sample;
 use crate::log::Event;
 use crate::measure::spec::TrialSpec;
 use crate::row::{self, Row};
-use crate::session::{Experiment, Step, Trial, Work};
+use crate::session::{Experiment, Logged, Step, Trial, Work};
 
 /// A comparison, as far as it is.
 #[derive(Clone, Debug)]
@@ -43,7 +43,7 @@ impl From<Record> for Comparison {
     }
 }
 
-impl Experiment for Comparison {
+impl Logged for Comparison {
     type Header = Header;
 
     fn begin(header: Header) -> Result<Self, String> {
@@ -54,6 +54,12 @@ impl Experiment for Comparison {
         self.record.header()
     }
 
+    fn contradiction(&self, event: &Event) -> Option<String> {
+        self.record.contradiction(event)
+    }
+}
+
+impl Experiment for Comparison {
     fn next(&mut self, now: Instant) -> Option<Step> {
         if self.round == 0 {
             let until = self.header().until;
@@ -79,10 +85,6 @@ impl Experiment for Comparison {
     fn take(&mut self, event: &Event) -> Result<Vec<Row>, String> {
         self.record.take(event)?;
         Ok(Vec::new())
-    }
-
-    fn contradiction(&self, event: &Event) -> Option<String> {
-        self.record.contradiction(event)
     }
 
     fn is_complete(&self) -> bool {

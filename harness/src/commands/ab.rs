@@ -5,10 +5,11 @@ use std::process::ExitCode;
 
 use anyhow::{Context, ensure};
 
+use super::default_name::now;
 use super::other_host::{OtherHost, run_script};
 use super::session::outputs::Outputs;
 use super::session::progress::Progress;
-use super::session::{self, Outcome, log_file};
+use super::session::{self, Outcome};
 use super::{interrupt_on_signals, refuse_on_stdout, say, show_answers, width};
 use crate::ab::log::Header;
 use crate::ab::{Comparison, Question, judge, rows, table};
@@ -20,7 +21,7 @@ use crate::measure::agents::Agents;
 use crate::measure::spawned::THIS_PROGRAM;
 use crate::options;
 use crate::options::wire::Words;
-use crate::session::{Experiment, Means};
+use crate::session::{Experiment, Logged, Means};
 use crate::sys::interrupt::{Interrupt, Interrupted};
 
 /// Measures both sides in turn and prints what that says. Exit code 3: something is slower, dearer or broken.
@@ -147,7 +148,7 @@ fn begin(
     others: &mut [OtherHost],
     interrupt: &Interrupt,
 ) -> anyhow::Result<(Comparison, Outputs)> {
-    let started_at = log_file::now();
+    let started_at = now();
     let peer = others.first().map(|other| &other.peer);
     let mut header = options::ab::header(args, peer, &started_at)?;
     // Whether they can be started, and what they are, before there is a file.

@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use crate::error::UsageError;
 use crate::export::cannot_create;
@@ -11,6 +12,11 @@ use crate::export::cannot_create;
 const DIRECTORY: &str = "results";
 /// With so many of one name, something else is wrong.
 const MOST: u32 = 1000;
+
+/// UTC, as names have it.
+pub(super) fn now() -> String {
+    humantime::format_rfc3339_seconds(SystemTime::now()).to_string()
+}
 
 /// Returns `results/<UTC time>-<board>`, in a directory that is there.
 ///

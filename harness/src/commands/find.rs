@@ -3,10 +3,11 @@
 use std::path::Path;
 use std::process::ExitCode;
 
+use super::default_name::now;
 use super::other_host::OtherHost;
 use super::session::outputs::Outputs;
 use super::session::progress::Progress;
-use super::session::{self, Outcome, log_file};
+use super::session::{self, Outcome};
 use super::{knob, refuse_on_stdout, run, say, show_answers, width};
 use crate::cli::{FindArgs, FindCommand};
 use crate::error::UsageError;
@@ -15,7 +16,7 @@ use crate::find::{Record, rows, table};
 use crate::log::Log;
 use crate::options;
 use crate::options::wire::{Peer, Words};
-use crate::session::{Experiment, Means};
+use crate::session::{Experiment, Logged, Means};
 use crate::shell;
 use crate::sys::files::Root;
 use crate::sys::interrupt::{Interrupt, Interrupted};
@@ -52,7 +53,7 @@ pub(super) fn with(
     let (mut record, mut outputs) = if let Some(path) = &output.resume {
         resume(path, what, peer)?
     } else {
-        let started_at = log_file::now();
+        let started_at = now();
         let mut header = options::find::header(what, peer, &started_at)?;
         if matches!(header.question, Question::Burst(_)) {
             let payloads = header.plan.cases().map(|planned| planned.case.payload);

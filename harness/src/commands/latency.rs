@@ -19,7 +19,7 @@ use crate::measure::spec::TrialSpec;
 use crate::options::{Request, latency};
 use crate::plan::{Block, Settings};
 use crate::row::received_pps;
-use crate::session::Experiment;
+use crate::session::Logged;
 use crate::sys::files::Root;
 use crate::sys::interrupt::{Interrupt, Interrupted};
 

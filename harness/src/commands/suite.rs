@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::{fs, io};
 
 use super::other_host::OtherHost;
-use super::session::{self, Outcome, log_file};
+use super::session::{self, Outcome};
 use super::{about, default_name, find, open, run, say, show, width};
 use crate::cli::{ReportArgs, RunArgs};
 use crate::error::UsageError;
@@ -131,7 +131,7 @@ fn directory(args: &RunArgs, suite: &Suite, requests: &[Request]) -> Result<Path
             let board = requests
                 .first()
                 .map_or("", |it| it.detected.board.name.as_str());
-            let stem = default_name::stem(&log_file::now(), board)?;
+            let stem = default_name::stem(&default_name::now(), board)?;
             let end = format!("-{}", suite.name);
             let make = |path: &Path| fs::create_dir(path).map_err(|error| refused(path, &error));
             return Ok(default_name::first_free(&stem, &end, &[], make)?.1);

@@ -10,7 +10,7 @@ use crate::measure::spec::TrialSpec;
 use crate::plan::{Planned, Settings, Verdict};
 use crate::platform::placement::Placement;
 use crate::row::Row;
-use crate::session::{Experiment, Step, Trial, Work};
+use crate::session::{Experiment, Logged, Step, Trial, Work};
 
 /// Processes, sockets, threads, and until nothing moves any more.
 const BESIDES: Duration = Duration::from_millis(250);
@@ -43,7 +43,7 @@ pub struct Searched {
     pub time: Duration,
 }
 
-impl Experiment for Record {
+impl Logged for Record {
     type Header = Header;
 
     fn begin(header: Header) -> Result<Self, String> {
@@ -54,6 +54,29 @@ impl Experiment for Record {
         self.header()
     }
 
+    fn contradiction(&self, event: &Event) -> Option<String> {
+        let Event::Window(window) = event else {
+            return None;
+        };
+        let Window {
+            searched, sample, ..
+        } = &**window;
+        let number = self
+            .number(searched.as_ref().unwrap_or(&sample.case))
+            .ok()?;
+        let next = self.cases[number].next()?;
+        let expected = Expected {
+            case: &next.case,
+            engines: self.header.plan.pair(&next.case),
+            placement: self.placement(number)?,
+            window: next.window,
+        };
+        let problem = expected.contradiction(sample)?;
+        Some(format!("{}: {problem}", sample.case))
+    }
+}
+
+impl Experiment for Record {
     /// Case by case, each for as long as it may take.
     fn next(&mut self, now: Instant) -> Option<Step> {
         while self.over < self.cases.len() {
@@ -94,27 +117,6 @@ impl Experiment for Record {
             | Event::BlockEnded { .. } => return Err("it is of a sweep".to_owned()),
         }
         Ok(Vec::new())
-    }
-
-    fn contradiction(&self, event: &Event) -> Option<String> {
-        let Event::Window(window) = event else {
-            return None;
-        };
-        let Window {
-            searched, sample, ..
-        } = &**window;
-        let number = self
-            .number(searched.as_ref().unwrap_or(&sample.case))
-            .ok()?;
-        let next = self.cases[number].next()?;
-        let expected = Expected {
-            case: &next.case,
-            engines: self.header.plan.pair(&next.case),
-            placement: self.placement(number)?,
-            window: next.window,
-        };
-        let problem = expected.contradiction(sample)?;
-        Some(format!("{}: {problem}", sample.case))
     }
 
     fn is_complete(&self) -> bool {

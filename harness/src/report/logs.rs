@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::{searches, sides};
 use crate::experiments::Answers;
 use crate::platform::host::Host;
-use crate::session::Experiment;
+use crate::session::Logged;
 
 impl Answers {
     /// The section of the n-th log on the page.

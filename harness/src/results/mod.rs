@@ -19,7 +19,7 @@ use crate::export::selection::{Asked, Selection};
 use crate::log::{Event, Log};
 use crate::platform::host::Host;
 use crate::row::{Machine, Row, Status};
-use crate::session::Experiment;
+use crate::session::{Experiment, Logged};
 use crate::shell;
 use crate::sweep::Sweep;
 use crate::sys::files::{self, Kind};

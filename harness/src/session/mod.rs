@@ -20,22 +20,7 @@ use crate::log::{Event, First, Log};
 use crate::row::Row;
 
 /// A plan, what is known of it so far, and what to do next.
-pub trait Experiment: Sized {
-    /// The first line of its log: what is to be done.
-    type Header: First;
-
-    /// Whether a trial that was faulty twice is kept, for its row to say so. Otherwise its case has failed.
-    const KEEPS_FAULTY: bool = false;
-
-    /// Nothing has happened yet.
-    ///
-    /// # Errors
-    /// Why that cannot be done.
-    fn begin(header: Self::Header) -> Result<Self, String>;
-
-    /// What is to be done.
-    fn header(&self) -> &Self::Header;
-
+pub trait Experiment {
     /// The next step, at that moment. `None`: nothing is left to do, or no time.
     fn next(&mut self, now: Instant) -> Option<Step>;
 
@@ -44,9 +29,6 @@ pub trait Experiment: Sized {
     /// # Errors
     /// Why that cannot have happened, after what did before.
     fn take(&mut self, event: &Event) -> Result<Vec<Row>, String>;
-
-    /// What about the counts of a file's event cannot be, if anything. It is asked before that is taken.
-    fn contradiction(&self, event: &Event) -> Option<String>;
 
     /// Whether nothing is left to do.
     fn is_complete(&self) -> bool;
@@ -65,10 +47,33 @@ pub trait Experiment: Sized {
         sample.link_fault().or_else(|| sample.fault())
     }
 
+    /// Whether a trial that was faulty twice is kept, for its row to say so. Otherwise its case has failed.
+    fn keeps_faulty(&self) -> bool {
+        false
+    }
+
     /// Whether other programs may be why a trial tells nothing: it is made again while there is time.
     fn is_spoilt(&self, _trial: &Trial, _sample: &Sample, _now: Instant) -> bool {
         false
     }
+}
+
+/// An experiment that goes on from its log.
+pub trait Logged: Experiment + Sized {
+    /// The first line of the log: what is to be done.
+    type Header: First;
+
+    /// Nothing has happened yet.
+    ///
+    /// # Errors
+    /// Why that cannot be done.
+    fn begin(header: Self::Header) -> Result<Self, String>;
+
+    /// What is to be done.
+    fn header(&self) -> &Self::Header;
+
+    /// What about the counts of an event cannot be, if anything. It is asked before that is taken.
+    fn contradiction(&self, event: &Event) -> Option<String>;
 
     /// What a log says, and the rows that are final by it.
     ///
@@ -92,7 +97,7 @@ pub trait Experiment: Sized {
     /// The same without rows.
     ///
     /// # Errors
-    /// As for [`Experiment::replay`].
+    /// As for [`Logged::replay`].
     fn of(log: &Log<Self::Header>) -> Result<Self, UsageError> {
         Ok(Self::replay(log)?.0)
     }

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::run::Session;
 use super::settling::{COURSE, LEAST_COURSES, SLICE, SLICES, settled_after};
-use super::{Begin, Experiment, Soak};
+use super::{Begin, Soak};
 use crate::log::Event;
 use crate::measure::NoSample;
 use crate::measure::agents::{Agents, End};
@@ -24,7 +24,7 @@ pub fn soak_of(spec: TrialSpec, length: Duration) -> Soak {
     Soak { spec, courses: 0 }
 }
 
-impl<E: Experiment> Session<'_, E> {
+impl Session<'_> {
     /// If the case breaks, its block will say so.
     pub(super) fn soak(&mut self, soak: &Soak) -> Result<(), End> {
         let Soak { spec, courses } = soak;

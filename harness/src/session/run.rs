@@ -69,7 +69,7 @@ pub enum Ending {
 /// # Errors
 /// Those of `journal`, of commands, and of settings that cannot be put back: a case that breaks is a result.
 pub fn run(
-    experiment: &mut impl Experiment,
+    experiment: &mut dyn Experiment,
     means: Means,
     journal: &mut dyn Journal,
 ) -> anyhow::Result<Ending> {
@@ -93,11 +93,13 @@ pub fn run(
     Ok(ending)
 }
 
-/// A trial that others disturb is made again so often.
-const MOST_SPOILT: u32 = 2;
+/// A trial is made so often at most, where others disturb it each time.
+const MOST_TIMES: u32 = 3;
+/// A trial that is faulty so often is over.
+const MOST_FAULTY: u32 = 2;
 
-pub(super) struct Session<'a, E> {
-    pub(super) experiment: &'a mut E,
+pub(super) struct Session<'a> {
+    experiment: &'a mut dyn Experiment,
     pub(super) agents: Vec<Agents<'a>>,
     command: &'a dyn Fn(Side, &str) -> anyhow::Result<()>,
     during: During<'a>,
@@ -105,7 +107,7 @@ pub(super) struct Session<'a, E> {
     pub(super) journal: &'a mut dyn Journal,
 }
 
-impl<'a, E: Experiment> Session<'a, E> {
+impl<'a> Session<'a> {
     fn steps(&mut self) -> Result<(), End> {
         while let Some(step) = self.experiment.next(Instant::now()) {
             match step {
@@ -144,28 +146,25 @@ impl<'a, E: Experiment> Session<'a, E> {
     /// One window, measured once more if something is wrong with it.
     fn trial(&mut self, trial: &Trial) -> Result<(), End> {
         self.journal.doing(&trial.told);
-        let mut had_fault = trial.is_repeated;
-        for again in 0.. {
-            if again > 0 || trial.is_alone {
+        let (mut times, mut faults) = (0, u32::from(trial.is_repeated));
+        loop {
+            if times > 0 || trial.is_alone {
                 // Whatever was wrong with the process goes with it.
                 self.agents_of(trial).renew();
             }
             let measured = self.measure(trial)?;
             let fault = self.fault(trial, &measured);
-            let is_last = had_fault || again >= MOST_SPOILT;
+            times += 1;
+            faults += u32::from(fault.is_some());
             let reason = match &fault {
-                Some(_) if is_last => None,
-                Some(fault) => Some(fault.clone()),
-                None if again < MOST_SPOILT => self.spoilt(trial, &measured),
-                None => None,
+                Some(fault) => Some(fault.clone()).filter(|_| faults < MOST_FAULTY),
+                None => self.spoilt(trial, &measured),
             };
-            had_fault |= fault.is_some();
-            match reason {
+            match reason.filter(|_| times < MOST_TIMES) {
                 Some(reason) => self.repeated(trial, reason, measured)?,
                 None => return self.measured(trial, measured, fault),
             }
         }
-        Ok(())
     }
 
     /// Writes down that a trial is made once more. That of a verification is in no round.
@@ -198,7 +197,9 @@ impl<'a, E: Experiment> Session<'a, E> {
         let sample = match (measured, fault) {
             (Err(NoSample::Interrupted), _) => return Err(End::Interrupted),
             (Err(NoSample::Failed(error)), _) => return self.fail(trial, format!("{error:#}")),
-            (Ok(_), Some(fault)) if !E::KEEPS_FAULTY => return self.fail(trial, fault),
+            (Ok(_), Some(fault)) if !self.experiment.keeps_faulty() => {
+                return self.fail(trial, fault);
+            }
             (Ok(sample), _) => sample,
         };
         let event = if trial.spec.verifies {

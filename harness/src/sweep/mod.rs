@@ -15,7 +15,7 @@ use crate::platform::board::Cooldown;
 use crate::platform::placement::Placement;
 use crate::replay::Replay;
 use crate::row::{EndedBy, Row};
-use crate::session::{Begin, Experiment, Step, Trial, Work, soak_of};
+use crate::session::{Begin, Experiment, Logged, Step, Trial, Work, soak_of};
 
 /// Cases that were to run and cannot any more, by their keys, and why: of a sweep that is resumed elsewhere.
 pub type Unable = HashMap<String, String>;
@@ -38,11 +38,8 @@ pub struct Sweep {
     end: Option<Instant>,
 }
 
-impl Experiment for Sweep {
+impl Logged for Sweep {
     type Header = Header;
-
-    // Its row shows what does not add up.
-    const KEEPS_FAULTY: bool = true;
 
     fn begin(header: Header) -> Result<Self, String> {
         Ok(Self {
@@ -58,6 +55,17 @@ impl Experiment for Sweep {
 
     fn header(&self) -> &Header {
         self.replay.header()
+    }
+
+    fn contradiction(&self, event: &Event) -> Option<String> {
+        self.replay.contradiction(event)
+    }
+}
+
+impl Experiment for Sweep {
+    // Its row shows what does not add up.
+    fn keeps_faulty(&self) -> bool {
+        true
     }
 
     fn next(&mut self, now: Instant) -> Option<Step> {
@@ -92,10 +100,6 @@ impl Experiment for Sweep {
 
     fn take(&mut self, event: &Event) -> Result<Vec<Row>, String> {
         self.replay.take(event)
-    }
-
-    fn contradiction(&self, event: &Event) -> Option<String> {
-        self.replay.contradiction(event)
     }
 
     fn is_complete(&self) -> bool {

@@ -7,12 +7,12 @@ mod resume;
 use std::process::ExitCode;
 
 use self::against::Base;
-use super::default_name::clock_remark;
+use super::default_name::{clock_remark, now};
 use super::other_host::OtherHost;
 use super::plan::summary;
 use super::session::outputs::Outputs;
 use super::session::progress::Progress;
-use super::session::{self, Outcome, log_file};
+use super::session::{self, Outcome};
 use super::{say, width};
 use crate::VERSION;
 use crate::cli::RunArgs;
@@ -27,7 +27,7 @@ use crate::options::{Request, command_line};
 use crate::plan::Wire;
 use crate::platform::check::{Finding, Gravity, Subject};
 use crate::row::{Environment, Row, Status, milliseconds};
-use crate::session::{Experiment, Means};
+use crate::session::{Experiment, Logged, Means};
 use crate::sweep::Sweep;
 use crate::sys::cpu_speed;
 use crate::sys::files::Root;
@@ -153,7 +153,7 @@ fn begin(
     base: Option<&Base>,
     peer: Option<&Peer>,
 ) -> anyhow::Result<Begun> {
-    let started_at = log_file::now();
+    let started_at = now();
     if let Some(remark) = clock_remark(&started_at) {
         say(&remark);
     }

@@ -12,7 +12,7 @@ use crate::error::UsageError;
 use crate::log::{Header, Log};
 use crate::options::wire::{Peer, Words};
 use crate::options::{self, Again};
-use crate::session::Experiment;
+use crate::session::{Experiment, Logged};
 use crate::shell;
 use crate::sweep::Sweep;
 use crate::sys::files::Root;

@@ -2,7 +2,6 @@
 
 mod bar;
 mod live;
-pub(super) mod log_file;
 pub(super) mod outputs;
 pub(super) mod progress;
 mod pulse;
@@ -14,6 +13,7 @@ use anyhow::anyhow;
 use self::outputs::Outputs;
 use self::progress::Progress;
 use super::compare::{INCONCLUSIVE, WORSE};
+use super::default_name::now;
 use super::say;
 use crate::log::Event;
 use crate::session::{self, Ending, Experiment, Means};
@@ -59,10 +59,7 @@ pub(super) fn resumed(
     if experiment.is_complete() {
         return Ok(());
     }
-    let resumed = Event::Resumed {
-        at: log_file::now(),
-        unlike,
-    };
+    let resumed = Event::Resumed { at: now(), unlike };
     outputs.event(&resumed)?;
     experiment.take(&resumed).map_err(anyhow::Error::msg)?;
     Ok(())

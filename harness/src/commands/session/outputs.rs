@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 
-use super::log_file;
 use crate::cli::RunArgs;
-use crate::commands::{advice, baselines, default_name};
+use crate::commands::default_name::{self, clock_remark};
+use crate::commands::{advice, baselines, say};
 use crate::error::UsageError;
 use crate::export::output_file::OutputFile;
 use crate::export::row_file::RowFile;
@@ -113,7 +113,26 @@ impl Outputs {
         name: (&str, &str, &str),
         header: &impl First,
     ) -> anyhow::Result<Self> {
-        let (log, path) = log_file::create(path, name, header)?;
+        let (board, started_at, command) = name;
+        if let Some(remark) = clock_remark(started_at) {
+            say(&remark);
+        }
+        let create = |path: &Path| {
+            let mut log = OutputFile::create("--output", path)?;
+            if let Err(error) = header.line().and_then(|line| log.append(&line)) {
+                // Nothing is left of one that cannot have it.
+                log.remove();
+                return Err(error);
+            }
+            Ok(log)
+        };
+        let (log, path) = match path {
+            Some(path) => (create(path)?, path.to_owned()),
+            None => {
+                let stem = default_name::stem(started_at, board)?;
+                default_name::first_free(&stem, &format!("-{command}.jsonl"), &[], create)?
+            }
+        };
         Ok(Self::of_log(log, path))
     }
 
