@@ -59,11 +59,14 @@ impl Place {
             .expect("the program starts")
     }
 
-    /// Runs a sweep that succeeds. Returns its rows.
+    /// Runs a sweep that succeeds, and whose log can be read. Returns its rows.
     pub fn sweep(&self, arguments: &str) -> Vec<Row> {
         let output = self.run(&format!("{arguments} -o out.csv"));
         assert!(output.status.success(), "{}", stderr(&output));
-        rows(&self.path("out.csv"))
+        let rows = rows(&self.path("out.csv"));
+        let log = Results::open(&self.path("out.jsonl")).expect("a log that can be read");
+        assert_eq!(log.rows.len(), rows.len());
+        rows
     }
 
     /// Has the rows of that sweep made again from its raw samples: they are the same.

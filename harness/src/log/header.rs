@@ -69,7 +69,7 @@ fn wrong_block(block: &Block) -> Option<String> {
                 case.key()
             ));
         }
-        if case.sharing.is_some() != (case.threads.receivers() > 1) {
+        if case.sharing.is_some() != block.key.receivers_share() {
             return Some(format!(
                 "{}: a port is shared by two receivers or more",
                 case.key()
