@@ -8,9 +8,18 @@ const SCRIPT: &str = "\
 SECTIONS { /DISCARD/ : { *(.eh_frame .eh_frame_hdr .gcc_except_table .gcc_except_table.*) } } INSERT AFTER .text;
 ";
 
+/// Linkers that do not know such scripts, as they are named by whoever asked for them.
+const OTHERS: [&str; 3] = ["gold", "mold", "wild"];
+
 fn main() -> io::Result<()> {
     println!("cargo:rerun-if-changed=build.rs");
+    println!("cargo:rerun-if-env-changed=RUSTC_LINKER");
     let is = |name: &str, value: &str| env::var(name).as_deref() == Ok(value);
+    let asked = ["RUSTC_LINKER", "CARGO_ENCODED_RUSTFLAGS"].map(env::var);
+    let asked = asked.map(Result::unwrap_or_default).concat();
+    if OTHERS.iter().any(|other| asked.contains(other)) {
+        return Ok(());
+    }
     // Profiles that inherit from `release` abort, those from `dev` unwind. Debuggers unwind, too.
     if is("PROFILE", "release") && is("DEBUG", "false") && is("CARGO_CFG_TARGET_OS", "linux") {
         let out = env::var_os("OUT_DIR").map(PathBuf::from);
