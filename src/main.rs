@@ -34,7 +34,8 @@ fn main() -> ExitCode {
 }
 
 fn run() -> ExitCode {
-    let Parsed { cli, config, note } = match config::parse(env::args_os()) {
+    let words: Vec<_> = env::args_os().collect();
+    let Parsed { cli, config, note } = match config::parse(&words) {
         Ok(parsed) => parsed,
         Err(error) => return explain(&error),
     };

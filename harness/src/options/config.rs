@@ -59,7 +59,8 @@ struct Entry {
 ///
 /// # Errors
 /// Of clap, help among them; of the file: its line, what is wrong with it, and the fix.
-pub fn parse(words: impl IntoIterator<Item = OsString>) -> anyhow::Result<Parsed> {
+#[inline(never)] // LTO would have it in main, and compile it and clap's part for speed
+pub fn parse(words: &[OsString]) -> anyhow::Result<Parsed> {
     let mut words = cli::spread(words);
     let matches = Cli::command().try_get_matches_from(&words)?;
     let cli = Cli::from_arg_matches(&matches)?;
