@@ -48,7 +48,7 @@ pub fn lines(objects: &[Value]) -> Result<Vec<u8>, Error> {
     Ok(text)
 }
 
-/// The rows of an [`array`] of their objects.
+/// The rows of an [`array()`] of their objects.
 ///
 /// # Errors
 /// When the text is not such an array: where, and what is wrong.

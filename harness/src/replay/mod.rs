@@ -200,7 +200,7 @@ impl Replay {
         Ok(measured)
     }
 
-    /// What about the counts of an event cannot be, if anything: see [`Expected`].
+    /// What about the counts of an event cannot be, if anything.
     pub fn contradiction(&self, event: &Event) -> Option<String> {
         let whole = self.header.schedule.settings.window;
         let (sample, window) = match event {
