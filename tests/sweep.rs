@@ -16,7 +16,7 @@ use udpbench::measure::agents::Agents;
 use udpbench::options::Request;
 use udpbench::plan::Settings;
 use udpbench::row::{Environment, Row, Status};
-use udpbench::session::{self, Ending, Experiment, Journal, Logged, Means, Work};
+use udpbench::session::{self, Ending, Journal, Logged, Means, Work};
 use udpbench::sweep::Sweep;
 use udpbench::sys::interrupt::Interrupt;
 

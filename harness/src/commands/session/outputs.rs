@@ -126,13 +126,12 @@ impl Outputs {
             }
             Ok(log)
         };
-        let (log, path) = match path {
-            Some(path) => (create(path)?, path.to_owned()),
-            None => {
-                let stem = default_name::stem(started_at, board)?;
-                default_name::first_free(&stem, &format!("-{command}.jsonl"), &[], create)?
-            }
-        };
+        if let Some(path) = path {
+            return Ok(Self::of_log(create(path)?, path.to_owned()));
+        }
+        let stem = default_name::stem(started_at, board)?;
+        let end = format!("-{command}.jsonl");
+        let (log, path) = default_name::first_free(&stem, &end, &[], create)?;
         Ok(Self::of_log(log, path))
     }
 
