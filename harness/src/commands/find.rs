@@ -30,7 +30,7 @@ pub fn run(args: &FindArgs) -> anyhow::Result<ExitCode> {
     let (output, board) = (what.output(), &what.placement().board);
     match OtherHost::on(&output.link, board, output.quiet, &interrupt) {
         Err(error) if error.is::<Interrupted>() => Ok(session::before_anything(&interrupt).into()),
-        other => with(what, &interrupt, other?.as_mut()),
+        other => Ok(with(what, &interrupt, other?.as_mut())?.into()),
     }
 }
 
@@ -42,7 +42,7 @@ pub(super) fn with(
     what: &FindCommand,
     interrupt: &Interrupt,
     other: Option<&mut OtherHost>,
-) -> anyhow::Result<ExitCode> {
+) -> anyhow::Result<Outcome> {
     // Before the first setting is read: it may be in the middle of another search's trial.
     let _lock = knob::lock(what)?;
     let output = what.output();
@@ -60,7 +60,7 @@ pub(super) fn with(
             header.truesizes = agents.truesizes(payloads.map(u32::from).collect());
         }
         if !knob::confirm(what, &header)? {
-            return Ok(ExitCode::SUCCESS);
+            return Ok(Outcome::Done);
         }
         let name = (&*header.environment.board, &*started_at, "find");
         let outputs = Outputs::log_of(output.output.as_deref(), name, &header)?;
@@ -92,7 +92,7 @@ pub(super) fn with(
     } else {
         Outcome::Done
     };
-    Ok(outcome.unwrap_or(found).into())
+    Ok(outcome.unwrap_or(found))
 }
 
 /// The words between the program's and the options that go on with it.

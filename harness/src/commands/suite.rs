@@ -61,12 +61,6 @@ pub(super) fn with(
     if !args.output.quiet {
         introduce(&suite, &requests, &searches, &directory);
     }
-    let goes_on = || {
-        let shown = shell::path(&directory);
-        say(&format!(
-            "the whole suite goes on with the same command and -o {shown}"
-        ));
-    };
     let mut outcome = Outcome::Done;
     for (sweep, own) in suite.sweeps.iter().zip(&sweeps) {
         announce(args, sweep);
@@ -74,13 +68,10 @@ pub(super) fn with(
             Ok(Request::between(own, other.map(|other| &other.peer))?)
         };
         let ended = run::sweep_of(own, interrupt, other.as_deref_mut(), request, table::draw);
-        if !matches!(ended, Ok(Outcome::Done | Outcome::Failed)) {
-            goes_on();
-        }
-        match ended? {
+        match part(ended, &directory)? {
             Outcome::Done => {}
-            Outcome::Failed | Outcome::Worse | Outcome::Inconclusive => outcome = Outcome::Failed,
             interrupted @ Outcome::Interrupted(_) => return Ok(interrupted.into()),
+            _ => outcome = Outcome::Failed,
         }
     }
     for of in &suite.searches {
@@ -91,12 +82,10 @@ pub(super) fn with(
             wire::complete(what.parameters());
         }
         let ended = find::with(&what, interrupt, other.as_deref_mut());
-        if interrupt.signal().is_some() || ended.is_err() {
-            goes_on();
-            return ended;
-        }
-        if ended? != ExitCode::SUCCESS {
-            outcome = Outcome::Failed;
+        match part(ended, &directory)? {
+            Outcome::Done => {}
+            interrupted @ Outcome::Interrupted(_) => return Ok(interrupted.into()),
+            _ => outcome = Outcome::Failed,
         }
     }
     let files = sweeps.into_iter().filter_map(|sweep| sweep.output.output);
@@ -106,6 +95,17 @@ pub(super) fn with(
         .map(|of| directory.join(format!("{}.jsonl", of.name)));
     conclude(args, &suite, &directory, (files.collect(), logs.collect()))?;
     Ok(outcome.into())
+}
+
+/// How a part of a suite ended. Of one that did not, says how the whole goes on.
+fn part(ended: anyhow::Result<Outcome>, directory: &Path) -> anyhow::Result<Outcome> {
+    if !matches!(ended, Ok(Outcome::Done | Outcome::Failed)) {
+        let shown = shell::path(directory);
+        say(&format!(
+            "the whole suite goes on with the same command and -o {shown}"
+        ));
+    }
+    ended
 }
 
 fn announce(args: &RunArgs, sweep: &Sweep) {

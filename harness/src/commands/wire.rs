@@ -56,7 +56,7 @@ fn search(args: &WireArgs, asked: &FindArgs) -> anyhow::Result<ExitCode> {
     let Some(mut other) = connect(args, what.parameters(), is_quiet, &interrupt)? else {
         return Ok(session::before_anything(&interrupt).into());
     };
-    find::with(&what, &interrupt, Some(&mut other))
+    Ok(find::with(&what, &interrupt, Some(&mut other))?.into())
 }
 
 /// How the other host is reached is not said by what is done with it.
