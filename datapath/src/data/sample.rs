@@ -164,6 +164,28 @@ pub struct LaneSample {
 }
 
 impl LaneSample {
+    /// One that did nothing, and of which nothing else is known.
+    pub fn idle(side: Side) -> Self {
+        Self {
+            side,
+            cpu: None,
+            sent_packets: 0,
+            refused_packets: 0,
+            refusal: None,
+            received_packets: 0,
+            received_bytes: 0,
+            would_blocks: 0,
+            errors: 0,
+            cpu_ns: None,
+            waited_ns: None,
+            taken: None,
+            voluntary_switches: None,
+            involuntary_switches: None,
+            pace: None,
+            remark: None,
+        }
+    }
+
     /// What it did since `before`, where both are what it had done so far.
     pub fn since(self, before: &Self) -> Self {
         let grown = |now: Option<u64>, then: Option<u64>| Some(now?.saturating_sub(then?));

@@ -207,12 +207,13 @@ fn show_in_colours(text: &str) -> anyhow::Result<()> {
 /// Answers, on standard output: the table that `draw` draws, or rows.
 ///
 /// # Errors
-/// When they cannot be written.
+/// When they cannot be written, or not there: see [`refuse_on_stdout`].
 fn show_answers(
     shape: Shape,
     draw: impl FnOnce() -> String,
     rows: impl FnOnce() -> Vec<Value>,
 ) -> anyhow::Result<()> {
+    refuse_on_stdout(shape)?;
     match shape {
         Shape::Table => show_in_colours(&draw()),
         Shape::File(format) => to_stdout(&format.shape_answers(&rows())?),

@@ -267,6 +267,13 @@ impl Record {
         let spec = TrialSpec::new(&next.case, self.placement(number)?, &settings).between(between);
         let tried = self.cases[number].search.knob();
         let knob = tried.and_then(|knob| header.knobs.as_ref()?.tried.get(knob));
+        if tried.is_some() && knob.is_none() {
+            return Some(Step::Note(Box::new(Event::Failed {
+                of: self.name(number, tried),
+                round: 0,
+                reason: "there is no such setting".to_owned(),
+            })));
+        }
         let changed = knob.map_or_else(String::new, |knob| format!(" with {}", knob.name.text()));
         Some(Step::Trial(Box::new(Trial {
             of: self.name(number, tried),

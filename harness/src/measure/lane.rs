@@ -100,22 +100,9 @@ impl Lane {
     pub(super) fn received_so_far(&self) -> LaneSample {
         let received = self.meter.received.read();
         LaneSample {
-            side: self.side,
-            cpu: None,
-            sent_packets: 0,
-            refused_packets: 0,
-            refusal: None,
             received_packets: received.packets,
             received_bytes: received.bytes,
-            would_blocks: 0,
-            errors: 0,
-            cpu_ns: None,
-            waited_ns: None,
-            taken: None,
-            voluntary_switches: None,
-            involuntary_switches: None,
-            pace: None,
-            remark: None,
+            ..LaneSample::idle(self.side)
         }
     }
 

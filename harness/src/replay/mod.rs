@@ -302,4 +302,4 @@ fn runnable(block: &Block) -> impl Iterator<Item = &Planned> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -12,8 +12,8 @@ use crate::row::Environment;
 use crate::row::tests::{case, window};
 use crate::sys::files::Root;
 
-/// A block of one case, of which nothing has been measured.
-fn begun() -> Replay {
+/// A plan of a block of one case.
+pub(crate) fn header() -> Header {
     let case = case();
     let settings = Settings {
         drop_reasons: false,
@@ -33,7 +33,7 @@ fn begun() -> Replay {
         key: case.block(),
         cases: vec![planned],
     };
-    let mut replay = Replay::new(Header {
+    Header {
         format: FORMAT,
         command_line: Vec::new(),
         started_at: String::new(),
@@ -55,7 +55,12 @@ fn begun() -> Replay {
         environment: Environment::default(),
         wire: None,
         host: Host::default(),
-    });
+    }
+}
+
+/// Nothing of it has been measured.
+fn begun() -> Replay {
+    let mut replay = Replay::new(header());
     let begun = Event::BlockBegun {
         block: 0,
         warning: None,

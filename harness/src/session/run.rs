@@ -235,7 +235,7 @@ impl<'a> Session<'a> {
 
     fn measure(&mut self, trial: &Trial) -> Result<Result<Sample, NoSample>, End> {
         // Beside what is borrowed.
-        let agents = &mut self.agents[trial.of.side.map_or(0, |side| side as usize)];
+        let agents = &mut self.agents[trial.agents()];
         let spec = &trial.spec;
         let mut once = || {
             if spec.verifies {
@@ -276,7 +276,7 @@ impl<'a> Session<'a> {
     }
 
     fn agents_of(&mut self, trial: &Trial) -> &mut Agents<'a> {
-        &mut self.agents[trial.of.side.map_or(0, |side| side as usize)]
+        &mut self.agents[trial.agents()]
     }
 
     /// Writes down what happened, and the rows that follow from it.

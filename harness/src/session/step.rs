@@ -70,6 +70,11 @@ pub struct Trial {
 }
 
 impl Trial {
+    /// Which of [`Means::agents`](super::Means::agents) run it.
+    pub(super) fn agents(&self) -> usize {
+        self.of.side.map_or(0, |side| side as usize)
+    }
+
     /// One of a case, outside of any round.
     pub fn new(case: &Case, spec: TrialSpec, told: String) -> Self {
         Self {

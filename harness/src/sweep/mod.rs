@@ -264,3 +264,64 @@ impl Sweep {
         is_last.then_some(EndedBy::MaxTime)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::replay::tests::header;
+    use crate::row::tests::{case, window};
+
+    fn sweep(rounds: u32) -> Sweep {
+        let mut header = header();
+        (header.schedule.rounds, header.schedule.verify) = (rounds, false);
+        Sweep::begin(header).expect("a plan")
+    }
+
+    /// Has happen what is asked for, until nothing is; `end` is what becomes of a trial. What was asked for, in short.
+    fn course(sweep: &mut Sweep, end: impl Fn(&Trial) -> Event) -> Vec<String> {
+        let mut asked = Vec::new();
+        while let Some(step) = sweep.next(Instant::now()) {
+            let (short, event) = match step {
+                Step::Renew => ("renew".to_owned(), None),
+                Step::Begin(Begin {
+                    block, has_begun, ..
+                }) => {
+                    let warning = None;
+                    let begun = Event::BlockBegun { block, warning };
+                    ("begin".to_owned(), (!has_begun).then_some(begun))
+                }
+                Step::Trial(trial) => (format!("trial {}", trial.round), Some(end(&trial))),
+                Step::Note(event) => (String::from("note"), Some(*event)),
+                other => panic!("{other:?}"),
+            };
+            asked.push(short);
+            if let Some(event) = event {
+                sweep.take(&event).expect("it can happen");
+            }
+        }
+        asked
+    }
+
+    #[test]
+    fn a_round_is_asked_for_after_the_other_and_the_end_of_the_block_written_down() {
+        let mut sweep = sweep(2);
+        let asked = course(&mut sweep, |trial| Event::window(window(trial.round)));
+        let rounds = ["begin", "trial 1", "renew", "begin", "trial 2", "note"];
+        assert_eq!(asked, rounds);
+        assert!(sweep.is_complete());
+        let Work { done, all, .. } = sweep.work();
+        assert_eq!((done, all), (2, 2));
+    }
+
+    #[test]
+    fn a_case_that_failed_is_asked_for_no_more() {
+        let mut sweep = sweep(2);
+        let failed = |trial: &Trial| Event::Failed {
+            of: Of::case(&case()),
+            round: trial.round,
+            reason: "it broke".to_owned(),
+        };
+        assert_eq!(course(&mut sweep, failed), ["begin", "trial 1", "note"]);
+        assert!(sweep.is_complete());
+    }
+}

@@ -26,22 +26,8 @@ fn cases() -> Vec<Case> {
 /// A tenth of a second in which so many datagrams were received.
 fn window(case: &Case, received_packets: u64) -> Sample {
     let lane = LaneSample {
-        side: Side::Receiver,
-        cpu: None,
-        sent_packets: 0,
-        refused_packets: 0,
-        refusal: None,
         received_packets,
-        received_bytes: 0,
-        would_blocks: 0,
-        errors: 0,
-        cpu_ns: None,
-        waited_ns: None,
-        taken: None,
-        voluntary_switches: None,
-        involuntary_switches: None,
-        pace: None,
-        remark: None,
+        ..LaneSample::idle(Side::Receiver)
     };
     Sample {
         case: case.key(),
