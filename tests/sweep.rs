@@ -67,13 +67,12 @@ fn run_with(arguments: &str, program: &Path) -> Recorder {
     let interrupt = Interrupt::never().expect("a pair of sockets");
     let mut recorder = Recorder::default();
     let mut sweep = Sweep::begin(header).expect("a plan");
-    let means = Means {
+    let mut means = Means {
         agents: vec![Agents::new(program, &root, None, &interrupt)],
-        root: &root,
         command: &|_, _| Ok(()),
         interrupt: &interrupt,
     };
-    let ending = session::run(&mut sweep, means, &mut recorder);
+    let ending = session::run(&mut sweep, &mut means, &mut recorder);
     assert_eq!(ending.expect("a recorder never fails"), Ending::Complete);
     recorder
 }

@@ -1,6 +1,7 @@
 //! Settings that are tried and put back: on a machine made of files, which needs no privilege; and on a real one, ignored.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Stdio};
 use std::thread;
 use std::time::Duration;
@@ -207,6 +208,72 @@ fn settings_are_as_before_however_it_ends_and_the_search_goes_on() {
         assert_eq!(verdicts(&stdout(&output)).len(), 3, "rcvbuf, too");
         assert!(is_as_before(&place));
     }
+}
+
+/// The machine that is made of files as another host, and the words that have it measured.
+fn other_host() -> (Place, &'static str) {
+    let place = machine();
+    let udpbench = program();
+    let udpbench = udpbench.get_program().to_str().expect("UTF-8");
+    for (name, line) in [
+        ("enter", "shift; exec \"$@\"".to_owned()),
+        ("there", format!("exec {udpbench} \"$@\" --root root")),
+    ] {
+        fs::write(place.path(name), format!("#!/bin/sh\n{line}\n")).expect("written");
+        let executable = fs::Permissions::from_mode(0o755);
+        fs::set_permissions(place.path(name), executable).expect("it is ours");
+    }
+    (place, "--on board --rsh ./enter --agent ./there")
+}
+
+#[test]
+fn settings_of_another_host_are_tried_there_and_put_back() {
+    let _alone = alone();
+    let (place, there) = other_host();
+    // None of this machine is touched.
+    let soon = format!("{} {there}", SOON.replace("--root root", "--root none"));
+    let output = place.run(&soon);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let plan = stdout(&output);
+    assert!(plan.starts_with("settings of board:\n"), "{plan}");
+    assert!(plan.contains("ondemand  performance"), "{plan}");
+    let words = "--yes --knob rps,governor,sham -o log.jsonl --format json";
+    let output = place.run(&format!("{soon} {words}"));
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let said = "read back: all settings are as they were";
+    assert!(stderr(&output).contains(said), "{}", stderr(&output));
+    assert!(is_as_before(&place));
+    assert_eq!(verdicts(&stdout(&output)).len(), 3);
+    let log = fs::read_to_string(place.path("log.jsonl")).expect("the log");
+    assert_eq!(log.matches(r#"{"window":"#).count(), 72, "{log}");
+    assert!(!log.contains(r#"{"failed":"#), "{log}");
+}
+
+#[test]
+fn settings_of_another_host_are_locked_there_and_put_back_by_its_watchdog() {
+    let _alone = alone();
+    let (place, there) = other_host();
+    let mut first = in_the_middle(&place, &format!("{there} -o log.jsonl"));
+    let second = place.run(&format!("{SOON} {there} --yes -o second.jsonl"));
+    let errors = stderr(&second);
+    assert_eq!(second.status.code(), Some(2), "{errors}");
+    assert!(errors.contains("nothing was changed"), "{errors}");
+    signal(&first, Signal::SIGKILL);
+    first.wait().expect("it ends");
+    wait_until("the watchdog puts it back", || is_as_before(&place));
+    let words = format!("find knob --resume log.jsonl {there} --yes --format json");
+    let output = place.run(&words);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(verdicts(&stdout(&output)).len(), 3, "rcvbuf, too");
+    assert!(is_as_before(&place));
+    // Ctrl-C ends the agent there.
+    let first = in_the_middle(&place, &format!("{there} -o third.jsonl"));
+    signal(&first, Signal::SIGINT);
+    let output = first.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
+    let said = "settings there were not read back";
+    assert!(stderr(&output).contains(said), "{}", stderr(&output));
+    wait_until("the watchdog puts it back", || is_as_before(&place));
 }
 
 #[test]

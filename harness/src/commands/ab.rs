@@ -75,14 +75,13 @@ fn with(args: &AbArgs, question: Question, interrupt: &Interrupt) -> anyhow::Res
     let header = comparison.header().clone();
     let means = Means {
         agents: agents(&header, &mut others, interrupt).into(),
-        root: &header.a.settings.root,
         command: &|side, command| {
             let done = run_script(&args.link, command, interrupt);
             done.with_context(|| format!("the command before {side}, {command:?}, failed"))
         },
         interrupt,
     };
-    let shown = |comparison: &Comparison, _: &Progress| show(args, comparison);
+    let shown = |comparison: &Comparison, _: &Progress, _: &mut [Agents]| show(args, comparison);
     let ending = session::measure(&mut comparison, means, &mut progress, shown)?;
     let outcome = session::ended(&ending, "", &progress.outputs, interrupt)?;
     let judged = || {

@@ -11,9 +11,11 @@ use super::session::{self, Outcome};
 use super::{knob, refuse_on_stdout, run, say, show_answers, width};
 use crate::cli::{FindArgs, FindCommand};
 use crate::error::UsageError;
-use crate::find::log::{Header, Question};
+use crate::find::log::Header;
 use crate::find::{Record, rows, table};
 use crate::log::Log;
+use crate::measure::agents::Agents;
+use crate::measure::settings::Settings;
 use crate::options;
 use crate::options::wire::{Peer, Words};
 use crate::session::{Experiment, Logged, Means};
@@ -43,23 +45,30 @@ pub(super) fn with(
     interrupt: &Interrupt,
     other: Option<&mut OtherHost>,
 ) -> anyhow::Result<Outcome> {
-    // Before the first setting is read: it may be in the middle of another search's trial.
-    let _lock = knob::lock(what)?;
     let output = what.output();
     refuse_on_stdout(output.format)?;
     let root = Root::new(&output.root);
     let (mut agents, peer) = run::agents(other, &root, interrupt);
+    // Before the first setting is read: it may be in the middle of another search's trial.
+    let _lock = knob::lock(what, &mut agents.settings())?;
     let words = peer.map(|peer| peer.words.clone());
     let (mut record, mut outputs) = if let Some(path) = &output.resume {
-        resume(path, what, peer)?
+        resume(path, what, peer, &mut agents.settings())?
     } else {
         let started_at = now();
         let mut header = options::find::header(what, peer, &started_at)?;
-        if matches!(header.question, Question::Burst(_)) {
-            let payloads = header.plan.cases().map(|planned| planned.case.payload);
-            header.truesizes = agents.truesizes(payloads.map(u32::from).collect());
+        match what {
+            FindCommand::Burst(_) => {
+                let payloads = header.plan.cases().map(|planned| planned.case.payload);
+                header.truesizes = agents.truesizes(payloads.map(u32::from).collect());
+            }
+            FindCommand::Knob(args) => {
+                let wanted = options::find::wanted(args, &header, peer);
+                options::find::try_knobs(&mut header, agents.settings().choose(wanted)?);
+            }
+            _ => {}
         }
-        if !knob::confirm(what, &header)? {
+        if !knob::confirm(what, &header, peer)? {
             return Ok(Outcome::Done);
         }
         let name = (&*header.environment.board, &*started_at, "find");
@@ -72,15 +81,13 @@ pub(super) fn with(
         say(&format!("log: {}", outputs.shown));
     }
     let mut progress = Progress::new(outputs, output.quiet, record.work());
-    let root = record.header().settings.root.clone();
     let means = Means {
         agents: vec![agents],
-        root: &root,
         command: &|_, _| Ok(()),
         interrupt,
     };
-    let show = |record: &Record, _: &Progress| {
-        let is_as_before = knob::check_after(what, record);
+    let show = |record: &Record, _: &Progress, agents: &mut [Agents]| {
+        let is_as_before = knob::check_after(what, record, &mut agents[0].settings());
         let table = || table::draw(record, width());
         show_answers(output.format, table, || rows::rows(record))?;
         is_as_before
@@ -104,6 +111,7 @@ fn resume(
     path: &Path,
     what: &FindCommand,
     peer: Option<&Peer>,
+    settings: &mut Settings,
 ) -> anyhow::Result<(Record, Outputs)> {
     let mut log = Log::<Header>::open("--resume", path)?;
     log.header.settings.root = Root::new(&what.output().root);
@@ -118,7 +126,7 @@ fn resume(
         return Err(UsageError::flag("--resume", &path.display(), problem).into());
     }
     let mut record = Record::of(&log)?;
-    knob::check_resume(what, &record, path)?;
+    knob::check_resume(what, &record, path, settings)?;
     let mut outputs = Outputs::resume_log(path, (&log).into())?;
     session::resumed(&mut record, &mut outputs, Vec::new())?;
     Ok((record, outputs))

@@ -4,14 +4,17 @@ use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
+use anyhow::bail;
+
 use super::{about, say, show, width};
 use crate::cli::{FindCommand, PutBackArgs};
 use crate::error::UsageError;
 use crate::find::Record;
 use crate::find::knob::table;
 use crate::find::log::Header;
-use crate::measure::keeper::is_as_before;
+use crate::measure::settings::Settings;
 use crate::measure::watchdog;
+use crate::options::wire::{Peer, Share};
 use crate::platform::knob::Lock;
 use crate::session::Experiment;
 use crate::sys::files::Root;
@@ -25,42 +28,42 @@ pub fn put_back(args: &PutBackArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Locks the settings of this machine for a search that changes them.
+/// Locks the settings of the machine for a search that changes them.
 ///
 /// # Errors
 /// Another one does so now.
-pub(super) fn lock(what: &FindCommand) -> Result<Option<Lock>, UsageError> {
-    let FindCommand::Knob(args) = what else {
-        return Ok(None);
-    };
-    let lock = args
-        .search
-        .yes
-        .then(|| Lock::take(&Root::new(&args.output.root)));
-    let refused = |problem| UsageError::flag("find", "knob --yes", problem);
-    lock.transpose().map_err(refused)
+pub(super) fn lock(what: &FindCommand, settings: &mut Settings) -> anyhow::Result<Option<Lock>> {
+    match what {
+        FindCommand::Knob(args) if args.search.yes => {
+            let refused = |problem| UsageError::flag("find", "knob --yes", problem);
+            Ok(settings.lock()?.map_err(refused)?)
+        }
+        _ => Ok(None),
+    }
 }
 
 /// Reads back what a search has changed, and says whether all is as it was.
 ///
 /// # Errors
 /// What is not.
-pub(super) fn check_after(what: &FindCommand, record: &Record) -> anyhow::Result<()> {
+pub(super) fn check_after(
+    what: &FindCommand,
+    record: &Record,
+    settings: &mut Settings,
+) -> anyhow::Result<()> {
     let (FindCommand::Knob(args), Some(knobs)) = (what, &record.header().knobs) else {
         return Ok(());
     };
     if !args.search.yes {
         return Ok(());
     }
-    let root = &record.header().settings.root;
-    let mut settings = knobs.tried.iter().map(|knob| &knob.settings);
-    settings
-        .try_for_each(|settings| is_as_before(settings, root))
-        .map_err(|problem| {
-            anyhow::anyhow!("settings are not as they were: {problem}; set it by hand")
-        })?;
-    if !args.output.quiet {
-        say("read back: all settings are as they were");
+    match settings.are_as_before(&knobs.settings()) {
+        Ok(Ok(())) if args.output.quiet => {}
+        Ok(Ok(())) => say("read back: all settings are as they were"),
+        Ok(Err(problem)) => bail!("settings are not as they were: {problem}; set it by hand"),
+        Err(error) => say(&format!(
+            "settings there were not read back ({error:#}): the watchdog there puts them back"
+        )),
     }
     Ok(())
 }
@@ -69,11 +72,19 @@ pub(super) fn check_after(what: &FindCommand, record: &Record) -> anyhow::Result
 ///
 /// # Errors
 /// When it cannot be shown, or there is nothing to try.
-pub(super) fn confirm(what: &FindCommand, header: &Header) -> anyhow::Result<bool> {
+pub(super) fn confirm(
+    what: &FindCommand,
+    header: &Header,
+    peer: Option<&Peer>,
+) -> anyhow::Result<bool> {
     let (FindCommand::Knob(args), Some(knobs)) = (what, &header.knobs) else {
         return Ok(true);
     };
     let plan = table::plan(knobs, width());
+    let plan = match peer.filter(|peer| peer.share == Share::All) {
+        Some(peer) => format!("settings of {}:\n{plan}", peer.wire.to),
+        None => plan,
+    };
     if knobs.tried.is_empty() {
         plan.lines().for_each(say);
         let names = args.search.knob.iter().map(|name| name.text());
@@ -112,7 +123,8 @@ pub(super) fn check_resume(
     what: &FindCommand,
     record: &Record,
     path: &Path,
-) -> Result<(), UsageError> {
+    settings: &mut Settings,
+) -> anyhow::Result<()> {
     let (FindCommand::Knob(args), Some(knobs)) = (what, &record.header().knobs) else {
         return Ok(());
     };
@@ -120,15 +132,13 @@ pub(super) fn check_resume(
         return Ok(());
     }
     if !args.search.yes {
-        let fix = "to go on, it changes settings of this machine: add --yes";
-        return Err(UsageError::flag("--resume", &path.display(), fix));
+        let fix = "to go on, it changes settings: add --yes";
+        return Err(UsageError::flag("--resume", &path.display(), fix).into());
     }
-    let root = &record.header().settings.root;
-    for knob in &knobs.tried {
-        is_as_before(&knob.settings, root).map_err(|problem| {
-            let problem = format!("{problem}; set it as it was, or search anew");
-            UsageError::file(&path.display().to_string(), 1, &problem)
-        })?;
-    }
-    Ok(())
+    let are_as_before = settings.are_as_before(&knobs.settings())?;
+    let refused = |problem| {
+        let problem = format!("{problem}; set it as it was, or search anew");
+        UsageError::file(&path.display().to_string(), 1, &problem)
+    };
+    Ok(are_as_before.map_err(refused)?)
 }

@@ -54,7 +54,7 @@ pub struct Header {
     /// Of a search for trains, what a datagram takes up in the receive buffer of a socket on loopback, in bytes, by its
     /// payload, also in bytes. Empty: no such search.
     pub truesizes: BTreeMap<u32, u32>,
-    /// The settings of this host that are tried. Absent: no search for settings.
+    /// The settings that are tried. Absent: no search for settings.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub knobs: Option<Knobs>,
     /// The other host. Absent: all threads are on this one.

@@ -14,6 +14,7 @@ use super::agent::Agent;
 use super::here::Here;
 use super::message::Request;
 use super::running::unix_ms;
+use super::settings::Settings;
 use super::spec::TrialSpec;
 use super::{NoSample, across, path_mtu};
 use crate::data::Sample;
@@ -152,6 +153,14 @@ impl<'a> Agents<'a> {
             } => none.insert(Box::new(Agent::start(program, root, asked)?)),
         };
         Ok((near, self.far.as_deref_mut()))
+    }
+
+    /// The settings of the host of the near end.
+    pub fn settings(&mut self) -> Settings<'_> {
+        match &mut self.near {
+            Near::Here { root, .. } => Settings::Here(root),
+            Near::On(agent) => Settings::There(agent),
+        }
     }
 
     /// What may mislead about where the next trial runs.

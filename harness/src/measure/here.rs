@@ -1,9 +1,11 @@
-//! A trial in this process, by its own clock.
+//! A trial in this process, by its own clock, and the setting that is changed for it.
 
 use std::time::{Duration, Instant};
 
 use super::flows;
+use super::keeper::Keeper;
 use super::opened::Opened;
+use super::put_back::put_back;
 use super::reason_watch::ReasonWatch;
 use super::running::Running;
 use super::sample;
@@ -12,12 +14,16 @@ use super::token::Token;
 use super::wait::{drain, pass, window};
 use crate::data::Sample;
 use crate::engines;
+use crate::platform::knob::Knob;
 use crate::sys::files::Root;
+use crate::sys::interrupt::Interrupt;
 
 /// What all trials in this process share.
 pub struct Here {
     root: Root,
     reasons: ReasonWatch,
+    /// Of the setting that is changed.
+    keeper: Option<Keeper>,
 }
 
 impl Here {
@@ -26,12 +32,38 @@ impl Here {
         Self {
             root: root.clone(),
             reasons: ReasonWatch::default(),
+            keeper: None,
         }
     }
 
     /// Where sensors are read.
     pub(super) fn root(&self) -> &Root {
         &self.root
+    }
+
+    /// Changes a setting for a trial, which takes about so long.
+    ///
+    /// # Errors
+    /// Why it cannot be changed. The outer ones: it could not be put back, or nothing would do so.
+    pub(super) fn change(
+        &mut self,
+        knob: &Knob,
+        trial: Duration,
+    ) -> anyhow::Result<Result<(), String>> {
+        let changed = Keeper::change(knob, trial, &self.root, &Interrupt::never()?)?;
+        Ok(changed.map(|keeper| self.keeper = Some(keeper)))
+    }
+
+    /// Puts it back. Whether it was changed until now.
+    ///
+    /// # Errors
+    /// What could not be put back.
+    pub(super) fn put_back(&mut self, knob: &Knob) -> anyhow::Result<bool> {
+        match self.keeper.take() {
+            Some(keeper) => keeper.put_back(knob, &Interrupt::never()?),
+            // This process began anew, as the trial failed: the watchdog does the same now.
+            None => put_back(&knob.settings, &self.root).map(|()| true),
+        }
     }
 
     /// Runs a trial whose ends are both on this host: sockets, threads, start, warm-up, window, drain, closed books.

@@ -1,4 +1,4 @@
-//! Settings of this machine that are changed for a trial, and put back: by this process, or by its watchdog.
+//! A setting of this machine that is changed for a trial, and put back: by this process, or by its watchdog.
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
@@ -13,7 +13,7 @@ use super::spawned::THIS_PROGRAM;
 use super::watchdog::{Answer, Order, is_readable};
 use crate::platform::knob::{Knob, Place, Setting};
 use crate::sys::files::Root;
-use crate::sys::interrupt::Interrupt;
+use crate::sys::interrupt::{Interrupt, Interrupted};
 
 /// The hidden command that is the watchdog.
 pub const WATCHDOG: &str = "put-back";
@@ -38,23 +38,36 @@ pub fn waiting(knob: &Knob) -> Duration {
     }
 }
 
-/// What changes settings.
-pub struct Keeper<'a> {
-    root: &'a Root,
+/// A setting that is changed until this is dropped.
+pub struct Keeper {
+    root: Root,
     watchdog: Child,
     /// `None` while it ends.
     orders: Option<ChildStdin>,
     answers: BufReader<ChildStdout>,
-    /// What is changed now.
     changed: Vec<Setting>,
 }
 
-impl<'a> Keeper<'a> {
-    /// Starts the watchdog.
+impl Keeper {
+    /// Changes what the knob is for, for about so long, on the machine below `root`.
     ///
     /// # Errors
-    /// When there is none, nothing may be changed.
-    pub fn start(root: &'a Root) -> anyhow::Result<Self> {
+    /// Why it cannot be changed: then all is as before. The outer ones: it could not be put back, or nothing would do so.
+    pub fn change(
+        knob: &Knob,
+        trial: Duration,
+        root: &Root,
+        interrupt: &Interrupt,
+    ) -> anyhow::Result<Result<Self, String>> {
+        let mut keeper = Self::start(root).map_err(|error| {
+            // Ctrl-C reaches the watchdog, too, until it is ready.
+            let ended = interrupt.signal().map(|_| Interrupted.into());
+            ended.unwrap_or(error)
+        })?;
+        Ok(keeper.set(knob, trial, interrupt)?.map(|()| keeper))
+    }
+
+    fn start(root: &Root) -> anyhow::Result<Self> {
         let mut command = Command::new(THIS_PROGRAM);
         command.arg0("udpbench").arg(WATCHDOG);
         command.arg("--root").arg(root.path(""));
@@ -64,7 +77,7 @@ impl<'a> Keeper<'a> {
         let pipes = watchdog.stdin.take().zip(watchdog.stdout.take());
         let (orders, answers) = pipes.context("the watchdog has no pipes")?;
         let mut keeper = Self {
-            root,
+            root: root.clone(),
             watchdog,
             orders: Some(orders),
             answers: BufReader::new(answers),
@@ -74,17 +87,13 @@ impl<'a> Keeper<'a> {
         Ok(keeper)
     }
 
-    /// Changes what the knob is for, for about so long.
-    ///
-    /// # Errors
-    /// Why it cannot be changed: then all is as before. The outer ones: it could not be put back, or nothing would do so.
-    pub fn set(
+    fn set(
         &mut self,
         knob: &Knob,
         trial: Duration,
         interrupt: &Interrupt,
     ) -> anyhow::Result<Result<(), String>> {
-        if let Err(reason) = is_as_before(&knob.settings, self.root) {
+        if let Err(reason) = is_as_before(&knob.settings, &self.root) {
             return Ok(Err(reason));
         }
         self.order(&Order::Hold {
@@ -95,37 +104,33 @@ impl<'a> Keeper<'a> {
         let links = self.links(knob);
         self.changed.clone_from(&knob.settings);
         let set = knob.settings.iter().try_for_each(|setting| {
-            let written = setting.place.write(self.root, &setting.tried);
+            let written = setting.place.write(&self.root, &setting.tried);
             written.map_err(|error| format!("{}: {error}", setting.place))
         });
         let set = set.and_then(|()| self.wait_for(&links, knob.name.resets_link(), interrupt));
         if set.is_err() {
-            self.put_back()?;
+            self.restore()?;
             // Whatever is wrong with the link then, the next trial says.
             let _ = self.wait_for(&links, knob.name.resets_link(), interrupt);
         }
         Ok(set)
     }
 
-    /// Puts back what is changed. Whether it was changed until now.
-    ///
-    /// # Errors
-    /// What could not be put back: the watchdog tries again once this process ends.
-    pub fn put_back(&mut self) -> anyhow::Result<bool> {
-        put_back(&self.changed, self.root)?;
+    fn restore(&mut self) -> anyhow::Result<bool> {
+        put_back(&self.changed, &self.root)?;
         self.changed.clear();
         self.order(&Order::Release)?;
         let answer = self.expect(&[Answer::Released, Answer::TooLong])?;
         Ok(answer == Answer::Released)
     }
 
-    /// The same, and waits until the link is there again.
+    /// Puts it back, and waits until the link is there again. Whether it was changed until now.
     ///
     /// # Errors
-    /// As above.
-    pub fn end_trial(&mut self, knob: &Knob, interrupt: &Interrupt) -> anyhow::Result<bool> {
+    /// What could not be put back: the watchdog tries again.
+    pub fn put_back(mut self, knob: &Knob, interrupt: &Interrupt) -> anyhow::Result<bool> {
         let links = self.links(knob);
-        let lasted = self.put_back()?;
+        let lasted = self.restore()?;
         let _ = self.wait_for(&links, knob.name.resets_link(), interrupt);
         Ok(lasted)
     }
@@ -133,7 +138,7 @@ impl<'a> Keeper<'a> {
     /// The interfaces whose links are up, and that the knob may take down.
     fn links(&self, knob: &Knob) -> Vec<String> {
         let interfaces = knob.settings.iter().filter_map(|it| it.place.interface());
-        let is_up = |interface: &&str| has_carrier(self.root, interface);
+        let is_up = |interface: &&str| has_carrier(&self.root, interface);
         interfaces.filter(is_up).map(str::to_owned).collect()
     }
 
@@ -150,7 +155,7 @@ impl<'a> Keeper<'a> {
             return Ok(());
         }
         let end = Instant::now() + LINK;
-        while let Some(down) = links.iter().find(|link| !has_carrier(self.root, link)) {
+        while let Some(down) = links.iter().find(|link| !has_carrier(&self.root, link)) {
             if Instant::now() >= end {
                 return Err(format!("{down} has no link {} s later", LINK.as_secs()));
             }
@@ -183,10 +188,10 @@ impl<'a> Keeper<'a> {
     }
 }
 
-impl Drop for Keeper<'_> {
+impl Drop for Keeper {
     fn drop(&mut self) {
         // What fails here, the watchdog tries, and says.
-        let _ = self.put_back();
+        let _ = self.restore();
         self.orders = None;
         let end = Instant::now() + PATIENCE;
         while matches!(self.watchdog.try_wait(), Ok(None)) && Instant::now() < end {

@@ -32,10 +32,11 @@ use super::spec::{Flow, TrialSpec};
 use super::token::Token;
 use crate::VERSION;
 use crate::duration::ns;
+use crate::platform::knob::{Knob, Setting, Wanted};
 use crate::sys::host_id::HostId;
 
 /// Counts up with each change of the messages.
-pub const PROTOCOL: u32 = 11;
+pub const PROTOCOL: u32 = 12;
 
 /// The longest body, in bytes: twice the addresses of as many flows as there can be.
 pub const MAX_BYTES: u32 = 1 << 24;
@@ -65,6 +66,22 @@ pub enum Request {
     Truesizes(Vec<u32>),
     /// End whatever goes on, and begin anew, as a process that was just started.
     Renew,
+    /// Say which of these settings the host has.
+    Choose(Wanted),
+    /// Take the right to change settings of the host, for as long as the agent lives.
+    Lock,
+    /// Say whether these are what they were before.
+    AreAsBefore(Vec<Setting>),
+    /// Change a setting.
+    Change {
+        /// Which.
+        knob: Knob,
+        /// How long the trial takes that it is changed for.
+        #[serde(rename = "trial_ns", with = "ns")]
+        trial: Duration,
+    },
+    /// Put it back, and say whether it was changed until now.
+    PutBack(Knob),
     /// Run a trial whose ends are both on that host: a [`Sample`](crate::data::Sample).
     Run(Box<TrialSpec>),
     /// Say how fast datagrams come in slices of time since the threads have started.
@@ -127,6 +144,11 @@ impl Request {
             Self::HottestMillic => "hottest_millic",
             Self::Truesizes(_) => "truesizes",
             Self::Renew => "renew",
+            Self::Choose(_) => "choose",
+            Self::Lock => "lock",
+            Self::AreAsBefore(_) => "are_as_before",
+            Self::Change { .. } => "change",
+            Self::PutBack(_) => "put_back",
             Self::Run(_) => "run",
             Self::Course { .. } => "course",
             Self::Receive { .. } => "receive",

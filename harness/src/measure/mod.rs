@@ -33,6 +33,7 @@ mod running;
 mod sample;
 mod scope;
 pub mod serve;
+pub mod settings;
 mod snapshot;
 mod sockets;
 pub mod spawned;

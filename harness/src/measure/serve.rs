@@ -4,6 +4,7 @@
 //! goes on at once: the process ends, or is another one, and its sockets are closed.
 
 use std::io::{Read, Write};
+use std::mem;
 use std::os::unix::process::CommandExt;
 use std::sync::mpsc::{self, Sender};
 use std::thread;
@@ -14,9 +15,12 @@ use super::conversation::Conversation;
 use super::facts::Facts;
 use super::halves;
 use super::here::Here;
+use super::keeper::is_as_before;
 use super::message::{self, Answer, Hello, Request};
 use super::pulse::{Heard, Output, Pulse};
+use super::settings::Settings;
 use super::spawned::{self, THIS_PROGRAM};
+use crate::platform::knob::Lock;
 use crate::sys::files::Root;
 use crate::sys::{drops, temperature};
 
@@ -127,6 +131,15 @@ fn obey(request: Request, talk: &mut Conversation, here: &mut Here) -> anyhow::R
         Request::Facts => talk.answer(&Facts::read(here.root())),
         Request::HottestMillic => talk.answer(&temperature::hottest_millic(here.root())),
         Request::Truesizes(payloads) => talk.answer(&drops::truesizes(payloads)),
+        Request::Choose(wanted) => talk.answer(&Settings::Here(here.root()).choose(wanted)?),
+        Request::Lock => {
+            let lock = Lock::take(here.root());
+            // It outlives this process's beginning anew, and is held until its end.
+            talk.answer(&lock.map(mem::forget))
+        }
+        Request::AreAsBefore(settings) => talk.answer(&is_as_before(&settings, here.root())),
+        Request::Change { knob, trial } => talk.answer(&here.change(&knob, trial)?),
+        Request::PutBack(knob) => talk.answer(&here.put_back(&knob)?),
         Request::Run(spec) => {
             talk.expect_silence(spec.runs_for());
             talk.answer(&here.run(&spec)?)

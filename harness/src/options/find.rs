@@ -2,6 +2,8 @@
 
 mod knob;
 
+pub use self::knob::{try_knobs, wanted};
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 

@@ -3,7 +3,6 @@
 //! An [`Experiment`] says which step is next. It learns from events alone, live and from a log alike: so it goes on from its
 //! log at any moment, and is tested without a socket.
 
-mod during;
 mod preparing;
 mod run;
 mod settling;

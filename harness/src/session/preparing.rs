@@ -24,7 +24,7 @@ pub fn soak_of(spec: TrialSpec, length: Duration) -> Soak {
     Soak { spec, courses: 0 }
 }
 
-impl Session<'_> {
+impl Session<'_, '_> {
     /// If the case breaks, its block will say so.
     pub(super) fn soak(&mut self, soak: &Soak) -> Result<(), End> {
         let Soak { spec, courses } = soak;

@@ -4,14 +4,13 @@ use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
 
-use super::during::During;
 use super::{Experiment, Step, Trial, Work};
 use crate::data::Sample;
 use crate::log::{Event, Side, Window};
 use crate::measure::NoSample;
 use crate::measure::agents::{Agents, End};
+use crate::platform::knob::Knob;
 use crate::row::Row;
-use crate::sys::files::Root;
 use crate::sys::interrupt::Interrupt;
 
 /// What is told meanwhile. Errors of a journal end the session.
@@ -43,8 +42,6 @@ pub trait Journal {
 pub struct Means<'a> {
     /// What trials run in; where two sides are compared, A's and B's.
     pub agents: Vec<Agents<'a>>,
-    /// Where settings of this machine are changed.
-    pub root: &'a Root,
     /// Runs the command of a side.
     pub command: &'a dyn Fn(Side, &str) -> anyhow::Result<()>,
     /// Ends it all.
@@ -70,14 +67,13 @@ pub enum Ending {
 /// Those of `journal`, of commands, and of settings that cannot be put back: a case that breaks is a result.
 pub fn run(
     experiment: &mut dyn Experiment,
-    means: Means,
+    means: &mut Means,
     journal: &mut dyn Journal,
 ) -> anyhow::Result<Ending> {
     let mut session = Session {
         experiment,
-        agents: means.agents,
+        agents: &mut means.agents,
         command: means.command,
-        during: During::new(means.root, means.interrupt),
         interrupt: means.interrupt,
         journal,
     };
@@ -98,16 +94,15 @@ const MOST_TIMES: u32 = 3;
 /// A trial that is faulty so often is over.
 const MOST_FAULTY: u32 = 2;
 
-pub(super) struct Session<'a> {
+pub(super) struct Session<'a, 'm> {
     experiment: &'a mut dyn Experiment,
-    pub(super) agents: Vec<Agents<'a>>,
+    pub(super) agents: &'a mut [Agents<'m>],
     command: &'a dyn Fn(Side, &str) -> anyhow::Result<()>,
-    during: During<'a>,
     pub(super) interrupt: &'a Interrupt,
     pub(super) journal: &'a mut dyn Journal,
 }
 
-impl<'a> Session<'a> {
+impl<'m> Session<'_, 'm> {
     fn steps(&mut self) -> Result<(), End> {
         while let Some(step) = self.experiment.next(Instant::now()) {
             match step {
@@ -234,28 +229,62 @@ impl<'a> Session<'a> {
     }
 
     fn measure(&mut self, trial: &Trial) -> Result<Result<Sample, NoSample>, End> {
-        // Beside what is borrowed.
-        let agents = &mut self.agents[trial.agents()];
-        let spec = &trial.spec;
-        let mut once = || {
-            if spec.verifies {
-                spec.verify(|spec| agents.run(spec))
-            } else {
-                agents.run(spec)
-            }
-        };
         let measured = match &trial.knob {
-            None => once(),
-            Some(knob) => {
-                let time = spec.settings.warmup + spec.settings.window;
-                self.during.with(knob, time, once)?
-            }
+            None => self.once(trial),
+            Some(knob) => self.changed(trial, knob)?,
         };
         Ok(measured.map(|sample| Sample {
             round: trial.round,
             position: trial.position,
             ..sample
         }))
+    }
+
+    fn once(&mut self, trial: &Trial) -> Result<Sample, NoSample> {
+        let agents = self.agents_of(trial);
+        if trial.spec.verifies {
+            trial.spec.verify(|spec| agents.run(spec))
+        } else {
+            agents.run(&trial.spec)
+        }
+    }
+
+    /// Changes a setting, makes the trial, and puts it back.
+    ///
+    /// # Errors
+    /// When it cannot be put back, or nothing would do so.
+    fn changed(&mut self, trial: &Trial, knob: &Knob) -> Result<Result<Sample, NoSample>, End> {
+        let interrupt = self.interrupt;
+        let time = trial.spec.settings.warmup + trial.spec.settings.window;
+        let mut settings = self.agents_of(trial).settings();
+        let keeper = match settings.change(knob, time, interrupt) {
+            Ok(Ok(keeper)) => keeper,
+            Ok(Err(reason)) => return Ok(Err(NoSample::Failed(anyhow!(reason)))),
+            Err(error) => return Err(self.unkept(trial, error)),
+        };
+        let measured = self.once(trial);
+        let mut settings = self.agents_of(trial).settings();
+        match settings.put_back(keeper, knob, interrupt) {
+            Ok(true) => Ok(measured),
+            Ok(false) => {
+                let problem = "it took so long that the watchdog had put the setting back";
+                Ok(Err(NoSample::Failed(anyhow!(problem))))
+            }
+            Err(error) => Err(self.unkept(trial, error)),
+        }
+    }
+
+    /// A setting could not be changed or put back, as the other host is gone or for another reason.
+    fn unkept(&mut self, trial: &Trial, error: anyhow::Error) -> End {
+        let interrupt = self.interrupt;
+        let agents = self.agents_of(trial);
+        if !agents.settings().are_lost() {
+            return error.into();
+        }
+        match agents.has_lost_the_other_host(interrupt) {
+            Err(interrupted) => interrupted.into(),
+            Ok(_) => End::Lost(format!("{error:#}")),
+        }
     }
 
     /// What is wrong with a window, if anything: one bad window on a busy machine must not fail its case.
@@ -275,7 +304,7 @@ impl<'a> Session<'a> {
         is_spoilt.then(|| "it lost while other programs took the CPUs of its threads".to_owned())
     }
 
-    fn agents_of(&mut self, trial: &Trial) -> &mut Agents<'a> {
+    fn agents_of(&mut self, trial: &Trial) -> &mut Agents<'m> {
         &mut self.agents[trial.agents()]
     }
 

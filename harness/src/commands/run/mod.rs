@@ -109,11 +109,10 @@ pub(super) fn sweep_of(
     let root = &header.schedule.settings.root;
     let means = Means {
         agents: vec![agents(other, root, interrupt).0],
-        root,
         command: &|_, _| Ok(()),
         interrupt,
     };
-    let show = |_: &Sweep, progress: &Progress| {
+    let show = |_: &Sweep, progress: &Progress, _: &mut [Agents]| {
         progress.show_rows(draw);
         Ok(())
     };

@@ -16,6 +16,7 @@ use super::compare::{INCONCLUSIVE, WORSE};
 use super::default_name::now;
 use super::say;
 use crate::log::Event;
+use crate::measure::agents::Agents;
 use crate::session::{self, Ending, Experiment, Means};
 use crate::sys::interrupt::Interrupt;
 
@@ -71,13 +72,13 @@ pub(super) fn resumed(
 /// What could not be kept or put back, each with how to go on once its cause is gone.
 pub(super) fn measure<E: Experiment>(
     experiment: &mut E,
-    means: Means,
+    mut means: Means,
     progress: &mut Progress,
-    show: impl FnOnce(&E, &Progress) -> anyhow::Result<()>,
+    show: impl FnOnce(&E, &Progress, &mut [Agents]) -> anyhow::Result<()>,
 ) -> anyhow::Result<Ending> {
-    let ran = session::run(experiment, means, progress);
+    let ran = session::run(experiment, &mut means, progress);
     progress.clear(matches!(ran, Ok(Ending::Complete)));
-    let shown = show(experiment, progress);
+    let shown = show(experiment, progress, &mut means.agents);
     let finished = progress.outputs.finish();
     match (ran, shown.and(finished)) {
         (Ok(ending), Ok(())) => Ok(ending),

@@ -12,7 +12,7 @@ use crate::error::UsageError;
 use crate::find::knob::Asked;
 use crate::find::log::{Header, Question};
 use crate::measure::keeper;
-use crate::platform::knob::{Name, Subject, choose};
+use crate::platform::knob::{Knob, Knobs, Name, Wanted};
 
 /// What carries datagrams on one host.
 const LOOPBACK: &str = "lo";
@@ -27,10 +27,6 @@ pub(super) fn header(
     started_at: &str,
 ) -> anyhow::Result<Header> {
     let search = &args.search;
-    if let Some(peer) = peer.filter(|peer| peer.share == Share::All) {
-        let fix = "settings are changed on this host only: run it there";
-        return Err(UsageError::flag("--on", &peer.wire.to, fix).into());
-    }
     if search.trial < MIN_WINDOW {
         let fix = format!("use {} or more", duration::text(MIN_WINDOW));
         return Err(UsageError::flag("--trial", &duration::text(search.trial), fix).into());
@@ -41,42 +37,41 @@ pub(super) fn header(
     complete(&mut given)?;
     let run = run(given, &args.placement, args.time.warmup, &args.output)?;
     let request = Request::between(&run, peer)?;
-    let here = |peer: &Peer| {
-        peer.interfaces_here()
-            .into_iter()
-            .map(|it| it.name)
-            .collect()
-    };
-    let interfaces: Vec<String> = peer.map_or_else(|| vec![LOOPBACK.to_owned()], here);
-    let rcvbuf = request
-        .plan
-        .cases()
-        .map(|planned| planned.case.rcvbuf)
-        .max();
-    let subject = Subject {
-        root: &request.schedule.settings.root,
-        host: &request.host,
-        interfaces: &interfaces,
-        rcvbuf: rcvbuf.unwrap_or(Buffer::DEFAULT),
-    };
-    let knobs = choose(&subject, &names(&search.knob));
-    let waits = knobs.tried.iter().map(keeper::waiting);
     let question = Question::Knob(Asked {
-        knobs: knobs.tried.len(),
-        rcvbuf: knobs
-            .tried
-            .iter()
-            .position(|knob| knob.name == Name::Rcvbuf),
-        waiting: waits.sum::<Duration>(),
+        knobs: 0,
+        rcvbuf: None,
+        waiting: Duration::ZERO,
         rounds: search.rounds,
         trial: search.trial,
         seed: request.schedule.seed,
     });
-    let header = of(question, args.time.max_time, request, started_at);
-    Ok(Header {
-        knobs: Some(knobs),
-        ..header
-    })
+    Ok(of(question, args.time.max_time, request, started_at))
+}
+
+/// The settings that such a search is to try, as far as the host has them.
+pub fn wanted(args: &SearchArgs<KnobArgs>, header: &Header, peer: Option<&Peer>) -> Wanted {
+    let of_wire = |peer: &Peer| {
+        let interfaces = peer.interfaces_here().into_iter();
+        interfaces.map(|it| it.name).collect()
+    };
+    let across = peer.filter(|peer| peer.share == Share::OneEnd);
+    let rcvbufs = header.plan.cases().map(|planned| planned.case.rcvbuf);
+    Wanted {
+        names: names(&args.search.knob),
+        interfaces: across.map_or_else(|| vec![LOOPBACK.to_owned()], of_wire),
+        rcvbuf: rcvbufs.max().unwrap_or(Buffer::DEFAULT),
+    }
+}
+
+/// Has a search try these.
+pub fn try_knobs(header: &mut Header, knobs: Knobs) {
+    if let Question::Knob(asked) = &mut header.question {
+        asked.knobs = knobs.tried.len();
+        asked.waiting = knobs.tried.iter().map(keeper::waiting).sum();
+        let is_rcvbuf = |knob: &Knob| knob.name == Name::Rcvbuf;
+        asked.rcvbuf = knobs.tried.iter().position(is_rcvbuf);
+    }
+    header.knobs = Some(knobs);
 }
 
 /// Each once, in the order of the table.

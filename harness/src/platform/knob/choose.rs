@@ -2,21 +2,21 @@
 
 use std::io;
 
+use serde::{Deserialize, Serialize};
+
 use super::{Knob, Knobs, LeftOut, Name, Place, Setting, mask};
 use crate::data::Buffer;
 use crate::platform::host::{Host, Interface};
 use crate::sys::files::{Root, parse_cpu_list};
 use crate::sys::nic::{Changeable, Ethtool};
 
-/// What is looked at.
-#[derive(Clone, Copy, Debug)]
-pub struct Subject<'a> {
-    /// Where `/proc` and `/sys` are.
-    pub root: &'a Root,
-    /// The machine.
-    pub host: &'a Host,
+/// The settings that are to be tried, as far as a machine has them.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Wanted {
+    /// These.
+    pub names: Vec<Name>,
     /// The interfaces that datagrams pass.
-    pub interfaces: &'a [String],
+    pub interfaces: Vec<String>,
     /// The largest receive buffer that cases ask for.
     pub rcvbuf: Buffer,
 }
@@ -25,11 +25,17 @@ pub struct Subject<'a> {
 pub const LARGER: u32 = 4;
 const CPUFREQ: &str = "sys/devices/system/cpu/cpufreq";
 
-/// Of these settings, those that can be tried. Nothing is touched.
-pub fn choose(subject: &Subject, names: &[Name]) -> Knobs {
+/// Those of the wanted settings that can be tried on `host`, whose `/proc` and `/sys` are below `root`. Nothing is touched.
+pub fn choose(wanted: &Wanted, host: &Host, root: &Root) -> Knobs {
+    let machine = Machine {
+        root,
+        host,
+        interfaces: &wanted.interfaces,
+        rcvbuf: wanted.rcvbuf,
+    };
     let mut knobs = Knobs::default();
-    for &name in names {
-        match subject.settings(name).and_then(|all| subject.usable(all)) {
+    for &name in &wanted.names {
+        match machine.settings(name).and_then(|all| machine.usable(all)) {
             Ok(settings) => knobs.tried.push(Knob { name, settings }),
             Err(reason) => knobs.left_out.push(LeftOut { name, reason }),
         }
@@ -37,7 +43,14 @@ pub fn choose(subject: &Subject, names: &[Name]) -> Knobs {
     knobs
 }
 
-impl Subject<'_> {
+struct Machine<'a> {
+    root: &'a Root,
+    host: &'a Host,
+    interfaces: &'a [String],
+    rcvbuf: Buffer,
+}
+
+impl Machine<'_> {
     fn settings(&self, name: Name) -> Result<Vec<Setting>, String> {
         match name {
             Name::Sham => Ok(Vec::new()),
@@ -284,13 +297,12 @@ mod tests {
     fn chosen(names: &[Name]) -> Knobs {
         let place = machine();
         let root = Root::new(place.path());
-        let subject = Subject {
-            root: &root,
-            host: &Host::default(),
-            interfaces: &["eth0".to_owned()],
+        let wanted = Wanted {
+            names: names.to_vec(),
+            interfaces: vec!["eth0".to_owned()],
             rcvbuf: Buffer::DEFAULT,
         };
-        choose(&subject, names)
+        choose(&wanted, &Host::default(), &root)
     }
 
     fn changes(knobs: &Knobs) -> Vec<(String, &str, &str)> {

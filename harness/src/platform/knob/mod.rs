@@ -14,7 +14,7 @@ mod place;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::choose::{LARGER, Subject, choose};
+pub use self::choose::{LARGER, Wanted, choose};
 pub use self::lock::Lock;
 pub use self::place::Place;
 
@@ -125,6 +125,14 @@ pub struct Knobs {
     pub tried: Vec<Knob>,
     /// These are not, and why.
     pub left_out: Vec<LeftOut>,
+}
+
+impl Knobs {
+    /// Every value that is changed.
+    pub fn settings(&self) -> Vec<Setting> {
+        let all = self.tried.iter().flat_map(|knob| &knob.settings);
+        all.cloned().collect()
+    }
 }
 
 /// A setting that is not tried.
