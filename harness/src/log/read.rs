@@ -28,6 +28,33 @@ pub struct Log<H = Header> {
 }
 
 impl<H: First> Log<H> {
+    /// Hands each event to what `begin` makes of the header, and collects the rows that are final by it.
+    ///
+    /// # Errors
+    /// The line that says what cannot have happened.
+    pub fn replay<T, R>(
+        &self,
+        begin: impl FnOnce(H) -> Result<T, String>,
+        contradiction: impl Fn(&T, &Event) -> Option<String>,
+        take: impl Fn(&mut T, &Event) -> Result<Vec<R>, String>,
+    ) -> Result<(T, Vec<R>), UsageError>
+    where
+        H: Clone,
+    {
+        let refused = |line: usize, problem: String| UsageError::file(&self.name, line, &problem);
+        let begun = begin(self.header.clone());
+        let mut state = begun.map_err(|problem| refused(1, problem))?;
+        let mut rows = Vec::new();
+        for (number, event) in (2..).zip(&self.lines) {
+            if let Some(problem) = contradiction(&state, event) {
+                return Err(refused(number, problem));
+            }
+            let taken = take(&mut state, event);
+            rows.extend(taken.map_err(|problem| refused(number, problem))?);
+        }
+        Ok((state, rows))
+    }
+
     /// Reads the file of a flag.
     ///
     /// # Errors

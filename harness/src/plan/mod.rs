@@ -12,7 +12,7 @@ pub use self::axes::Axes;
 pub use self::schedule::{Schedule, Settings, Until};
 pub use self::verdict::Verdict;
 use self::verdict::can_run_nowhere;
-pub use self::wire::{Between, LinkEnd, Wire, WireLink};
+pub use self::wire::{Between, LinkEnd, OtherHost, Wire, WireLink};
 use crate::data::{BlockKey, Case, EngineName, Pair, Traits};
 use crate::engines::{self, Entry};
 use crate::platform::board::Board;

@@ -4,7 +4,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::{Address, Case, HostAddress, Ip};
 use crate::platform::host::{Host, Interface};
-use crate::row::OtherHost;
 use crate::shell;
 
 /// The other host, and the ways to it.
@@ -18,6 +17,20 @@ pub struct Wire {
     pub board: String,
     /// The machine.
     pub host: Host,
+}
+
+/// The other host of rows across a wire, in texts.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names are those of the columns")]
+pub struct OtherHost {
+    /// As it was typed.
+    pub to: String,
+    pub board: String,
+    pub model: String,
+    pub cpu_model: String,
+    pub machine: String,
+    pub kernel: String,
+    pub governor: String,
 }
 
 /// Two interfaces that reach each other.

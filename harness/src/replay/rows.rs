@@ -19,7 +19,12 @@ struct Beside<'a> {
 }
 
 impl Replay {
-    /// The rows of what does not run. They follow from the plan alone, and come after all others.
+    /// The rows of the blocks that have not ended, and those of what does not run, which come last.
+    pub fn rest(&self) -> Vec<Row> {
+        [self.unfinished(), self.skipped()].concat()
+    }
+
+    /// The rows of what does not run. They follow from the plan alone.
     pub fn skipped(&self) -> Vec<Row> {
         let row = |(case, reason): (&_, &str)| {
             let input = RowInput {

@@ -18,10 +18,9 @@ use crate::export;
 use crate::export::selection::{Asked, Selection};
 use crate::log::{Event, Log};
 use crate::platform::host::Host;
+use crate::replay::Replay;
 use crate::row::{Machine, Row, Status};
-use crate::session::{Experiment, Logged};
 use crate::shell;
-use crate::sweep::Sweep;
 use crate::sys::files::{self, Kind};
 use crate::text;
 
@@ -108,8 +107,9 @@ impl Results {
     /// # Errors
     /// As for [`Results::open`].
     pub fn from_raw(log: &Log) -> Result<Self, UsageError> {
-        let (sweep, mut rows) = Sweep::replay(log)?;
-        rows.extend(sweep.rest());
+        let begin = |header| Ok(Replay::new(header));
+        let (replay, mut rows) = log.replay(begin, Replay::contradiction, Replay::take)?;
+        rows.extend(replay.rest());
         let window = |line: &Event| match line {
             Event::Window(window) => Some(window.sample.clone()),
             _ => None,

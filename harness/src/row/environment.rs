@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::rounding::decimals;
+use crate::plan::OtherHost;
 use crate::platform::host::{self, CpufreqPolicy, Host};
 use crate::sys::cpu_speed::CpuSpeed;
 
@@ -45,20 +46,6 @@ pub struct Environment {
     pub unfit: Vec<String>,
     /// The other host. All empty: there is none.
     pub there: OtherHost,
-}
-
-/// The other host of rows across a wire, in texts.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the names are those of the columns")]
-pub struct OtherHost {
-    /// As it was typed.
-    pub to: String,
-    pub board: String,
-    pub model: String,
-    pub cpu_model: String,
-    pub machine: String,
-    pub kernel: String,
-    pub governor: String,
 }
 
 impl Environment {

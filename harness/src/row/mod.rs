@@ -29,7 +29,7 @@ mod verdict;
 
 pub use self::column::{Column, Holds, Over, Short};
 pub use self::columns::Row;
-pub use self::environment::{Environment, OtherHost};
+pub use self::environment::Environment;
 pub use self::input::RowInput;
 pub use self::machine::Machine;
 pub(crate) use self::numbers::{cpu_ns_per_packet, received_pps};

@@ -79,18 +79,7 @@ pub trait Logged: Experiment + Sized {
     /// # Errors
     /// The line that says what cannot have happened.
     fn replay(log: &Log<Self::Header>) -> Result<(Self, Vec<Row>), UsageError> {
-        let refused = |line: usize, problem: String| UsageError::file(&log.name, line, &problem);
-        let begun = Self::begin(log.header.clone());
-        let mut experiment = begun.map_err(|problem| refused(1, problem))?;
-        let mut rows = Vec::new();
-        for (number, event) in (2..).zip(&log.lines) {
-            if let Some(problem) = experiment.contradiction(event) {
-                return Err(refused(number, problem));
-            }
-            let taken = experiment.take(event);
-            rows.extend(taken.map_err(|problem| refused(number, problem))?);
-        }
-        Ok((experiment, rows))
+        log.replay(Self::begin, Self::contradiction, Self::take)
     }
 
     /// The same without rows.

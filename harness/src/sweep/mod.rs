@@ -113,7 +113,7 @@ impl Experiment for Sweep {
     }
 
     fn rest(&self) -> Vec<Row> {
-        [self.replay.unfinished(), self.replay.skipped()].concat()
+        self.replay.rest()
     }
 
     fn fault(&self, trial: &Trial, sample: &Sample) -> Option<String> {
