@@ -7,11 +7,12 @@ use std::process::ExitCode;
 use std::thread;
 
 use anyhow::anyhow;
+use udpbench::cli::options::config::{self, Parsed};
 use udpbench::cli::{Command, RunArgs};
+use udpbench::commands;
 use udpbench::error::UsageError;
-use udpbench::options::config::{self, Parsed};
 use udpbench::sys::limits;
-use udpbench::{commands, escape};
+use udpbench::term::escape;
 
 /// What the definition of the command line and its checks need at least, with plenty to spare.
 const STACK_BYTES: usize = 2 << 20;

@@ -1,6 +1,6 @@
 //! `udpbench ab`, the whole program: two sides in turn, a log that it goes on from, and what is refused.
 //!
-//! What its verdicts are worth is tested in `harness/src/ab/tests.rs`, by dice.
+//! What its verdicts are worth is tested in `src/experiment/ab/tests.rs`, by dice.
 
 mod common;
 
@@ -12,9 +12,9 @@ use common::{Place, stderr, stdout, wait_until};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
-use udpbench::ab::Side;
-use udpbench::ab::log::Header;
-use udpbench::log::{Event, Log};
+use udpbench::experiment::ab::Side;
+use udpbench::experiment::ab::log::Header;
+use udpbench::results::log::{Event, Log};
 
 const CASES: &str = "--engine null --threads 2 --payload 1,2 --ip v4 --connection connected \
                      --warmup 1ms --duration 1s --board generic --pin none";

@@ -6,7 +6,7 @@ use std::fs;
 use std::process::Output;
 
 use common::{Place, rows, stderr, stdout};
-use udpbench::export::csv;
+use udpbench::results::export::csv;
 
 const SWEEP: &str = "--engine null --no-reference --threads 2 --payload 26 --ip v4 --connection connected --pin none \
                      --rounds 6 --duration 60ms --warmup 1ms --soak 0s";

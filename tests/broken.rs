@@ -13,7 +13,7 @@ use nix::errno::Errno;
 use nix::libc;
 use nix::sys::socket::sockopt::SockType as Kind;
 use nix::sys::socket::{Shutdown, SockType, SockaddrIn, getpeername, getsockopt, shutdown};
-use udpbench::row::Status;
+use udpbench::results::row::Status;
 
 use common::{Place, rows, wait_until};
 

@@ -7,7 +7,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 
 use common::{Place, rows, stderr, stdout};
-use udpbench::export::csv::shape;
+use udpbench::results::export::csv::shape;
 
 const SWEEP: &str = "--engine null,std --ip v4 --board generic --pin none --soak 0s --warmup 1ms \
                      --duration 30ms --seed 7 --threads 2 --connection connected --rounds 6";

@@ -11,7 +11,7 @@ use common::pages::{pages, root};
 use common::{Place, stderr, stdout};
 use serde_json::Value;
 use udpbench::engines;
-use udpbench::row::{Column, Short};
+use udpbench::results::row::{Column, Short};
 
 fn document(name: &str) -> String {
     fs::read_to_string(root().join(name)).expect("it is there")
@@ -92,7 +92,7 @@ const COLUMNS: &str = "\
 # The columns
 
 Every column of a row: in the CSV, in JSON, in a workbook. This page is made from the table in the source
-(`harness/src/row/columns.rs`). [RESULTS.md](RESULTS.md) says how to read rows.
+(`src/results/row/columns.rs`). [RESULTS.md](RESULTS.md) says how to read rows.
 
 A CSV and a workbook have the columns that matter for their run, which is known from its plan: *short* says in which runs
 a column is among them. `--columns all` has all of them, and so have JSON and what is computed from the log. *not as usual*:
@@ -310,7 +310,6 @@ fn every_file_that_a_page_names_is_there() {
         let paths = text.split('`').skip(1).step_by(2).filter(|code| {
             let mut folders = [
                 "src/",
-                "harness/",
                 "datapath/",
                 "scripts/",
                 "tests/",

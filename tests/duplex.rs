@@ -5,7 +5,7 @@ mod common;
 use std::collections::BTreeSet;
 
 use udpbench::data::Duplex;
-use udpbench::row::Status;
+use udpbench::results::row::Status;
 
 use common::{Place, rows, stderr};
 

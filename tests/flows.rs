@@ -5,7 +5,7 @@ mod common;
 use std::collections::BTreeSet;
 use std::time::Instant;
 
-use udpbench::row::{Row, Status};
+use udpbench::results::row::{Row, Status};
 
 use common::Place;
 

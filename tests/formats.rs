@@ -7,8 +7,8 @@ use std::process::Output;
 
 use common::{Place, rows, stderr, stdout};
 use serde_json::Value;
-use udpbench::export::{csv, json};
-use udpbench::row::{Row, Status};
+use udpbench::results::export::{csv, json};
+use udpbench::results::row::{Row, Status};
 
 /// Two CPUs, no sensors, whatever this machine has.
 const TWO_CPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/hosts/x86-vm");
@@ -201,10 +201,10 @@ fn markdown_and_the_page_give_the_advice_of_rank() {
 #[test]
 fn markdown_has_the_table_of_the_terminal() {
     let rows = fixed_rows();
-    let text = udpbench::export::markdown::shape(&rows, &[]);
+    let text = udpbench::results::export::markdown::shape(&rows, &[]);
     insta::assert_snapshot!(text);
     // What the table for people says, in other clothes.
-    let table = udpbench::export::table::draw(&rows, 100);
+    let table = udpbench::results::export::table::draw(&rows, 100);
     for row in text
         .lines()
         .filter(|line| line.starts_with("| ") && line.contains("conn |"))
@@ -295,7 +295,7 @@ fn the_table_is_that_of_the_run() {
     let place = place();
     let rows = rows(&place.path("run.csv"));
     let table = stdout(&summarize(&place, "--format table"));
-    assert_eq!(table, udpbench::export::table::draw(&rows, 100));
+    assert_eq!(table, udpbench::results::export::table::draw(&rows, 100));
     summarize(&place, "--format table -o table.txt");
     let file = fs::read_to_string(place.path("table.txt")).expect("it is there");
     assert_eq!(file, table);

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use common::{LONG_SWEEP, Place, header, lines, rows, samples, stderr, wait_until, windows};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use udpbench::log::Event;
-use udpbench::row::{Row, Status};
+use udpbench::results::log::Event;
+use udpbench::results::row::{Row, Status};
 
 fn start(command: &mut Command) -> Child {
     let quiet = command.stdout(Stdio::null()).stderr(Stdio::piped());

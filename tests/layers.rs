@@ -1,13 +1,13 @@
-//! The table in `harness/src/lib.rs` is true: modules use only those below them, and no files use each other, but for a
-//! module's own `mod.rs`. It holds for the two crates as if they were one, as the upper one hands on the modules of the
+//! The table in `src/lib.rs` is true: modules use only those below them, and no files use each other, but for a
+//! module's own `mod.rs`. It holds for both packages as if they were one, as the upper one hands on the modules of the
 //! lower one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The sources of the upper crate, and of the lower one.
-const HARNESS: &str = "harness/src";
+/// The sources of the upper package, and of the lower one.
+const PROGRAM: &str = "src";
 const DATAPATH: &str = "datapath/src";
 
 /// The files of both libraries, without those of their tests, by path below `src/`.
@@ -15,7 +15,7 @@ fn sources() -> BTreeMap<PathBuf, String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut sources = sources_in(&root.join(DATAPATH));
     // In the place of the lower crate's `lib.rs`, that of the upper one.
-    sources.extend(sources_in(&root.join(HARNESS)));
+    sources.extend(sources_in(&root.join(PROGRAM)));
     sources
 }
 
@@ -205,7 +205,7 @@ fn arrows(sources: &BTreeMap<PathBuf, String>) -> BTreeMap<PathBuf, BTreeSet<Pat
 fn table() -> Vec<String> {
     let text = fs::read_to_string(
         Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join(HARNESS)
+            .join(PROGRAM)
             .join("lib.rs"),
     );
     let text = text.expect("it is there");
@@ -310,11 +310,11 @@ fn one_use_that_is_turned_round_is_found() {
     assert!(upward(&arrows(&sources), &table()).is_empty());
     let lower = PathBuf::from("data/sample.rs");
     let text = sources.get_mut(&lower).expect("it is there");
-    text.insert_str(0, "use crate::replay::{self, Replay};\n");
+    text.insert_str(0, "use crate::results::replay::{self, Replay};\n");
     let found = arrows(&sources);
     assert_eq!(
         upward(&found, &table()),
-        ["data/sample.rs uses replay/mod.rs"]
+        ["data/sample.rs uses results/replay/mod.rs"]
     );
     assert!(circle(&found).is_some());
 }

@@ -4,7 +4,7 @@
 mod common;
 
 use common::{Place, rows, stderr};
-use udpbench::row::Status;
+use udpbench::results::row::Status;
 
 const SWEEP: &str = "--engine std --ip v4 --soak 0s --warmup 1ms --rounds 5 --duration 10ms --threads 2 \
                      --payload 300 --connection connected -o out.csv";

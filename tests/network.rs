@@ -6,8 +6,8 @@ mod common;
 use std::process::{Command, Output};
 
 use common::{Place, lines, program, rows, samples, stderr};
-use udpbench::log::Event;
-use udpbench::row::{Row, Status};
+use udpbench::results::log::Event;
+use udpbench::results::row::{Row, Status};
 
 const FLOOD: &str = "--no-reference --threads 2 --payload 300 --ip v4 --soak 0s \
                      --duration 300ms --rounds 5 -q -o out.csv";

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use common::{Place, rows, rows_of, samples, stderr, stdout};
 use udpbench::data::{Sample, Tos};
 use udpbench::engines;
-use udpbench::row::{Row, Status};
+use udpbench::results::row::{Row, Status};
 
 /// A machine with two CPUs, whatever this one has.
 const TWO_CPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/hosts/x86-vm");

@@ -4,7 +4,7 @@ mod common;
 
 use std::collections::BTreeSet;
 
-use udpbench::row::{Row, Status};
+use udpbench::results::row::{Row, Status};
 
 use common::{Place, stderr, stdout};
 

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use common::{Place, rows, stderr, stdout};
-use udpbench::row::{Row, Status};
+use udpbench::results::row::{Row, Status};
 
 /// The results of a run with plain and offloading engines that come with the program.
 fn kept() -> PathBuf {

@@ -10,8 +10,8 @@ use std::process::{Child, Command, Output, Stdio};
 use common::{Place, header, lines, rows, samples, stderr, stdout, wait_until, windows};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use udpbench::results::Results;
-use udpbench::row::{Row, Status};
+use udpbench::results::files::Results;
+use udpbench::results::row::{Row, Status};
 
 /// 16 cases of 5 windows each in 8 blocks.
 const SWEEP: &str = "--full --engine null --no-reference --ip v4 --soak 0s --warmup 0s --rounds 5 --duration 5ms \
@@ -384,7 +384,7 @@ fn a_damaged_number_is_refused_or_stands_alone() {
     let whole = read(&place.path("out.jsonl"));
     let lines: Vec<&str> = whole.lines().collect();
     let of = |text: &str| -> Result<String, String> {
-        let log = udpbench::log::Log::parse("out.jsonl", text.as_bytes());
+        let log = udpbench::results::log::Log::parse("out.jsonl", text.as_bytes());
         let results = log.and_then(|log| Results::from_raw(&log));
         let rows = results.map_err(|error| error.to_string())?.rows;
         Ok(format!("{rows:?}"))

@@ -6,8 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use udpbench::engines;
-use udpbench::results::Results;
-use udpbench::row::{Row, Status};
+use udpbench::results::files::Results;
+use udpbench::results::row::{Row, Status};
 
 use common::{Place, stdout};
 

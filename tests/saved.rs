@@ -71,7 +71,7 @@ fn a_document_that_was_removed_or_replaced_is_saved_too() {
         );
         assert_eq!(place.shell(&script).status.code(), Some(1), "{mishap}");
         let text = fs::read(place.path(saved)).expect("it is saved");
-        let rows = udpbench::export::json::read(&text).expect("it is whole");
+        let rows = udpbench::results::export::json::read(&text).expect("it is whole");
         assert!(!rows.is_empty(), "{mishap}");
     }
 }

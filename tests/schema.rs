@@ -14,8 +14,8 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::{Value, json};
 use udpbench::engines;
-use udpbench::log::Event;
-use udpbench::row::{Column, Holds};
+use udpbench::results::log::Event;
+use udpbench::results::row::{Column, Holds};
 
 const SCHEMA: &str = include_str!("../docs/raw.schema.json");
 const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/hosts");

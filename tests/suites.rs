@@ -9,11 +9,11 @@ use clap::Parser;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use udpbench::cli::Cli;
+use udpbench::cli::options::{Request, suite::options};
 use udpbench::data::Case;
 use udpbench::engines;
-use udpbench::options::{Request, suite::options};
-use udpbench::row::Status;
-use udpbench::suite;
+use udpbench::experiment::suite;
+use udpbench::results::row::Status;
 
 use common::{Place, rows, stderr, stdout, wait_until};
 

@@ -10,15 +10,15 @@ use std::time::Duration;
 use clap::Parser;
 use common::{Place, cases, rows, stderr};
 use udpbench::cli::Cli;
+use udpbench::cli::options::Request;
 use udpbench::data::Case;
-use udpbench::log::Event;
-use udpbench::measure::agents::Agents;
-use udpbench::options::Request;
+use udpbench::experiment::sweep::Sweep;
 use udpbench::plan::Settings;
-use udpbench::row::{Environment, Row, Status};
+use udpbench::results::log::Event;
+use udpbench::results::row::{Environment, Row, Status};
 use udpbench::session::{self, Ending, Journal, Logged, Means, Work};
-use udpbench::sweep::Sweep;
 use udpbench::sys::interrupt::Interrupt;
+use udpbench::trial::agents::Agents;
 
 #[derive(Default)]
 struct Recorder {

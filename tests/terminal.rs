@@ -9,8 +9,8 @@ use std::process::Stdio;
 use common::{LONG_SWEEP, Place, rows, stderr, stdout};
 use nix::fcntl::{FcntlArg, fcntl};
 use serde_json::Value;
-use udpbench::export::{csv, json};
-use udpbench::log::Event;
+use udpbench::results::export::{csv, json};
+use udpbench::results::log::Event;
 
 #[test]
 fn text_that_nobody_reads_to_its_end_is_no_error() {

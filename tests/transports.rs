@@ -2,7 +2,7 @@
 
 mod common;
 
-use udpbench::row::{Row, Status};
+use udpbench::results::row::{Row, Status};
 
 use common::{Place, rows, stderr};
 

@@ -13,7 +13,7 @@ use udpbench::engine::verify::{SequenceTracker, SequenceWriter};
 use udpbench::engine::{Direction, Link, Meter, PortOptions};
 use udpbench::engines::Entry;
 use udpbench::plan::Settings;
-use udpbench::row::Status;
+use udpbench::results::row::Status;
 use udpbench::sys::files::Root;
 use udpbench::workload::lane::{Control, LaneContext};
 use udpbench::workload::{Incoming, Program};

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use clap::CommandFactory;
 use common::{Place, rows, stderr, stdout};
 use udpbench::cli::Cli;
-use udpbench::suite;
+use udpbench::experiment::suite;
 
 /// The narrowest that is promised, and the widest that tables are drawn.
 const WIDTHS: [u16; 4] = [60, 80, 100, 120];

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use udpbench::platform::board::Board;
+use udpbench::host::board::Board;
 use udpbench::error::UsageError;
 
 fuzz_target!(|text: &str| {

@@ -2,9 +2,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use udpbench::compare::{self, Options, table::Detail};
-use udpbench::rank::{self, By, table::View};
-use udpbench::results::Results;
+use udpbench::verdict::compare::{self, Options, table::Detail};
+use udpbench::verdict::rank::{self, By, table::View};
+use udpbench::results::files::Results;
 
 fuzz_target!(|bytes: &[u8]| {
     let mut files = bytes.splitn(2, |&byte| byte == 0);
@@ -15,7 +15,7 @@ fuzz_target!(|bytes: &[u8]| {
     let results: Vec<Results> = [Some(base), read("new.csv")].into_iter().flatten().collect();
     let comparison = compare::compare(&results[0], &results, Options::default());
     compare::table::draw(&comparison, Detail::All, 60);
-    udpbench::export::csv::shape(&compare::rows::rows(&comparison)).expect("every change can be written");
+    udpbench::results::export::csv::shape(&compare::rows::rows(&comparison)).expect("every change can be written");
     let view = View { by: By::Both, top: 3, detail: rank::table::Detail::Settings };
     rank::table::draw(&rank::rank(&results), view, 60);
 });

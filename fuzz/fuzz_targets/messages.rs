@@ -5,8 +5,8 @@
 use libfuzzer_sys::fuzz_target;
 use serde::{Serialize, de::DeserializeOwned};
 use udpbench::data::Sample;
-use udpbench::measure::half::Half;
-use udpbench::measure::message::{self, Answer, Request};
+use udpbench::trial::half::Half;
+use udpbench::trial::message::{self, Answer, Request};
 
 fuzz_target!(|bytes: &[u8]| {
     let mut input = bytes;

@@ -2,9 +2,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use udpbench::log::Log;
-use udpbench::results::Results;
-use udpbench::export::table;
+use udpbench::results::log::Log;
+use udpbench::results::files::Results;
+use udpbench::results::export::table;
 
 fuzz_target!(|bytes: &[u8]| {
     let Ok(log): Result<Log, _> = Log::parse("any.jsonl", bytes) else {

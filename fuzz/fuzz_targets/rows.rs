@@ -2,9 +2,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use udpbench::row::Row;
-use udpbench::results::Results;
-use udpbench::export::table;
+use udpbench::results::row::Row;
+use udpbench::results::files::Results;
+use udpbench::results::export::table;
 
 fuzz_target!(|bytes: &[u8]| {
     let Ok(results) = Results::from_csv("any.csv", bytes) else {

@@ -8,7 +8,7 @@
 //     gcc ... -DCONNECTION=UNIX_DGRAM -DSENDER='"write.h"' -DRECEIVER='"recv.h"'
 //     ./flood --payload 300 --sender-cpu 1 --receiver-cpu 0
 //
-// The method is udpbench's (harness/src/measure/mod.rs), so that only the loops differ: every window is a run of
+// The method is udpbench's (src/trial/mod.rs), so that only the loops differ: every window is a run of
 // its own with new sockets and threads; the threads count for themselves, and the main thread reads the
 // counts and the threads' CPU clocks at both edges of the window.
 //

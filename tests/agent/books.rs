@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use udpbench::data::{Case, Direction, Sample, Side};
-use udpbench::measure::agents::Agents;
 use udpbench::sys::reuseport_bpf;
+use udpbench::trial::agents::Agents;
 
 use crate::{case, end, far_agent, run, spec, with_agents};
 

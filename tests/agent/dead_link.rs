@@ -5,9 +5,9 @@ use std::os::unix::net::UnixStream;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use udpbench::measure::agent::Agent;
-use udpbench::measure::message::{self, Hello};
 use udpbench::sys::interrupt::Asked;
+use udpbench::trial::agent::Agent;
+use udpbench::trial::message::{self, Hello};
 
 use crate::agent_command;
 

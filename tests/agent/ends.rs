@@ -5,8 +5,8 @@ use std::process::{Child, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use udpbench::measure::agent::Agent;
-use udpbench::measure::message::{self, Request};
+use udpbench::trial::agent::Agent;
+use udpbench::trial::message::{self, Request};
 
 use crate::common::wait_until;
 use crate::{agent_command, case, end, far_agent, run, spec, with_agents};

@@ -15,14 +15,14 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use udpbench::data::{Case, HostAddress, Sample};
-use udpbench::measure::NoSample;
-use udpbench::measure::agent::Agent;
-use udpbench::measure::agents::Agents;
-use udpbench::measure::spec::TrialSpec;
+use udpbench::host::placement::Placement;
 use udpbench::plan::{Between, Settings};
-use udpbench::platform::placement::Placement;
 use udpbench::sys::files::Root;
 use udpbench::sys::interrupt::{Asked, Interrupt};
+use udpbench::trial::NoSample;
+use udpbench::trial::agent::Agent;
+use udpbench::trial::agents::Agents;
+use udpbench::trial::spec::TrialSpec;
 
 fn agent_command() -> Command {
     let mut command = common::program();

@@ -5,9 +5,9 @@ use std::io::{self, Cursor, Write};
 use std::process::{Output, Stdio};
 
 use udpbench::VERSION;
-use udpbench::measure::agent::Agent;
-use udpbench::measure::message::{self, Hello, MAGIC, MAX_BYTES, PROTOCOL};
 use udpbench::sys::interrupt::Asked;
+use udpbench::trial::agent::Agent;
+use udpbench::trial::message::{self, Hello, MAGIC, MAX_BYTES, PROTOCOL};
 
 use crate::agent_command;
 use crate::common::stderr;

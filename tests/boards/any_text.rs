@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use udpbench::data::Threads;
-use udpbench::platform::board::Board;
-use udpbench::platform::host::Host;
+use udpbench::host::board::Board;
+use udpbench::host::facts::Host;
 
 use super::{all, host, hosts, text_of, threads};
 

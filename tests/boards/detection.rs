@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use insta::assert_snapshot;
-use udpbench::platform::board;
-use udpbench::platform::host::Host;
+use udpbench::host::board;
+use udpbench::host::facts::Host;
 
 use super::{all, board_of, by_model_alone, host, hosts, profile, root, stdout, udpbench};
 

@@ -5,8 +5,8 @@ use std::fs;
 use insta::assert_snapshot;
 use proptest::prelude::*;
 use tempfile::TempDir;
-use udpbench::platform::board::{self, Board};
-use udpbench::platform::host::Host;
+use udpbench::host::board::{self, Board};
+use udpbench::host::facts::Host;
 use udpbench::sys::files::Root;
 
 use super::{all, board_of, by_model_alone, host, hosts, profile, root, stdout, threads, udpbench};

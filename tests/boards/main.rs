@@ -23,8 +23,8 @@ use std::sync::LazyLock;
 
 use assert_cmd::Command;
 use udpbench::data::Threads;
-use udpbench::platform::board::{self, Board};
-use udpbench::platform::host::Host;
+use udpbench::host::board::{self, Board};
+use udpbench::host::facts::Host;
 use udpbench::sys::files::Root;
 
 fn udpbench() -> Command {

@@ -5,7 +5,7 @@ use std::fs;
 
 use insta::assert_snapshot;
 use tempfile::TempDir;
-use udpbench::platform::board::Board;
+use udpbench::host::board::Board;
 
 use super::{boards, plan_command, root, stdout, udpbench};
 

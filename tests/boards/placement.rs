@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use insta::assert_snapshot;
-use udpbench::platform::board::{self, Board};
-use udpbench::platform::host::{Cpu, Host};
+use udpbench::host::board::{self, Board};
+use udpbench::host::facts::{Cpu, Host};
 
 use super::{all, host, hosts, plan_command, profile, stdout, threads};
 

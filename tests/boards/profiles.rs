@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use insta::assert_snapshot;
-use udpbench::platform::board::{self, Board};
+use udpbench::host::board::{self, Board};
 
 use super::{all, boards, package, stdout, text_of, udpbench};
 

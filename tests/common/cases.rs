@@ -4,10 +4,10 @@ use std::net::UdpSocket;
 
 use udpbench::data::{Batch, Case, Connection, Ip, Payload, Sample, Wait, Workers};
 use udpbench::engines::{self, Entry};
-use udpbench::measure::here::Here;
-use udpbench::measure::spec::TrialSpec;
+use udpbench::host::placement::Placement;
 use udpbench::plan::Settings;
-use udpbench::platform::placement::Placement;
+use udpbench::trial::here::Here;
+use udpbench::trial::spec::TrialSpec;
 
 /// What a window of a case gives that runs in this process, on whichever CPUs.
 pub fn window(case: &Case, settings: &Settings) -> Sample {

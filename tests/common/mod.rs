@@ -16,9 +16,9 @@ use std::process::{Command, Output};
 use assert_cmd::cargo::CommandCargoExt;
 use tempfile::TempDir;
 use udpbench::data::Sample;
-use udpbench::log::{Event, Header, Log};
-use udpbench::results::Results;
-use udpbench::row::Row;
+use udpbench::results::files::Results;
+use udpbench::results::log::{Event, Header, Log};
+use udpbench::results::row::Row;
 
 /// A sweep of many blocks, each of them short.
 pub const LONG_SWEEP: &str = "--full --engine null --no-reference --ip v4 --soak 0s --warmup 0s --rounds 5 \

@@ -6,8 +6,8 @@ use std::process::Stdio;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
-use udpbench::find::log::Header;
-use udpbench::log::{Event, Log};
+use udpbench::experiment::find::log::Header;
+use udpbench::results::log::{Event, Log};
 
 use crate::alone;
 use crate::common::{Place, stderr, stdout, wait_until};

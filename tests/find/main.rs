@@ -1,4 +1,4 @@
-//! `udpbench find`, the whole program. Whether searches find the truth is tested by dice in `harness/src/find/tests`, too.
+//! `udpbench find`, the whole program. Whether searches find the truth is tested by dice in `src/experiment/find/tests`, too.
 
 #[path = "../common/mod.rs"]
 mod common;

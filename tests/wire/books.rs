@@ -2,7 +2,7 @@
 
 use std::process::{Command, Output};
 
-use udpbench::row::{Row, Status};
+use udpbench::results::row::{Row, Status};
 
 use crate::common::{Place, program, rows, stderr};
 use crate::lab::{Builder, End, Lab};

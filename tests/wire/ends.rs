@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use udpbench::log::Log;
-use udpbench::row::Status;
+use udpbench::results::log::Log;
+use udpbench::results::row::Status;
 
 use crate::common::{Place, program, rows, stderr};
 use crate::lab::{End, Lab};

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Output;
 
-use udpbench::row::Status;
+use udpbench::results::row::Status;
 
 use crate::common::{Place, program, rows, stderr};
 use crate::lab::{End, Lab};

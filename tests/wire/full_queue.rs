@@ -1,6 +1,6 @@
 //! Queues on the way that are full: what was handed over is sent, and what was refused is lost.
 
-use udpbench::row::Row;
+use udpbench::results::row::Row;
 
 use crate::books::{SHORT, Swept, lost, sweep};
 use crate::common::{Place, rows};

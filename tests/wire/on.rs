@@ -4,7 +4,7 @@ use std::fs;
 use std::process::{Command, Output};
 use std::time::Instant;
 
-use udpbench::row::Status;
+use udpbench::results::row::Status;
 
 use crate::common::{Place, rows, stderr, stdout, wait_until};
 use crate::ends::{GONE, command_line, processes};

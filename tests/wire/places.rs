@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use udpbench::data::Places;
-use udpbench::row::{Row, Status};
+use udpbench::results::row::{Row, Status};
 
 use crate::books::{SHORT, Swept, lost, sweep, wire};
 use crate::common::{Place, rows, stderr, wait_until};

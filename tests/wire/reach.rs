@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use udpbench::row::Status;
+use udpbench::results::row::Status;
 
 use crate::common::{Place, program, rows, stderr};
 use crate::lab::{End, Lab};

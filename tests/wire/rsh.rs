@@ -8,7 +8,7 @@ use std::process::{Command, Output, Stdio};
 use std::time::Instant;
 
 use udpbench::VERSION;
-use udpbench::measure::message::{self, Hello, PROTOCOL};
+use udpbench::trial::message::{self, Hello, PROTOCOL};
 
 use crate::common::{Place, stderr, wait_until};
 use crate::ends::{GONE, command_line, processes};

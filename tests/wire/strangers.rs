@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use udpbench::row::Status;
+use udpbench::results::row::Status;
 
 use crate::common::{Place, program, rows, stderr};
 use crate::lab::{End, Lab};

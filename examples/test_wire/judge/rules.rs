@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use udpbench::duration;
+use udpbench::term::duration;
 
 use super::datagram::Datagram;
 use super::numbers::Numbers;

@@ -1,0 +1,85 @@
+//! Engines on the command line: one by its name, a kind of them, or all.
+
+use std::ffi::OsStr;
+
+use clap::builder::{PossibleValue, TypedValueParser};
+use clap::{Arg, Command, Error};
+
+use crate::data::Group;
+use crate::engines::{self, Entry};
+use crate::term::nearest;
+
+/// An engine, or several of those that move datagrams and do not starve.
+#[derive(Clone, Copy, Debug)]
+pub enum EngineArg {
+    /// `all`
+    All,
+    /// All of one kind.
+    Group(Group),
+    /// One of them.
+    One(&'static Entry),
+}
+
+impl EngineArg {
+    /// The engines that it names.
+    pub fn entries(self) -> impl Iterator<Item = &'static Entry> {
+        engines::ALL.iter().filter(move |entry| match self {
+            Self::All => entry.about.is_fair(),
+            Self::Group(group) => entry.about.is_fair() && entry.about.group == group,
+            Self::One(one) => *entry == one,
+        })
+    }
+}
+
+/// Understands what `--engine` and the like take, and tells a shell what it may complete.
+#[derive(Clone)]
+pub(super) struct EngineParser;
+
+impl TypedValueParser for EngineParser {
+    type Value = EngineArg;
+
+    fn parse_ref(
+        &self,
+        command: &Command,
+        arg: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<EngineArg, Error> {
+        let parse: fn(&str) -> Result<EngineArg, String> = engine;
+        parse.parse_ref(command, arg, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(names().map(PossibleValue::new)))
+    }
+}
+
+fn engine(name: &str) -> Result<EngineArg, String> {
+    if name == "all" {
+        return Ok(EngineArg::All);
+    }
+    let mut groups = Group::NAMED.into_iter();
+    if let Some(group) = groups.find(|group| group.name() == name) {
+        return Ok(EngineArg::Group(group));
+    }
+    // As one would call the pair.
+    let name = if name == "gso-gro" { "gro" } else { name };
+    if let Some((_, reason)) = engines::NOT_BUILT
+        .iter()
+        .find(|(absent, _)| *absent == name)
+    {
+        return Err((*reason).to_owned());
+    }
+    engines::find(name).map(EngineArg::One).ok_or_else(|| {
+        format!(
+            "no such engine; {}`udpbench engines` lists them; groups of them are {} and all",
+            nearest::hint(name, names()),
+            Group::NAMED.map(Group::name).join(", ")
+        )
+    })
+}
+
+/// What names engines: each its own, groups, and all.
+fn names() -> impl Iterator<Item = &'static str> {
+    let engines = engines::ALL.iter().map(|entry| entry.about.name);
+    engines.chain(Group::NAMED.map(Group::name)).chain(["all"])
+}

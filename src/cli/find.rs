@@ -1,0 +1,277 @@
+//! `find`: what was typed, nothing else.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Subcommand};
+
+use super::{KnobArgs, LinkArgs, ParameterArgs, PlacementArgs, Shape, knob};
+use crate::data::ThinkTime;
+use crate::term::duration;
+use crate::term::percent;
+
+/// The options of `find`.
+#[derive(Args, Debug)]
+#[command(after_help = AFTER_HELP, subcommand_help_heading = "Searches", subcommand_value_name = "WHAT")]
+pub struct FindArgs {
+    /// What is searched for.
+    #[command(subcommand)]
+    pub what: FindCommand,
+}
+
+/// What is searched for.
+#[derive(Clone, Debug, Subcommand)]
+pub enum FindCommand {
+    /// The highest rate without loss, and what gives way first above it
+    #[command(after_help = LOSSLESS_AFTER_HELP)]
+    Lossless(Box<SearchArgs<LosslessArgs>>),
+    /// The byte from which on a round trip, or a datagram, takes longer
+    #[command(after_help = CLIFF_AFTER_HELP)]
+    Cliff(Box<SearchArgs<CliffArgs>>),
+    /// The silence after which a round trip takes longer, or a request is lost
+    #[command(after_help = IDLE_AFTER_HELP)]
+    Idle(Box<SearchArgs<IdleArgs>>),
+    /// The longest train of datagrams, back to back, that is taken whole, and where the rest dies
+    #[command(after_help = BURST_AFTER_HELP)]
+    Burst(Box<SearchArgs<BurstArgs>>),
+    /// Which setting of this machine helps: tried only with --yes, and put back
+    #[command(after_help = knob::AFTER_HELP)]
+    Knob(Box<SearchArgs<KnobArgs>>),
+}
+
+impl FindCommand {
+    /// As it is typed.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Lossless(_) => "lossless",
+            Self::Cliff(_) => "cliff",
+            Self::Idle(_) => "idle",
+            Self::Burst(_) => "burst",
+            Self::Knob(_) => "knob",
+        }
+    }
+
+    /// What varies.
+    pub fn parameters(&mut self) -> &mut ParameterArgs {
+        match self {
+            Self::Lossless(args) => &mut args.parameters,
+            Self::Cliff(args) => &mut args.parameters,
+            Self::Idle(args) => &mut args.parameters,
+            Self::Burst(args) => &mut args.parameters,
+            Self::Knob(args) => &mut args.parameters,
+        }
+    }
+
+    /// On which board.
+    pub fn placement(&self) -> &PlacementArgs {
+        match self {
+            Self::Lossless(args) => &args.placement,
+            Self::Cliff(args) => &args.placement,
+            Self::Idle(args) => &args.placement,
+            Self::Burst(args) => &args.placement,
+            Self::Knob(args) => &args.placement,
+        }
+    }
+
+    /// Where the log goes.
+    pub fn output(&self) -> &FindOutputArgs {
+        match self {
+            Self::Lossless(args) => &args.output,
+            Self::Cliff(args) => &args.output,
+            Self::Idle(args) => &args.output,
+            Self::Burst(args) => &args.output,
+            Self::Knob(args) => &args.output,
+        }
+    }
+}
+
+/// The options of a search: those of its own, and those of all.
+#[derive(Args, Clone, Debug)]
+pub struct SearchArgs<S: Args> {
+    /// How it is searched.
+    #[command(flatten)]
+    pub search: S,
+    /// For how long.
+    #[command(flatten)]
+    pub time: SearchTimeArgs,
+    /// What varies.
+    #[command(flatten)]
+    pub parameters: ParameterArgs,
+    /// Where.
+    #[command(flatten)]
+    pub placement: PlacementArgs,
+    /// Where the log goes.
+    #[command(flatten)]
+    pub output: FindOutputArgs,
+}
+
+/// How long a search takes.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Search")]
+pub struct SearchTimeArgs {
+    /// Time limit for each case
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "5m", conflicts_with = "resume")]
+    pub max_time: Duration,
+    /// Traffic before each trial counts [default: as the board profile says, mostly 50ms]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, conflicts_with = "resume")]
+    pub warmup: Option<Duration>,
+}
+
+/// How the highest rate without loss is searched: the attributes of a goal of RFC 9971.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Search")]
+pub struct LosslessArgs {
+    /// Loss that counts as none, of the datagrams of a trial
+    #[arg(long, value_name = "PCT", value_parser = percent::parse_from_zero, default_value = "0%", conflicts_with = "resume")]
+    pub goal: f64,
+    /// Trials in which more may be lost
+    #[arg(long, value_name = "PCT", value_parser = percent::parse_within, default_value = "50%", conflicts_with = "resume")]
+    pub exceed: f64,
+    /// How long a trial is that counts in full
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "500ms", conflicts_with = "resume")]
+    pub trial: Duration,
+    /// How long the trials at either bound are together
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "7s", conflicts_with = "resume")]
+    pub sum: Duration,
+    /// How close together the bounds are in the end
+    #[arg(long, value_name = "PCT", value_parser = percent::parse_within, default_value = "0.5%", conflicts_with = "resume")]
+    pub width: f64,
+}
+
+/// How the byte is searched at which something jumps.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Search")]
+pub struct CliffArgs {
+    /// The least change that is looked for
+    #[arg(long, value_name = "PCT", value_parser = percent::parse_within, default_value = "10%", conflicts_with = "resume")]
+    pub jump: f64,
+    /// How long a trial is
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "50ms", conflicts_with = "resume")]
+    pub trial: Duration,
+}
+
+/// How the silence is searched after which something is different.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Search")]
+pub struct IdleArgs {
+    /// The shortest and the longest silence, 1us to 10s
+    #[arg(
+        long,
+        value_name = "TIME,TIME",
+        value_delimiter = ',',
+        num_args = 1,
+        default_value = "10us,1s",
+        conflicts_with = "resume"
+    )]
+    pub silence: Vec<ThinkTime>,
+    /// The least change of round trips that is looked for
+    #[arg(long, value_name = "PCT", value_parser = percent::parse, default_value = "100%", conflicts_with = "resume")]
+    pub step: f64,
+    /// How long a trial is; and about three silences, if that is longer
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "50ms", conflicts_with = "resume")]
+    pub trial: Duration,
+}
+
+/// How the longest train is searched that is taken whole.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Search")]
+pub struct BurstArgs {
+    /// From the beginning of a train to that of the next one: long enough for buffers to become empty
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "50ms", conflicts_with = "resume")]
+    pub pause: Duration,
+    /// How long a trial is that counts in full: several trains
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "500ms", conflicts_with = "resume")]
+    pub trial: Duration,
+    /// How long the trials at either bound are together
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "3s", conflicts_with = "resume")]
+    pub sum: Duration,
+    /// How close together the bounds are in the end
+    #[arg(long, value_name = "PCT", value_parser = percent::parse_within, default_value = "1%", conflicts_with = "resume")]
+    pub width: f64,
+}
+
+/// Where the log of a search goes.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Output")]
+pub struct FindOutputArgs {
+    /// On which host.
+    #[command(flatten)]
+    pub link: LinkArgs,
+    /// The log: every trial, as it was counted [default: results/TIME-BOARD-find.jsonl]
+    #[arg(short, long, value_name = "FILE", conflicts_with = "resume")]
+    pub output: Option<PathBuf>,
+    /// Goes on with the search that wrote this log, or shows what it has found
+    #[arg(long, value_name = "FILE")]
+    pub resume: Option<PathBuf>,
+    /// How the answers are shown
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+    pub format: Shape,
+    /// No progress, only errors and the answers
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// Where /proc and /sys are found, for tests
+    #[arg(long, hide = true, default_value = "/")]
+    pub root: PathBuf,
+}
+
+const AFTER_HELP: &str = "\
+Examples:
+  udpbench find lossless                                the fastest engines, at the usual payloads
+  udpbench find lossless --engine std,mmsg --payload 300
+  udpbench wire pi@board find lossless --direction up   from here to there
+  udpbench wire pi@board find cliff --payload 1,3000    which byte costs a fragment
+  udpbench wire pi@board find idle                      what the first datagram after a silence costs
+  udpbench find knob                                    what could be set here; --yes tries it
+
+Exit codes:
+  0    found
+  1    a case failed, nothing could run, or the log could not be written
+  2    bad input
+  130  ended by Ctrl-C; 143: by SIGTERM; 129: by SIGHUP, as when ssh drops";
+
+const CLIFF_AFTER_HELP: &str = "\
+Examples:
+  udpbench find cliff --engine std                      round trips, from 16 to 9000 B
+  udpbench find cliff --engine std --payload 1400,1600  between these two
+  udpbench find cliff --workload flood --threads 2      the time for each datagram of a flood
+  udpbench find cliff --jump 5%                         smaller changes, too
+  udpbench find cliff --resume results/TIME-BOARD-find.jsonl
+
+Payloads from the shortest to the longest of --payload, each 40 % longer than the one before, are
+measured in turn; where two neighbours differ by --jump, halving finds the byte, for up to 4 jumps.
+Of round trips, half take no longer. What changes gradually is no jump.";
+
+const IDLE_AFTER_HELP: &str = "\
+Examples:
+  udpbench find idle                                    over loopback: what the CPUs' sleep costs
+  udpbench wire pi@board find idle                      and what the Ethernet's does
+  udpbench wire pi@board find idle --silence 1ms,100ms --step 20%
+  udpbench find idle --resume results/TIME-BOARD-find.jsonl
+
+A client of std that is silent before each request (--think), for times on a grid of 1, 2 and 5 in
+each decade. Where neighbours differ, both are measured again; what that confirms is a step. With
+the default, that takes a minute and a half; long silences take most of it.";
+
+const BURST_AFTER_HELP: &str = "\
+Examples:
+  udpbench find burst --engine std,mmsg --threads 2 --payload 300
+  udpbench find burst --engine std --rcvbuf 64k,256k,1M   what a receive buffer is good for
+  udpbench wire pi@board find burst --engine std --direction up,down
+  udpbench find burst --workload ask --service 200us --pause 250ms --engine std --threads 2
+  udpbench find burst --resume results/TIME-BOARD-find.jsonl
+
+A sender sends so many datagrams as fast as it can, every --pause; the search doubles the length,
+and then narrows it down, until trains of which none is lost, and those of which some are, are
+--width apart. Engines that send several per call send trains of some calls.";
+
+const LOSSLESS_AFTER_HELP: &str = "\
+Examples:
+  udpbench find lossless --engine std,mmsg --threads 2 --payload 300
+  udpbench find lossless --goal 0.1%                    so much may be lost in a trial
+  udpbench find lossless --trial 2s --sum 60s           rarer losses count, too
+  udpbench find lossless --workload ask --payload 26    requests: see udpbench latency --load
+  udpbench find lossless --resume results/TIME-BOARD-find.jsonl
+
+A rate is borne if in no more than --exceed of its trials more than --goal is lost (MLRsearch, RFC
+9971). Short trials find the neighbourhood, trials in full the bounds. A sender that cannot keep to
+a rate does not bear it.";

@@ -1,0 +1,58 @@
+//! The options of `find knob`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+
+use super::number::within;
+use crate::host::knob::Name;
+use crate::term::duration;
+
+/// Which settings are tried, and how.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Search")]
+pub struct KnobArgs {
+    /// Settings that are tried [default: all that this machine has, but sham]
+    #[arg(
+        long,
+        value_enum,
+        value_name = "LIST",
+        value_delimiter = ',',
+        conflicts_with = "resume"
+    )]
+    pub knob: Vec<Name>,
+    /// Change settings, one at a time; without, show which these would be
+    #[arg(long)]
+    pub yes: bool,
+    /// Pairs of trials, of each setting and case
+    #[arg(long, value_name = "N", value_parser = within(FEWEST_ROUNDS..=1000), default_value = "30", conflicts_with = "resume")]
+    pub rounds: u32,
+    /// How long a trial is
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "100ms", conflicts_with = "resume")]
+    pub trial: Duration,
+}
+
+/// With fewer, not even pairs that all agree would be called a change, where 20 settings and cases are asked.
+const FEWEST_ROUNDS: u32 = 12;
+
+/// The options of the watchdog.
+#[derive(Args, Debug)]
+pub struct PutBackArgs {
+    /// Where /proc and /sys are found, for tests
+    #[arg(long, hide = true, default_value = "/")]
+    pub root: PathBuf,
+}
+
+pub(super) const AFTER_HELP: &str = "\
+Examples:
+  udpbench find knob                                what could be set here; touches nothing
+  sudo udpbench find knob --yes                     tries all of it over loopback
+  sudo udpbench wire pi@board find knob --yes       the settings of this host, for that wire
+  sudo udpbench find knob --yes --knob rps,governor --workload ask
+  udpbench find knob --yes --knob sham --rounds 40  how often the method errs
+  sudo udpbench find knob --yes --resume results/TIME-BOARD-find.jsonl
+
+Each setting is tried in pairs of trials, one with it as it is and one with another value, in
+shuffled order. It is changed for that trial only. A watchdog puts it back where this program
+cannot, as after SIGKILL.";

@@ -1,0 +1,106 @@
+//! Another host, and how it is reached.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::term::shell;
+
+const RSH: &str = "ssh";
+const AGENT: &str = "udpbench";
+
+/// Another host, and how it is reached.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "The other host")]
+pub struct LinkArgs {
+    /// Measures on this host instead, as ssh knows it or what --rsh names: only the results are here
+    #[arg(long, value_name = "[USER@]HOST", value_parser = host)]
+    pub on: Option<String>,
+
+    /// What runs a command there, with its options, as a shell takes it: 'ssh -p 2222', 'docker exec -i'. HOST follows it, or
+    /// stands where {} is: 'kubectl exec -i {} --'
+    #[arg(long, value_name = "COMMAND", default_value = RSH, env = "UDPBENCH_RSH", hide_env_values = true, value_parser = command)]
+    pub rsh: String,
+
+    /// udpbench there [default: the one on its PATH]
+    #[arg(
+        long,
+        value_name = "PATH",
+        default_value = AGENT,
+        hide_default_value = true
+    )]
+    pub agent: String,
+
+    /// Copies udpbench there first, unless it is there already: the one that scripts/build-boards or cross has built for
+    /// its CPUs, or this one
+    #[arg(long, conflicts_with = "agent")]
+    pub deploy: bool,
+
+    /// With --deploy: this one
+    #[arg(long, value_name = "FILE", requires = "deploy")]
+    pub binary: Option<PathBuf>,
+
+    /// Of wire: asks both kernels why they drop packets, too (skb:kfree_skb; root), which takes its time for each
+    #[arg(long)]
+    pub drop_reasons: bool,
+}
+
+impl LinkArgs {
+    /// The words with which a host is reached in the same way again, without its name.
+    pub fn words(&self) -> Vec<String> {
+        let mut words = Vec::new();
+        let mut add =
+            |option: &str, value: &str| words.extend([option.to_owned(), value.to_owned()]);
+        if self.rsh != RSH {
+            add("--rsh", &self.rsh);
+        }
+        if self.agent != AGENT {
+            add("--agent", &self.agent);
+        }
+        if let Some(binary) = &self.binary {
+            add("--binary", &binary.to_string_lossy());
+        }
+        words.extend(self.deploy.then(|| "--deploy".to_owned()));
+        words
+    }
+
+    /// The same for a shell, each with a space before it.
+    pub fn shown(&self) -> String {
+        let words = self.words();
+        let words = words.iter().map(|word| format!(" {}", shell::word(word)));
+        words.collect()
+    }
+
+    /// The first option that says how another host is reached, if one was typed.
+    pub fn typed(&self) -> Option<&'static str> {
+        let typed = [
+            ("--on", self.on.is_some()),
+            (
+                "--rsh",
+                self.rsh != RSH && std::env::var_os("UDPBENCH_RSH").is_none(),
+            ),
+            ("--agent", self.agent != AGENT),
+            ("--deploy", self.deploy),
+            ("--drop-reasons", self.drop_reasons),
+        ];
+        let typed = typed.into_iter().find(|(_, is_typed)| *is_typed);
+        typed.map(|(option, _)| option)
+    }
+}
+
+/// Refuses what ssh and others would take for an option of theirs.
+pub(super) fn host(text: &str) -> Result<String, &'static str> {
+    if text.is_empty() || text.starts_with('-') {
+        return Err(
+            "name a host: it begins with a letter or a digit, as options go into --rsh 'ssh -p 2222'",
+        );
+    }
+    Ok(text.to_owned())
+}
+
+fn command(text: &str) -> Result<String, &'static str> {
+    if text.trim().is_empty() {
+        return Err("name what runs a command on the other host, such as ssh, or leave it out");
+    }
+    Ok(text.to_owned())
+}

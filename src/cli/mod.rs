@@ -1,0 +1,255 @@
+//! The command line: what was typed, nothing else. What it means is decided in [`crate::cli::options`].
+
+#![allow(
+    rustdoc::broken_intra_doc_links,
+    reason = "--help shows defaults in brackets, as clap does"
+)]
+
+mod ab;
+mod agent;
+mod engine;
+mod find;
+mod knob;
+mod link;
+mod name;
+mod number;
+pub mod options;
+mod parameters;
+mod ranges;
+mod results;
+mod run;
+mod watch;
+mod wire;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::data::Buffer;
+use crate::experiment::suite;
+use crate::host::board;
+
+use self::name::Name;
+
+pub use self::ab::{AbArgs, AbUntil};
+pub use self::agent::AgentArgs;
+pub use self::engine::EngineArg;
+pub use self::find::{
+    BurstArgs, CliffArgs, FindArgs, FindCommand, FindOutputArgs, IdleArgs, LosslessArgs, SearchArgs,
+};
+pub use self::knob::{KnobArgs, PutBackArgs};
+pub use self::link::LinkArgs;
+pub use self::parameters::ParameterArgs;
+pub use self::ranges::spread;
+pub use self::results::{AskedArgs, CompareArgs, RankArgs, ReportArgs, Shape, SummarizeArgs};
+pub use self::run::{LatencyArgs, MeasuringArgs, OutputArgs, PlacementArgs, PlanArgs, RunArgs};
+pub use self::watch::WatchArgs;
+pub use self::wire::{WireArgs, WireCommand};
+
+/// Measures which UDP socket API or event loop is fastest on this board: datagrams per second, loss, and
+/// CPU time per datagram.
+#[derive(Debug, Parser)]
+#[command(name = "udpbench", version = crate::VERSION, args_conflicts_with_subcommands = true, after_help = AFTER_HELP)]
+pub struct Cli {
+    /// What to do; without it, the sweep.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    /// The options of the sweep.
+    #[command(flatten)]
+    pub run: RunArgs,
+}
+
+/// Each paragraph becomes a section of the manual page, each line with a gap an entry in it.
+const AFTER_HELP: &str = "\
+Examples:
+  udpbench                                    which engine? An answer within 30 seconds
+  udpbench --full                             the whole sweep, in some minutes
+  udpbench --threads 4 --payload 1460         one thread count, one payload: which engine?
+  udpbench --sender gso --receiver all        ranks receivers: a plain sender would be the limit
+  udpbench --threads 2 --pin 2:3 -o here.csv  the sender on CPU 2, the receiver on CPU 3
+  udpbench plan --threads 1,2,3               what would run, what is skipped and why
+  udpbench check                              what would invalidate a run here, and the fix
+  udpbench --full --baseline before           keeps the run under that name
+  udpbench --full --against before            compares this run with it
+  udpbench --suite board                      what to run on a new board, in ten minutes
+
+Values:
+  Lists are separated by commas. Durations have a unit: 200ms, 1s.
+
+Files:
+  udpbench.toml             options that are not typed, if it is there; --config names another
+  results/TIME-BOARD.csv    the results, one row per case
+  results/TIME-BOARD.jsonl  the raw samples, one line per event
+  results/TIME-BOARD-SUITE  the same of each sweep of a --suite, and a page
+  results/baselines         the same of each run with --baseline
+
+Exit codes:
+  0    done
+  1    a case failed, nothing could run, or results could not be written
+  2    bad input
+  3    --against: something is slower or broken
+  4    --against: inconclusive, nothing can be said
+  130  ended by Ctrl-C; 143: by SIGTERM; 129: by SIGHUP, as when ssh drops";
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// The sweep (the same as no subcommand)
+    Run(Box<RunArgs>),
+    /// How soon an answer comes: of a client that waits for each, then at 10, 50 and 90 % of what that reaches
+    Latency(Box<LatencyArgs>),
+    /// Where something begins: the highest rate without loss, the byte that costs more; and which setting helps
+    Find(Box<FindArgs>),
+    /// The sweep between this host and another one, over the network
+    Wire(Box<WireArgs>),
+    /// One case again and again, a line per second, while something is changed elsewhere; keeps no files
+    Watch(Box<WatchArgs>),
+    /// What would run, what is skipped and why, and how long it takes; measures nothing
+    Plan(Box<PlanArgs>),
+    /// Is this host fit to measure on: each problem with its fix; exit code 1 if one would invalidate a run
+    Check(CheckArgs),
+    /// The engines, and which of them can run here
+    Engines,
+    /// Board profiles: lists them, shows one, detects this board, or drafts a new one
+    Boards(BoardsArgs),
+    /// Suites, named lists of sweeps (--suite): lists them, or shows one
+    Suites(SuitesArgs),
+    /// The results of a run in another format, or computed again from its raw samples
+    Summarize(SummarizeArgs),
+    /// Results against earlier ones: faster, slower or the same, by case and by engine
+    Compare(CompareArgs),
+    /// Did this change help: two builds, options or states of the machine, measured in turn
+    Ab(Box<AbArgs>),
+    /// Which engines are the fastest and the cheapest, and how sure that is
+    Rank(RankArgs),
+    /// One page of charts and tables for a browser
+    Report(ReportArgs),
+    /// Runs senders or receivers for a udpbench in another process
+    ///
+    /// That one starts it, and drives it by messages on standard input and output. It ends, with all that it runs,
+    /// when standard input does. `udpbench ab` starts one for each side and round, `udpbench wire` one on the other host.
+    Agent(AgentArgs),
+    /// A completion script for a shell, to standard output
+    Completions(CompletionsArgs),
+    /// The manual pages, into a directory
+    Manual(ManualArgs),
+    /// Puts settings back that a search has changed: `find knob` starts it
+    #[command(hide = true)]
+    PutBack(PutBackArgs),
+    /// For scripts: the files that a sweep with these words would write, as JSON
+    #[command(hide = true)]
+    Files(FilesArgs),
+}
+
+/// The options of `check`.
+#[derive(Args, Debug)]
+pub struct CheckArgs {
+    /// auto, the NAME of a profile, or a path to a TOML file
+    #[arg(long, value_name = "BOARD", default_value = "auto", value_parser = Name(board::names), hide_possible_values = true)]
+    pub board: String,
+    /// SO_RCVBUF that receivers will ask for, in bytes
+    #[arg(long, value_name = "BYTES", default_value_t = Buffer::DEFAULT, allow_negative_numbers = true)]
+    pub rcvbuf: Buffer,
+    /// Network interfaces to look at, too, for runs between two hosts, such as eth0
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub interface: Vec<String>,
+    /// Where /proc and /sys are found, for tests
+    #[arg(long, hide = true, default_value = "/")]
+    pub root: PathBuf,
+}
+
+/// The options of `boards`.
+#[derive(Args, Debug)]
+pub struct BoardsArgs {
+    /// Show this profile
+    #[arg(value_parser = Name(board::names), hide_possible_values = true)]
+    pub name: Option<String>,
+    /// Detect this board and give the reason
+    #[arg(long, conflicts_with = "name")]
+    pub detect: bool,
+    /// Write a draft of a profile for this board, to standard output
+    #[arg(long, conflicts_with_all = ["name", "detect"])]
+    pub new: bool,
+    /// Where /proc and /sys are found, for tests
+    #[arg(long, hide = true, default_value = "/")]
+    pub root: PathBuf,
+}
+
+/// The options of `suites`.
+#[derive(Args, Debug)]
+pub struct SuitesArgs {
+    /// Show this suite
+    #[arg(value_parser = Name(suite::names), hide_possible_values = true)]
+    pub name: Option<String>,
+}
+
+/// The shells that boards have.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+pub enum Shell {
+    /// bash(1)
+    Bash,
+    /// fish(1)
+    Fish,
+    /// zsh(1)
+    Zsh,
+}
+
+impl Shell {
+    /// As it is typed.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Bash => "bash",
+            Self::Fish => "fish",
+            Self::Zsh => "zsh",
+        }
+    }
+}
+
+/// The options of `completions`.
+#[derive(Args, Debug)]
+#[command(after_help = COMPLETIONS_AFTER_HELP)]
+pub struct CompletionsArgs {
+    /// The shell
+    pub shell: Shell,
+}
+
+const COMPLETIONS_AFTER_HELP: &str = "\
+Examples:
+  source <(udpbench completions bash)             in this bash, now
+  udpbench completions zsh >~/.zfunc/_udpbench    for every zsh whose fpath has ~/.zfunc
+  udpbench completions fish >~/.config/fish/completions/udpbench.fish  for every fish";
+
+/// The options of `manual`.
+#[derive(Args, Debug)]
+#[command(after_help = MANUAL_AFTER_HELP)]
+pub struct ManualArgs {
+    /// Directory for the pages; created if missing, older pages in it are replaced
+    #[arg(value_name = "DIR")]
+    pub directory: PathBuf,
+}
+
+const MANUAL_AFTER_HELP: &str = "\
+Examples:
+  udpbench manual pages                       then: man -l pages/udpbench.1
+  udpbench manual ~/.local/share/man/man1     from then on: man udpbench";
+
+/// The words of `files`.
+#[derive(Args, Debug)]
+pub struct FilesArgs {
+    /// The command line of the sweep, without the program's name
+    #[arg(last = true, value_name = "WORDS")]
+    pub words: Vec<OsString>,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,163 @@
+//! What `ab` was asked: the options of each side become its cases.
+
+use std::path::Path;
+use std::time::Duration;
+
+use clap::Parser;
+
+use super::Request;
+use super::wire::Peer;
+use crate::cli::{self, AbArgs, Cli, RunArgs};
+use crate::error::UsageError;
+use crate::experiment::ab::log::{Header, Setup, Until};
+use crate::experiment::ab::{Pair, Side, pairs};
+use crate::results::log::FORMAT;
+use crate::results::row::Environment;
+
+/// Measured time per case and side: with the default rounds, windows of 20 ms.
+const DEFAULT_DURATION: Duration = Duration::from_millis(400);
+const DEFAULT_WARMUP: Duration = Duration::from_millis(20);
+/// Of `--until decision`.
+const LOOKS: u32 = 5;
+const DEFAULT_MAX_TIME: Duration = Duration::from_secs(600);
+
+/// Lays out what is to be done. What the programs say of themselves is not known yet.
+///
+/// # Errors
+/// What was asked for and is impossible, with the fix.
+pub fn header(args: &AbArgs, peer: Option<&Peer>, started_at: &str) -> anyhow::Result<Header> {
+    let a = request(args, Side::A, peer)?;
+    let b = request(args, Side::B, peer)?;
+    let environment = Environment {
+        board: a.detected.board.name.clone(),
+        seed: a.schedule.seed,
+        version: crate::VERSION.to_owned(),
+        ..Environment::of(&a.host)
+    };
+    let header = Header {
+        format: FORMAT,
+        command_line: std::env::args_os()
+            .map(|word| word.to_string_lossy().into_owned())
+            .collect(),
+        started_at: started_at.to_owned(),
+        rounds: args.rounds.rounds,
+        until: args.rounds.until.map(|_| Until {
+            looks: LOOKS,
+            max_time: args.rounds.max_time.unwrap_or(DEFAULT_MAX_TIME),
+        }),
+        seed: a.schedule.seed,
+        environment,
+        host: a.host.clone(),
+        a: setup(args, Side::A, a)?,
+        b: setup(args, Side::B, b)?,
+    };
+    check(&header)?;
+    Ok(header)
+}
+
+fn check(header: &Header) -> Result<(), UsageError> {
+    let refused = |problem: String| UsageError::flag("ab", "", problem);
+    let pairs = pairs(&header.a, &header.b).map_err(refused)?;
+    match pairs.iter().find_map(Pair::refusal) {
+        Some(reason) if pairs.iter().all(|pair| pair.refusal().is_some()) => {
+            Err(refused(format!("nothing can run: {reason}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn own(args: &AbArgs, side: Side) -> Vec<String> {
+    let text = match side {
+        Side::A => &args.sides.a,
+        Side::B => &args.sides.b,
+    };
+    let words = text.iter().flat_map(|text| text.split_whitespace());
+    words.map(str::to_owned).collect()
+}
+
+/// What a side's options mean.
+fn request(args: &AbArgs, side: Side, peer: Option<&Peer>) -> anyhow::Result<Request> {
+    let name = std::iter::once("udpbench".to_owned());
+    let words = name
+        .chain(args.sides.both.iter().cloned())
+        .chain(own(args, side));
+    let cli = Cli::try_parse_from(cli::spread(words))?;
+    if cli.command.is_some() {
+        let fix = "a side has the options of a sweep, and no command";
+        return Err(UsageError::flag("ab", &side, fix).into());
+    }
+    let mut run = cli.run;
+    refuse(&run)?;
+    let measuring = &mut run.measuring;
+    measuring.rounds = Some(args.rounds.rounds);
+    measuring.seed = Some(args.rounds.seed.unwrap_or_else(|| fastrand::u32(..)));
+    measuring.duration = measuring.duration.or(Some(DEFAULT_DURATION));
+    measuring.warmup = measuring.warmup.or(Some(DEFAULT_WARMUP));
+    measuring.no_reference = true;
+    Ok(Request::between(&run, peer)?)
+}
+
+/// What is the same for both sides, or has no meaning here.
+fn refuse(run: &RunArgs) -> Result<(), UsageError> {
+    let (measuring, output) = (&run.measuring, &run.output);
+    let before = "is an option of ab itself: write it before --";
+    let none = "has no meaning here: leave it out";
+    if let Some(option) = run.link.typed() {
+        return Err(UsageError::flag(option, "", before));
+    }
+    let refused = [
+        ("--rounds", measuring.rounds.is_some(), before),
+        ("--seed", measuring.seed.is_some(), before),
+        ("--until", measuring.until.is_some(), before),
+        ("--output", output.output.is_some(), before),
+        ("--resume", output.resume.is_some(), before),
+        ("--quiet", output.quiet, before),
+        ("--format", output.format.is_some(), before),
+        ("--samples", output.samples.is_some(), none),
+        ("--baseline", output.baseline.is_some(), none),
+        ("--against", output.against.is_some(), none),
+        ("--suite", run.suite.is_some(), none),
+        ("--config", run.config.is_some(), none),
+        ("--verify", measuring.verify, none),
+        ("--soak", measuring.soak.is_some(), none),
+        ("--no-reference", measuring.no_reference, none),
+    ];
+    match refused.into_iter().find(|(_, is_given, _)| *is_given) {
+        Some((flag, _, problem)) => Err(UsageError::flag(flag, "", problem)),
+        None => Ok(()),
+    }
+}
+
+fn setup(args: &AbArgs, side: Side, request: Request) -> Result<Setup, UsageError> {
+    let (program, before) = match side {
+        Side::A => (&args.sides.program_a, &args.sides.before_a),
+        Side::B => (&args.sides.program_b, &args.sides.before_b),
+    };
+    let program = program
+        .as_deref()
+        .map(|path| match args.link.on {
+            None => found(side, path),
+            Some(_) => Ok(path.to_string_lossy().into_owned()),
+        })
+        .transpose()?;
+    Ok(Setup {
+        program,
+        version: String::new(),
+        options: own(args, side),
+        before: before.clone(),
+        settings: request.schedule.settings,
+        plan: request.plan,
+    })
+}
+
+/// A path that means the same wherever the comparison goes on.
+fn found(side: Side, path: &Path) -> Result<String, UsageError> {
+    match path.canonicalize() {
+        Ok(path) => Ok(path.to_string_lossy().into_owned()),
+        Err(error) => Err(UsageError::flag(
+            "ab",
+            &path.display(),
+            format!("cannot find the program of {side}: {error}"),
+        )),
+    }
+}

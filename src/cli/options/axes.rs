@@ -1,0 +1,222 @@
+//! The axes that were asked for: lists without repetition, and the defaults where nothing was said.
+
+use crate::cli::{EngineArg, ParameterArgs, RunArgs};
+use crate::data::parameters::{Extent, column, parameters};
+use crate::data::{Payload, Sharing, SharingKind, Spread, Workload};
+use crate::engines::{self, Entry};
+use crate::error::UsageError;
+use crate::host::board::{self, Defaults};
+use crate::plan::Axes;
+
+macro_rules! define {
+    (
+        block { $($(#[$block_doc:meta])* $block:ident: $block_kind:ident $block_type:ty { $($of_block:tt)* })* }
+        case { $($(#[$case_doc:meta])* $case:ident: $case_kind:ident $case_type:ty { $($of_case:tt)* })* }
+    ) => {
+        /// What varies.
+        ///
+        /// # Errors
+        /// A value that is in a list twice, or that cannot be where it was put.
+        pub(super) fn of(args: &RunArgs, defaults: &Defaults) -> Result<Axes, UsageError> {
+            let given = &args.parameters;
+            of_workloads(given)?;
+            let extent = if args.measuring.full { Extent::Full } else { Extent::Usual };
+            let axes = Axes {
+                engines: engine_pairs(given)?,
+                engines_are_asked: names_engines(given),
+                $($block: list(column!(flag { $($of_block)* }), given.$block.as_ref(), &default(defaults, extent, column!(default { $($of_block)* })))?,)*
+                $($case: list(column!(flag { $($of_case)* }), given.$case.as_ref(), &default(defaults, extent, column!(default { $($of_case)* })))?,)*
+                sharings: sharings(given)?,
+                reference: !args.measuring.no_reference,
+            };
+            fits_a_datagram(&axes)?;
+            Ok(axes)
+        }
+    };
+}
+parameters!(define);
+
+/// Options of one workload do nothing to another.
+fn of_workloads(given: &ParameterArgs) -> Result<(), UsageError> {
+    let (ask, duplex) = (Workload::Ask, Workload::Duplex);
+    let flags = [
+        ("--outstanding", ask, text_of(given.outstanding.as_ref())),
+        ("--think", ask, text_of(given.think.as_ref())),
+        ("--service", ask, text_of(given.service.as_ref())),
+        ("--server-model", ask, text_of(given.server_model.as_ref())),
+        ("--duplex", duplex, text_of(given.duplex.as_ref())),
+    ];
+    let is_given = |workload| {
+        given
+            .workload
+            .as_ref()
+            .is_some_and(|all| all.contains(&workload))
+    };
+    for (flag, workload, value) in flags {
+        if let Some(value) = value.filter(|_| !is_given(workload)) {
+            let fix = format!("add --workload {workload}, or leave it out");
+            return Err(UsageError::flag(flag, &value, fix));
+        }
+    }
+    let is_duplex_only = |all: &Vec<Workload>| all.iter().all(|it| *it == duplex);
+    let has_rates = !given.workload.as_ref().is_some_and(is_duplex_only);
+    if let Some(value) = text_of(given.rate.as_ref()).filter(|_| !has_rates) {
+        let fix = "duplex asks how fast both directions go at once: leave it out, or add --workload flood or ask";
+        return Err(UsageError::flag("--rate", &value, fix));
+    }
+    if let Some(value) = text_of(given.arrivals.as_ref()).filter(|_| given.rate.is_none()) {
+        let fix = "add --rate, the datagrams or requests per second, or leave it out";
+        return Err(UsageError::flag("--arrivals", &value, fix));
+    }
+    let waits = [
+        ("--outstanding", text_of(given.outstanding.as_ref())),
+        ("--think", text_of(given.think.as_ref())),
+    ];
+    for (flag, value) in waits {
+        if let Some(value) = value.filter(|_| given.rate.is_some()) {
+            let fix = "leave it out, or --rate: who sends at a rate does not wait for answers";
+            return Err(UsageError::flag(flag, &value, fix));
+        }
+    }
+    Ok(())
+}
+
+/// Of messages that nothing may cut, none may be longer than a datagram.
+fn fits_a_datagram(axes: &Axes) -> Result<(), UsageError> {
+    let has_streams = axes
+        .transport
+        .iter()
+        .any(|transport| !transport.keeps_messages());
+    let is_long = |payload: &&Payload| u32::from(**payload) > Payload::MAX_DATAGRAM;
+    match axes.payload.iter().find(is_long) {
+        Some(payload) if !has_streams => Err(UsageError::flag(
+            "--payload",
+            payload,
+            format!(
+                "use {} or less, the most that one UDP datagram carries, or --transport tcp",
+                Payload::MAX_DATAGRAM
+            ),
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// The first of the values.
+fn text_of<T: ToString>(values: Option<&Vec<T>>) -> Option<String> {
+    values?.first().map(ToString::to_string)
+}
+
+fn default<T>(
+    board: &Defaults,
+    extent: Extent,
+    of: impl Fn(&Defaults, Extent) -> Vec<T>,
+) -> Vec<T> {
+    of(board, extent)
+}
+
+fn list<T: Clone + PartialEq + ToString>(
+    flag: &'static str,
+    given: Option<&Vec<T>>,
+    default: &[T],
+) -> Result<Vec<T>, UsageError> {
+    distinct(flag, given.map_or(default, Vec::as_slice).to_vec())
+}
+
+/// Every spread for receivers that share by SO_REUSEPORT; the other ways to share have none.
+fn sharings(args: &ParameterArgs) -> Result<Vec<Sharing>, UsageError> {
+    let kinds = list(
+        "--sharing",
+        args.sharing.as_ref(),
+        &[SharingKind::Reuseport],
+    )?;
+    let spreads = list("--spread", args.spread.as_ref(), &[Spread::Even])?;
+    let spread_given = args.spread.as_ref().and_then(|given| given.first());
+    if let Some(spread) = spread_given.filter(|_| !kinds.contains(&SharingKind::Reuseport)) {
+        return Err(UsageError::flag(
+            "--spread",
+            spread,
+            "needs --sharing reuseport: leave --spread out, or add reuseport to --sharing",
+        ));
+    }
+    let of_kind = |kind: SharingKind| match kind {
+        SharingKind::Reuseport => spreads.iter().copied().map(Sharing::Reuseport).collect(),
+        SharingKind::Reuseaddr => vec![Sharing::Reuseaddr],
+        SharingKind::Separate => vec![Sharing::Separate],
+    };
+    Ok(kinds.into_iter().flat_map(of_kind).collect())
+}
+
+type Pair = (&'static Entry, &'static Entry);
+
+fn names_engines(args: &ParameterArgs) -> bool {
+    args.engine.is_some() || args.sender.is_some() || args.receiver.is_some()
+}
+
+/// `--engine X` pairs X with itself, or with its partner; `--sender` and `--receiver` override a side, and
+/// every sender meets every receiver.
+fn engine_pairs(args: &ParameterArgs) -> Result<Vec<Pair>, UsageError> {
+    let both: Vec<Pair> = match &args.engine {
+        Some(given) => {
+            let entries = given.iter().flat_map(|arg| arg.entries()).collect();
+            let pairs = distinct("--engine", entries)?;
+            pairs.into_iter().map(Entry::pair).collect()
+        }
+        None => engines::default_selection().map(Entry::pair).collect(),
+    };
+    if args.sender.is_none() && args.receiver.is_none() {
+        return Ok(both);
+    }
+    let senders = match &args.sender {
+        Some(given) => side("--sender", given, Entry::sends)?,
+        None => once_each(both.iter().map(|pair| pair.0)),
+    };
+    let receivers = match &args.receiver {
+        Some(given) => side("--receiver", given, Entry::receives)?,
+        None => once_each(both.iter().map(|pair| pair.1)),
+    };
+    let meet = |sender| receivers.iter().map(move |&receiver| (sender, receiver));
+    Ok(senders.into_iter().flat_map(meet).collect())
+}
+
+/// Those of a group that can take this side; one that was named must be able to.
+fn side(
+    flag: &'static str,
+    given: &[EngineArg],
+    can: fn(&Entry) -> bool,
+) -> Result<Vec<&'static Entry>, UsageError> {
+    let named = given.iter().filter_map(|arg| match arg {
+        EngineArg::One(entry) => Some(*entry),
+        EngineArg::All | EngineArg::Group(_) => None,
+    });
+    if let Some(entry) = named.into_iter().find(|entry| !can(entry)) {
+        let (sender, receiver) = entry.pair();
+        let only = if entry.sends() { "sends" } else { "receives" };
+        return Err(UsageError::flag(
+            flag,
+            entry,
+            format!("{entry} only {only}: use --sender {sender} --receiver {receiver}"),
+        ));
+    }
+    let entries = given.iter().flat_map(|arg| arg.entries());
+    distinct(flag, entries.filter(|entry| can(entry)).collect())
+}
+
+fn once_each(entries: impl Iterator<Item = &'static Entry>) -> Vec<&'static Entry> {
+    let mut once: Vec<&'static Entry> = Vec::new();
+    for entry in entries {
+        if !once.contains(&entry) {
+            once.push(entry);
+        }
+    }
+    once
+}
+
+fn distinct<T: PartialEq + ToString>(
+    flag: &'static str,
+    values: Vec<T>,
+) -> Result<Vec<T>, UsageError> {
+    match board::repeated(&values) {
+        Some(value) => Err(UsageError::flag(flag, value, "listed twice")),
+        None => Ok(values),
+    }
+}

@@ -1,0 +1,257 @@
+//! Options of sweeps from a file, `udpbench.toml`: they stand for what was not typed.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use clap::error::ErrorKind;
+use clap::parser::ValueSource;
+use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Command, CommandFactory, FromArgMatches, Parser};
+use toml::Spanned;
+use toml::de::{DeString, DeTable, DeValue};
+
+use crate::cli::{self, Cli, RunArgs};
+use crate::error::UsageError;
+use crate::sys::files::{self, Kind};
+use crate::term::{escape, nearest, text};
+
+/// The file that is read without being named, from the working directory.
+const DEFAULT: &str = "udpbench.toml";
+
+/// The groups of options that a file may hold: not where results go, and not which sweep goes on.
+const GROUPS: [&str; 3] = [PARAMETERS, "MeasuringArgs", "PlacementArgs"];
+
+const PARAMETERS: &str = "ParameterArgs";
+
+/// What `--quick` chooses: if it was typed, a file does not override it.
+const QUICK: [&str; 3] = ["duration", "warmup", "soak"];
+
+/// What was typed, with what a file adds.
+#[derive(Debug)]
+pub struct Parsed {
+    /// All of it.
+    pub cli: Cli,
+    /// The options of the file that it adds. `None`: none was read.
+    pub config: Option<Config>,
+    /// What people should know about the file, unless they want quiet.
+    pub note: Option<String>,
+}
+
+/// The options of a file.
+#[derive(Debug)]
+pub struct Config {
+    /// The file, as it was named.
+    name: String,
+    entries: Vec<Entry>,
+}
+
+/// One of them.
+#[derive(Debug)]
+struct Entry {
+    /// Without its dashes.
+    option: String,
+    /// From 1.
+    line: usize,
+    /// As it would be typed. `None`: it says that a flag is not wanted.
+    word: Option<String>,
+}
+
+/// Parses a command line, program first, and adds the options of a file to those of a sweep.
+///
+/// # Errors
+/// Of clap, help among them; of the file: its line, what is wrong with it, and the fix.
+#[inline(never)] // LTO would have it in main, and compile it and clap's part for speed
+pub fn parse(words: &[OsString]) -> anyhow::Result<Parsed> {
+    let mut words = cli::spread(words);
+    let matches = Cli::command().try_get_matches_from(&words)?;
+    let cli = Cli::from_arg_matches(&matches)?;
+    let parsed = |cli, config, note: Option<String>| Parsed { cli, config, note };
+    let Some((typed, args)) = of_sweep(&matches, &cli) else {
+        return Ok(parsed(cli, None, None));
+    };
+    if let Some(suite) = &args.suite {
+        refuse_parameters(suite, typed)?;
+    }
+    let Some(path) = path(args) else {
+        return Ok(parsed(cli, None, None));
+    };
+    let is_quiet = args.output.quiet;
+    if let Some(flag) = has_own_options(args) {
+        let note = format!("{} is left out: it is not for {flag}", path.display());
+        return Ok(parsed(cli, None, Some(note).filter(|_| !is_quiet)));
+    }
+    let mut config = Config::read(path)?;
+    config
+        .entries
+        .retain(|entry| !is_typed(typed, &entry.option));
+    let added = config.entries.iter().filter_map(|it| it.word.clone());
+    let added: Vec<String> = added.collect();
+    let note = format!("options from {}: {}", config.name, added.join(" "));
+    let note = Some(note).filter(|_| !is_quiet && !added.is_empty());
+    words.extend(cli::spread(&added));
+    let mut cli = Cli::try_parse_from(words)?;
+    args_of(&mut cli).from_config = added;
+    Ok(parsed(cli, Some(config), note))
+}
+
+/// What was typed of a sweep, if this is one, or as much as one.
+fn of_sweep<'a>(matches: &'a ArgMatches, cli: &'a Cli) -> Option<(&'a ArgMatches, &'a RunArgs)> {
+    match &cli.command {
+        None => Some((matches, &cli.run)),
+        Some(cli::Command::Run(args)) => Some((matches.subcommand()?.1, args)),
+        Some(cli::Command::Latency(args)) => Some((matches.subcommand()?.1, &args.run)),
+        Some(cli::Command::Plan(args)) => Some((matches.subcommand()?.1, &args.run)),
+        Some(_) => None,
+    }
+}
+
+/// A suite says itself what varies. Of clap, the error would name all parameters there are.
+fn refuse_parameters(suite: &str, typed: &ArgMatches) -> Result<(), UsageError> {
+    let command = Cli::command();
+    let mut names = options(&command, &[PARAMETERS]).filter_map(Arg::get_long);
+    match names.find(|name| is_typed(typed, name)) {
+        Some(name) => {
+            let fix = format!("a suite says itself what varies: leave out --{name}");
+            Err(UsageError::flag("--suite", &suite, fix))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Those of [`of_sweep`].
+fn args_of(cli: &mut Cli) -> &mut RunArgs {
+    match &mut cli.command {
+        Some(cli::Command::Run(args)) => args,
+        Some(cli::Command::Latency(args)) => &mut args.run,
+        Some(cli::Command::Plan(args)) => &mut args.run,
+        _ => &mut cli.run,
+    }
+}
+
+/// The file that is there, or was named, unless none is wanted.
+fn path(args: &RunArgs) -> Option<&Path> {
+    let there = || Some(Path::new(DEFAULT)).filter(|path| path.exists());
+    let path = args.config.as_deref().or_else(there);
+    path.filter(|_| !args.no_config)
+}
+
+/// What was typed that says itself what is measured.
+fn has_own_options(args: &RunArgs) -> Option<&'static str> {
+    let resume = args.output.resume.as_ref().map(|_| "--resume");
+    resume.or(args.suite.as_ref().map(|_| "--suite"))
+}
+
+fn is_typed(typed: &ArgMatches, option: &str) -> bool {
+    let is_typed = |option: &str| {
+        typed.value_source(&option.replace('-', "_")) == Some(ValueSource::CommandLine)
+    };
+    is_typed(option) || (QUICK.contains(&option) && is_typed("quick"))
+}
+
+impl Config {
+    fn read(path: &Path) -> Result<Self, UsageError> {
+        let name = escape::name(path);
+        let bytes = files::read_whole(path, Kind::File);
+        let bytes = bytes.map_err(|error| {
+            let problem = format!("cannot read it: {error}; name a TOML file, or use --no-config");
+            UsageError::flag("--config", &name, problem)
+        })?;
+        Self::parse(&name, &text::decode(&name, &bytes)?)
+    }
+
+    /// Reads the text of a file.
+    fn parse(name: &str, text: &str) -> Result<Self, UsageError> {
+        let line_of = |start: usize| text[..start.min(text.len())].matches('\n').count() + 1;
+        // Not by way of serde, which would be 27 kB more of program.
+        let table = DeTable::parse(text).map_err(|error| {
+            let start = error.span().map_or(0, |span| span.start);
+            let line = line_of(start);
+            let shown = text.lines().nth(line - 1).unwrap_or_default();
+            UsageError::file(name, line, &format!("{}: {shown:?}", error.message()))
+        })?;
+        let command = Cli::command();
+        let entry = |(key, value): (&Spanned<DeString>, &Spanned<DeValue>)| {
+            let line = line_of(key.span().start);
+            let option = key.get_ref().to_string();
+            let word = word(&command, &option, value.get_ref());
+            let word = word.map_err(|problem| UsageError::file(name, line, &problem))?;
+            Ok(Entry { option, line, word })
+        };
+        let entries: Result<Vec<Entry>, UsageError> = table.get_ref().iter().map(entry).collect();
+        let mut entries = entries?;
+        entries.sort_by_key(|entry| entry.line);
+        Ok(Self {
+            name: name.to_owned(),
+            entries,
+        })
+    }
+
+    /// The error with the line of the file that it is about, where it is about an option from there.
+    pub fn located(&self, error: anyhow::Error) -> anyhow::Error {
+        let Some(UsageError::Flag { flag, .. }) = error.downcast_ref() else {
+            return error;
+        };
+        let option = flag.trim_start_matches('-');
+        match self.entries.iter().find(|entry| entry.option == option) {
+            Some(entry) => UsageError::file(&self.name, entry.line, &error.to_string()).into(),
+            None => error,
+        }
+    }
+}
+
+/// The options of some groups, except hidden ones.
+fn options<'a>(command: &'a Command, groups: &[&str]) -> impl Iterator<Item = &'a Arg> {
+    let ids = command.get_groups();
+    let ids = ids.filter(|group| groups.contains(&group.get_id().as_str()));
+    let args = ids.flat_map(ArgGroup::get_args);
+    let args = args.filter_map(|id| command.get_arguments().find(|arg| arg.get_id() == id));
+    args.filter(|arg| !arg.is_hide_set())
+}
+
+/// What would be typed, which is good.
+fn word(command: &Command, option: &str, value: &DeValue) -> Result<Option<String>, String> {
+    let name = |arg: &Arg| arg.get_long().unwrap_or_default().to_owned();
+    let Some(arg) = options(command, &GROUPS).find(|arg| name(arg) == option) else {
+        let names: Vec<String> = options(command, &GROUPS).map(name).collect();
+        let hint = nearest::hint(option, names.iter().map(String::as_str));
+        return Err(format!(
+            "{option}: no such option; {hint}use those of udpbench --help below Parameters, Measuring and \
+             Placement, without dashes"
+        ));
+    };
+    let word = match (arg.get_action(), value) {
+        (ArgAction::SetTrue, DeValue::Boolean(true)) => format!("--{option}"),
+        (ArgAction::SetTrue, DeValue::Boolean(false)) => return Ok(None),
+        (ArgAction::SetTrue, _) => return Err(format!("{option}: use true or false")),
+        (_, value) => format!(
+            "--{option}={}",
+            typed(value)
+                .ok_or_else(|| { format!("{option}: use a text, a number, or a list of them") })?
+        ),
+    };
+    match Cli::try_parse_from(cli::spread(["udpbench", &word])) {
+        // It may be typed.
+        Err(error) if error.kind() == ErrorKind::MissingRequiredArgument => Ok(Some(word)),
+        Err(error) => {
+            let text = error.to_string();
+            let problem = text.split("\n\n").next().unwrap_or_default();
+            Err(problem.trim_start_matches("error: ").to_owned())
+        }
+        Ok(_) => Ok(Some(word)),
+    }
+}
+
+fn typed(value: &DeValue) -> Option<String> {
+    match value {
+        DeValue::String(text) => Some(text.to_string()),
+        // As it is written, without underscores.
+        DeValue::Integer(number) if number.radix() == 10 => Some(number.as_str().to_owned()),
+        DeValue::Float(number) => Some(number.as_str().to_owned()),
+        DeValue::Array(values) => {
+            let texts = values.iter().map(|value| typed(value.get_ref()));
+            Some(texts.collect::<Option<Vec<String>>>()?.join(","))
+        }
+        DeValue::Integer(_) | DeValue::Boolean(_) | DeValue::Datetime(_) | DeValue::Table(_) => {
+            None
+        }
+    }
+}

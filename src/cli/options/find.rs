@@ -1,0 +1,313 @@
+//! What `find` was asked: the options become cases, and what is searched for each.
+
+mod knob;
+
+pub use self::knob::{try_knobs, wanted};
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use clap::{Args, Parser};
+
+use super::wire::{Peer, Share};
+use super::{MIN_WINDOW, Request};
+use crate::cli::{
+    BurstArgs, Cli, CliffArgs, EngineArg, FindCommand, FindOutputArgs, IdleArgs, LosslessArgs,
+    ParameterArgs, PlacementArgs, RunArgs, SearchArgs,
+};
+use crate::data::{AskedRate, Case, Payload, Rate, Workload};
+use crate::engines;
+use crate::error::UsageError;
+use crate::experiment::find::log::{Header, Question};
+use crate::experiment::find::lossless::Asked;
+use crate::experiment::find::{burst, cliff, idle};
+use crate::plan::Verdict;
+use crate::results::log::FORMAT;
+use crate::results::row::Environment;
+use crate::term::duration;
+
+/// Bytes: from what holds the number of a request to a jumbo frame.
+const CLIFF_BETWEEN: [u32; 2] = [16, 9000];
+
+/// As much as an answer needs that says little.
+const IDLE_PAYLOAD: u32 = 64;
+
+/// The shortest trial of a search for a rate is a tenth of one in full.
+const SHORTEST: u32 = 10;
+
+/// What a search is to do between this host and `peer`, or on this one alone.
+///
+/// # Errors
+/// What was asked for and is impossible, with the fix.
+pub fn header(what: &FindCommand, peer: Option<&Peer>, started_at: &str) -> anyhow::Result<Header> {
+    match what {
+        FindCommand::Lossless(args) => lossless(args, peer, started_at),
+        FindCommand::Cliff(args) => cliff(args, peer, started_at),
+        FindCommand::Idle(args) => idle(args, peer, started_at),
+        FindCommand::Burst(args) => burst(args, peer, started_at),
+        FindCommand::Knob(args) => knob::header(args, peer, started_at),
+    }
+}
+
+fn lossless(
+    args: &SearchArgs<LosslessArgs>,
+    peer: Option<&Peer>,
+    started_at: &str,
+) -> anyhow::Result<Header> {
+    let asked = asked(&args.search)?;
+    let request = at_rates(args, peer)?;
+    let question = Question::Lossless(asked);
+    Ok(of(question, args.time.max_time, request, started_at))
+}
+
+/// What the cases are whose rates the search chooses.
+fn at_rates<S: Args>(args: &SearchArgs<S>, peer: Option<&Peer>) -> anyhow::Result<Request> {
+    let mut given = args.parameters.clone();
+    refuse_rate(&given)?;
+    refuse_workloads(&given, "is of what goes at a rate")?;
+    // Of any rate: what cannot go at one is refused.
+    given.rate = Some(vec![AskedRate::Datagrams(Rate::nearest(1.0))]);
+    let run = run(given, &args.placement, args.time.warmup, &args.output)?;
+    let mut request = Request::between(&run, peer)?;
+    for block in &mut request.plan.blocks {
+        for planned in &mut block.cases {
+            planned.case.rate = None;
+        }
+    }
+    Ok(request)
+}
+
+fn burst(
+    args: &SearchArgs<BurstArgs>,
+    peer: Option<&Peer>,
+    started_at: &str,
+) -> anyhow::Result<Header> {
+    let &BurstArgs {
+        pause,
+        trial,
+        sum,
+        width,
+    } = &args.search;
+    refuse_short("--pause", pause, MIN_WINDOW)?;
+    refuse_short("--trial", trial, pause)?;
+    refuse_short("--sum", sum, trial)?;
+    if let Some(arrivals) = args.parameters.arrivals.iter().flatten().next() {
+        let fix = "the search has trains of its own: leave it out";
+        return Err(UsageError::flag("--arrivals", arrivals, fix).into());
+    }
+    let question = Question::Burst(burst::Asked {
+        pause,
+        trial,
+        sum,
+        width_pct: width,
+    });
+    let request = at_rates(args, peer)?;
+    Ok(of(question, args.time.max_time, request, started_at))
+}
+
+fn cliff(
+    args: &SearchArgs<CliffArgs>,
+    peer: Option<&Peer>,
+    started_at: &str,
+) -> anyhow::Result<Header> {
+    let search = &args.search;
+    refuse_short("--trial", search.trial, MIN_WINDOW)?;
+    let mut given = args.parameters.clone();
+    refuse_rate(&given)?;
+    refuse_workloads(&given, "is of round trips and floods")?;
+    given.workload.get_or_insert_with(|| vec![Workload::Ask]);
+    let usual = CLIFF_BETWEEN
+        .into_iter()
+        .filter_map(|bytes| Payload::try_from(bytes).ok());
+    let payloads = given.payload.get_or_insert_with(|| usual.collect());
+    let (from, to) = (payloads.iter().min(), payloads.iter().max());
+    let Some((&from, &to)) = from.zip(to).filter(|(from, to)| from < to) else {
+        let typed = payloads
+            .first()
+            .map_or_else(String::new, Payload::to_string);
+        let fix = "a jump is between two: such as --payload 16,9000";
+        return Err(UsageError::flag("--payload", &typed, fix).into());
+    };
+    *payloads = vec![from, to];
+    let run = run(given, &args.placement, args.time.warmup, &args.output)?;
+    let mut request = Request::between(&run, peer)?;
+    // Each case is searched once, from its shortest payload up to its longest. What cannot have either cannot be searched.
+    let longest = request.plan.clone();
+    let verdict = |case: &Case| {
+        let case = Case {
+            payload: to,
+            ..*case
+        };
+        let planned = longest.cases().find(|planned| planned.case == case);
+        planned.map(|planned| planned.verdict.clone())
+    };
+    for block in &mut request.plan.blocks {
+        block.cases.retain(|planned| planned.case.payload == from);
+        for planned in &mut block.cases {
+            if let Some(Verdict::Skip(reason)) = verdict(&planned.case) {
+                planned.verdict = Verdict::Skip(reason);
+            }
+        }
+    }
+    request.plan.blocks.retain(|block| !block.cases.is_empty());
+    let question = Question::Cliff(cliff::Asked {
+        from,
+        to,
+        jump_pct: search.jump,
+        trial: search.trial,
+    });
+    Ok(of(question, args.time.max_time, request, started_at))
+}
+
+fn idle(
+    args: &SearchArgs<IdleArgs>,
+    peer: Option<&Peer>,
+    started_at: &str,
+) -> anyhow::Result<Header> {
+    let search = &args.search;
+    refuse_short("--trial", search.trial, MIN_WINDOW)?;
+    let (from, to) = (search.silence.iter().min(), search.silence.iter().max());
+    let (Some(&from), Some(&to)) = (from, to) else {
+        return Err(UsageError::flag("--silence", &"", "use two, such as 10us,1s").into());
+    };
+    if from == to {
+        let fix = "a step is between two: such as --silence 10us,1s";
+        return Err(UsageError::flag("--silence", &from, fix).into());
+    }
+    let mut given = args.parameters.clone();
+    refuse_rate(&given)?;
+    if let Some(think) = given.think.iter().flatten().next() {
+        let fix = "the search has think times of its own: use --silence FROM,TO";
+        return Err(UsageError::flag("--think", think, fix).into());
+    }
+    let mut workloads = given.workload.iter().flatten();
+    if let Some(other) = workloads.find(|it| **it != Workload::Ask) {
+        let fix = "this search is of round trips: leave it out";
+        return Err(UsageError::flag("--workload", other, fix).into());
+    }
+    given.workload = Some(vec![Workload::Ask]);
+    if [&given.engine, &given.sender, &given.receiver]
+        .iter()
+        .all(|engines| engines.is_none())
+    {
+        given.engine = Some(vec![EngineArg::One(engines::reference())]);
+    }
+    let two = || 2.try_into().into_iter().collect();
+    given.threads.get_or_insert_with(two);
+    let payload = || IDLE_PAYLOAD.try_into().into_iter().collect();
+    given.payload.get_or_insert_with(payload);
+    // Of any: what cannot think is refused.
+    given.think = Some(vec![from]);
+    let run = run(given, &args.placement, args.time.warmup, &args.output)?;
+    let mut request = Request::between(&run, peer)?;
+    for block in &mut request.plan.blocks {
+        for planned in &mut block.cases {
+            planned.case.think = None;
+        }
+    }
+    let question = Question::Idle(idle::Asked {
+        from,
+        to,
+        step_pct: search.step,
+        trial: search.trial,
+    });
+    Ok(of(question, args.time.max_time, request, started_at))
+}
+
+fn refuse_short(flag: &'static str, value: Duration, least: Duration) -> Result<(), UsageError> {
+    if value >= least {
+        return Ok(());
+    }
+    let fix = format!("use {} or more", duration::text(least));
+    Err(UsageError::flag(flag, &duration::text(value), fix))
+}
+
+fn refuse_rate(given: &ParameterArgs) -> Result<(), UsageError> {
+    match given.rate.iter().flatten().next() {
+        Some(rate) => Err(UsageError::flag(
+            "--rate",
+            rate,
+            "a search has rates of its own, or none: leave it out",
+        )),
+        None => Ok(()),
+    }
+}
+
+fn refuse_workloads(given: &ParameterArgs, what_it_is: &str) -> Result<(), UsageError> {
+    let mut given = given.workload.iter().flatten();
+    let other = given.find(|it| ![Workload::Flood, Workload::Ask].contains(it));
+    match other {
+        Some(other) => {
+            let fix = format!("this search {what_it_is}: use flood or ask");
+            Err(UsageError::flag("--workload", other, fix))
+        }
+        None => Ok(()),
+    }
+}
+
+/// The sweep that would measure the cases.
+fn run(
+    parameters: ParameterArgs,
+    placement: &PlacementArgs,
+    warmup: Option<Duration>,
+    output: &FindOutputArgs,
+) -> anyhow::Result<RunArgs> {
+    let mut run = Cli::try_parse_from(["udpbench"])?.run;
+    run.parameters = parameters;
+    run.placement = placement.clone();
+    run.root.clone_from(&output.root);
+    run.measuring.no_reference = true;
+    run.measuring.warmup = warmup;
+    Ok(run)
+}
+
+fn of(question: Question, max_time: Duration, request: Request, started_at: &str) -> Header {
+    Header {
+        format: FORMAT,
+        command_line: std::env::args_os()
+            .map(|word| word.to_string_lossy().into_owned())
+            .collect(),
+        started_at: started_at.to_owned(),
+        question,
+        max_time,
+        environment: Environment {
+            board: request.detected.board.name.clone(),
+            seed: request.schedule.seed,
+            version: crate::VERSION.to_owned(),
+            ..Environment::of(&request.host)
+        },
+        settings: request.schedule.settings,
+        plan: request.plan,
+        truesizes: BTreeMap::new(),
+        host: request.host,
+        knobs: None,
+        wire: request.wire,
+    }
+}
+
+fn asked(args: &LosslessArgs) -> Result<Asked, UsageError> {
+    let refused =
+        |flag, value: Duration, fix: String| UsageError::flag(flag, &duration::text(value), fix);
+    let shortest = MIN_WINDOW * SHORTEST;
+    if args.trial < shortest {
+        let fix = format!(
+            "the shortest trials are a tenth of it: use {} or more",
+            duration::text(shortest)
+        );
+        return Err(refused("--trial", args.trial, fix));
+    }
+    if args.sum < args.trial {
+        let fix = format!(
+            "it holds several trials of {}: use more",
+            duration::text(args.trial)
+        );
+        return Err(refused("--sum", args.sum, fix));
+    }
+    Ok(Asked {
+        goal_pct: args.goal,
+        exceed_pct: args.exceed,
+        trial: args.trial,
+        sum: args.sum,
+        width_pct: args.width,
+    })
+}

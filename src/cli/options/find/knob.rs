@@ -1,0 +1,101 @@
+//! What `find knob` was asked: the settings that this machine has, and the cases that they are tried in.
+
+use std::time::Duration;
+
+use clap::Parser;
+
+use super::{MIN_WINDOW, Peer, Request, Share, of, refuse_rate, refuse_workloads, run};
+use crate::cli::{Cli, KnobArgs, ParameterArgs, SearchArgs};
+use crate::data::{Buffer, Workload};
+use crate::error::UsageError;
+use crate::experiment::find::knob::Asked;
+use crate::experiment::find::log::{Header, Question};
+use crate::host::knob::{Knob, Knobs, Name, Wanted};
+use crate::term::duration;
+use crate::trial::keeper;
+
+/// What carries datagrams on one host.
+const LOOPBACK: &str = "lo";
+
+/// Two cases, which differ in what settings do to them: a flood and round trips.
+const USUAL: &str =
+    "udpbench --engine std --threads 2 --payload 1460 --ip v4 --connection connected";
+
+pub(super) fn header(
+    args: &SearchArgs<KnobArgs>,
+    peer: Option<&Peer>,
+    started_at: &str,
+) -> anyhow::Result<Header> {
+    let search = &args.search;
+    if search.trial < MIN_WINDOW {
+        let fix = format!("use {} or more", duration::text(MIN_WINDOW));
+        return Err(UsageError::flag("--trial", &duration::text(search.trial), fix).into());
+    }
+    let mut given = args.parameters.clone();
+    refuse_rate(&given)?;
+    refuse_workloads(&given, "is of round trips and floods")?;
+    complete(&mut given)?;
+    let run = run(given, &args.placement, args.time.warmup, &args.output)?;
+    let request = Request::between(&run, peer)?;
+    let question = Question::Knob(Asked {
+        knobs: 0,
+        rcvbuf: None,
+        waiting: Duration::ZERO,
+        rounds: search.rounds,
+        trial: search.trial,
+        seed: request.schedule.seed,
+    });
+    Ok(of(question, args.time.max_time, request, started_at))
+}
+
+/// The settings that such a search is to try, as far as the host has them.
+pub fn wanted(args: &SearchArgs<KnobArgs>, header: &Header, peer: Option<&Peer>) -> Wanted {
+    let of_wire = |peer: &Peer| {
+        let interfaces = peer.interfaces_here().into_iter();
+        interfaces.map(|it| it.name).collect()
+    };
+    let across = peer.filter(|peer| peer.share == Share::OneEnd);
+    let rcvbufs = header.plan.cases().map(|planned| planned.case.rcvbuf);
+    Wanted {
+        names: names(&args.search.knob),
+        interfaces: across.map_or_else(|| vec![LOOPBACK.to_owned()], of_wire),
+        rcvbuf: rcvbufs.max().unwrap_or(Buffer::DEFAULT),
+    }
+}
+
+/// Has a search try these.
+pub fn try_knobs(header: &mut Header, knobs: Knobs) {
+    if let Question::Knob(asked) = &mut header.question {
+        asked.knobs = knobs.tried.len();
+        asked.waiting = knobs.tried.iter().map(keeper::waiting).sum();
+        let is_rcvbuf = |knob: &Knob| knob.name == Name::Rcvbuf;
+        asked.rcvbuf = knobs.tried.iter().position(is_rcvbuf);
+    }
+    header.knobs = Some(knobs);
+}
+
+/// Each once, in the order of the table.
+fn names(typed: &[Name]) -> Vec<Name> {
+    if typed.is_empty() {
+        return Name::USUAL.to_vec();
+    }
+    let mut names = typed.to_vec();
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+fn complete(given: &mut ParameterArgs) -> anyhow::Result<()> {
+    let usual = Cli::try_parse_from(USUAL.split(' '))?.run.parameters;
+    if given.sender.is_none() && given.receiver.is_none() {
+        given.engine = given.engine.take().or(usual.engine);
+    }
+    given.threads = given.threads.take().or(usual.threads);
+    given.payload = given.payload.take().or(usual.payload);
+    given.ip = given.ip.take().or(usual.ip);
+    given.connection = given.connection.take().or(usual.connection);
+    given
+        .workload
+        .get_or_insert_with(|| vec![Workload::Flood, Workload::Ask]);
+    Ok(())
+}

@@ -1,0 +1,137 @@
+//! `latency`: what was typed becomes a sweep of requests, first of clients that wait for each answer, then at parts of
+//! the rate that these reach, or bear.
+
+use std::path::Path;
+use std::time::Duration;
+
+use super::Request;
+use super::wire::Peer;
+use crate::cli::RunArgs;
+use crate::data::{Arrivals, Case, Connection, Ip, Rate, Workload};
+use crate::error::UsageError;
+use crate::experiment::find::{Record, Search};
+use crate::plan::{Block, LOADS_PCT, Plan, Planned, Verdict};
+
+/// At a tenth of 10,000 answers per second, ten of 1000 take longer than the 99th percentile after a second.
+const DEFAULT_DURATION: Duration = Duration::from_secs(2);
+const DEFAULT_PAYLOAD: u32 = 26;
+
+/// Fills in what was not typed, and takes away what is for the second half: how requests are spread over time.
+///
+/// # Errors
+/// What cannot be chosen here.
+pub fn complete(args: &mut RunArgs) -> Result<Option<Vec<Arrivals>>, UsageError> {
+    let given = &mut args.parameters;
+    if let Some(workload) = given
+        .workload
+        .iter()
+        .flatten()
+        .find(|it| **it != Workload::Ask)
+    {
+        return Err(UsageError::flag(
+            "--workload",
+            workload,
+            "latency is of requests: leave it out",
+        ));
+    }
+    if let Some(rate) = given.rate.iter().flatten().next() {
+        let fix = "latency finds the rates: leave it out, or use udpbench --workload ask --rate";
+        return Err(UsageError::flag("--rate", rate, fix));
+    }
+    if let Some(outstanding) = given.outstanding.iter().flatten().next() {
+        let fix = "a client of latency waits for each answer: leave it out, or use udpbench --workload ask";
+        return Err(UsageError::flag("--outstanding", outstanding, fix));
+    }
+    if let Some(think) = given.think.iter().flatten().next() {
+        let fix = "a client of latency asks at once: leave it out, or use udpbench --workload ask, or find idle";
+        return Err(UsageError::flag("--think", think, fix));
+    }
+    given.workload = Some(vec![Workload::Ask]);
+    given
+        .threads
+        .get_or_insert_with(|| 2.try_into().into_iter().collect());
+    given
+        .payload
+        .get_or_insert_with(|| DEFAULT_PAYLOAD.try_into().into_iter().collect());
+    given.ip.get_or_insert_with(|| vec![Ip::V4]);
+    given
+        .connection
+        .get_or_insert_with(|| vec![Connection::Connected]);
+    args.measuring.no_reference = true;
+    if !args.measuring.quick {
+        args.measuring.duration.get_or_insert(DEFAULT_DURATION);
+    }
+    Ok(given.arrivals.take())
+}
+
+/// The cases that run, each with the rate that it bears, as the log of a search has it. `path` stands for that.
+///
+/// # Errors
+/// Where it does not have a case.
+pub fn borne(
+    request: &Request,
+    record: &Record,
+    path: &Path,
+) -> Result<Vec<(Case, f64)>, UsageError> {
+    let mut all = Vec::new();
+    let blocks = request.plan.blocks.iter();
+    for (case, _) in blocks.flat_map(Block::runnable) {
+        let mut searched = record.cases().iter();
+        let Some(searched) = searched.find(|searched| searched.case == *case) else {
+            let problem = format!(
+                "it has no rate of {}: use that of udpbench find lossless --workload ask, with the same options",
+                case.key()
+            );
+            return Err(UsageError::flag("--load", &path.display(), problem));
+        };
+        // None: it bears none, and is asked alone.
+        let load = match &searched.search {
+            Search::Lossless(search) => search.found().load,
+            _ => None,
+        };
+        all.extend(load.map(|load| (*case, f64::from(load))));
+    }
+    Ok(all)
+}
+
+impl Request {
+    /// Adds the same cases at parts of the rates that were reached, in answers per second.
+    pub fn add_loads(
+        &mut self,
+        args: &RunArgs,
+        peer: Option<&Peer>,
+        reached: &[(Case, f64)],
+        arrivals: &[Arrivals],
+    ) {
+        let mut blocks: Vec<Block> = Vec::new();
+        for (case, arrivals) in reached
+            .iter()
+            .flat_map(|of| arrivals.iter().map(move |it| (of, *it)))
+        {
+            for load_pct in LOADS_PCT {
+                let (case, reached) = case;
+                let case = Case {
+                    rate: Some(Rate::nearest(reached * load_pct / 100.0).into()),
+                    arrivals: Some(arrivals).filter(|it| *it != Arrivals::default()),
+                    ..*case
+                };
+                let verdict = Verdict::Skip("not judged yet".to_owned());
+                let (key, planned) = (case.block(), Planned { case, verdict });
+                match blocks.iter_mut().find(|block| block.key == key) {
+                    Some(block) => block.cases.push(planned),
+                    None => blocks.push(Block {
+                        key,
+                        cases: vec![planned],
+                    }),
+                }
+            }
+        }
+        let added = Plan {
+            engines: self.plan.engines.clone(),
+            blocks,
+        };
+        self.plan
+            .blocks
+            .extend(self.judged(args, &added, peer).blocks);
+    }
+}

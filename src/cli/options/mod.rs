@@ -1,0 +1,274 @@
+//! What the command line means on this host: typed options and a board profile become a [`Request`].
+
+pub mod ab;
+mod axes;
+pub mod config;
+pub mod find;
+pub mod latency;
+mod resume_check;
+pub mod suite;
+pub mod watch;
+pub mod wire;
+
+use std::time::Duration;
+
+pub use self::resume_check::{Again, again};
+use self::wire::{Peer, Share};
+use crate::cli::{MeasuringArgs, RunArgs};
+use crate::engines::{self, Entry};
+use crate::error::UsageError;
+use crate::host::board::{self, Detected};
+use crate::host::facts::Host;
+use crate::plan::{Conditions, Plan, Schedule, Settings, Until, Wire};
+use crate::results::log::{FORMAT, Header};
+use crate::results::row::Environment;
+use crate::sys::files::Root;
+use crate::sys::reuseport_bpf;
+
+/// Everything that a sweep needs to know.
+#[derive(Debug)]
+pub struct Request {
+    /// The machine.
+    pub host: Host,
+    /// Its profile, and why that one.
+    pub detected: Detected,
+    /// What runs and what does not.
+    pub plan: Plan,
+    /// A better command line, where this one cannot answer the likely question.
+    pub advice: Option<String>,
+    /// How it is gone through.
+    pub schedule: Schedule,
+    /// The other host. `None`: all threads are on this one.
+    pub wire: Option<Wire>,
+}
+
+const DEFAULT_DURATION: Duration = Duration::from_secs(1);
+const QUICK_DURATION: Duration = Duration::from_millis(300);
+const QUICK_WARMUP: Duration = Duration::from_millis(20);
+const QUICK_SOAK: Duration = Duration::from_millis(500);
+/// A rate's rounds differ by what a machine is like for some seconds, however long their windows are: many of them
+/// say more than long ones.
+const DEFAULT_ROUNDS: u32 = 15;
+/// The fewest windows whose range is a 95 % interval (1 - 2 / 2^6 = 96.9 %).
+const FEWEST_ROUNDS: u32 = 6;
+/// Where there is time for fewer of them, there are fewer rounds.
+const SHORT_WINDOW: Duration = Duration::from_millis(50);
+/// For `--until`.
+const DEFAULT_MAX_TIME: Duration = Duration::from_secs(600);
+/// Below this, opening and closing a window would be part of what is measured.
+const MIN_WINDOW: Duration = Duration::from_millis(1);
+
+impl Request {
+    /// Reads the host, chooses the profile, and makes the plan.
+    ///
+    /// # Errors
+    /// What was asked for and is impossible, with the fix.
+    pub fn new(args: &RunArgs) -> Result<Self, UsageError> {
+        Self::between(args, None)
+    }
+
+    /// The same for this host and `peer`.
+    ///
+    /// # Errors
+    /// As for [`Request::new`].
+    pub fn between(args: &RunArgs, peer: Option<&Peer>) -> Result<Self, UsageError> {
+        let across = peer.and_then(Peer::across_wire);
+        wire::check(&args.parameters, across.is_some())?;
+        let root = Root::new(&args.root);
+        let bench = Bench::read(&root, peer);
+        let host = &bench.host;
+        let detected = board::choose(&args.placement.board, host)?;
+        let board = &detected.board;
+
+        let axes = axes::of(args, &board.defaults.on(host.cpus.len()))?;
+        let pin = args.placement.pin.clone().unwrap_or_default();
+        let there = across.map(|wire| &wire.host);
+        for host in [Some(host), there].into_iter().flatten() {
+            pin.check(&axes.threads, host)
+                .map_err(|problem| UsageError::flag("--pin", &pin, problem))?;
+        }
+
+        let rounds = rounds(args);
+        let quick = |full: Duration, most: Duration| {
+            if args.measuring.quick {
+                full.min(most)
+            } else {
+                full
+            }
+        };
+        let settings = Settings {
+            warmup: args
+                .measuring
+                .warmup
+                .unwrap_or(quick(board.timing.warmup, QUICK_WARMUP)),
+            window: window(args, rounds)?,
+            drop_reasons: args.link.drop_reasons,
+            root,
+            #[cfg(feature = "calibration")]
+            delay: args.measuring.delay.clone(),
+        };
+        let asked = axes
+            .engines
+            .iter()
+            .flat_map(|&(sender, receiver)| [sender, receiver]);
+        let reference = axes.reference.then(engines::reference);
+        let plan = Plan::new(
+            &axes,
+            &Conditions {
+                host,
+                board,
+                pin: &pin,
+                steering_refusal: bench.steering_refusal.as_deref(),
+                engine_refusals: &bench.engine_refusals(asked.chain(reference)),
+                there: peer.and_then(Peer::there),
+            },
+        );
+        let schedule = Schedule {
+            settings,
+            rounds,
+            until: until(&args.measuring)?,
+            verify: args.measuring.verify,
+            soak: args
+                .measuring
+                .soak
+                .unwrap_or(quick(board.timing.soak, QUICK_SOAK)),
+            cooldown: board.cooldown.filter(|_| !args.measuring.quick),
+            seed: args.measuring.seed.unwrap_or_else(|| fastrand::u32(..)),
+        };
+        Ok(Self {
+            host: bench.host,
+            detected,
+            plan,
+            advice: axes.advice().filter(|_| across.is_none()),
+            schedule,
+            wire: across.cloned(),
+        })
+    }
+
+    /// The cases of a plan, judged as those of this one.
+    fn judged(&self, args: &RunArgs, plan: &Plan, peer: Option<&Peer>) -> Plan {
+        let pin = args.placement.pin.clone().unwrap_or_default();
+        let asked = plan
+            .cases()
+            .filter_map(|planned| engines::of(&planned.case).ok());
+        let asked = asked.flat_map(|(sender, receiver)| [sender, receiver]);
+        let bench = Bench::of(self.host.clone(), peer);
+        plan.judged_again(&Conditions {
+            host: &bench.host,
+            board: &self.detected.board,
+            pin: &pin,
+            steering_refusal: bench.steering_refusal.as_deref(),
+            engine_refusals: &bench.engine_refusals(asked),
+            there: peer.and_then(Peer::there),
+        })
+    }
+
+    /// The first line of the raw samples.
+    pub fn header(self, args: &RunArgs, started_at: &str, environment: Environment) -> Header {
+        Header {
+            format: FORMAT,
+            command_line: command_line(args),
+            started_at: started_at.to_owned(),
+            board_asked: args.placement.board.clone(),
+            pin_asked: args.placement.pin.clone().unwrap_or_default().to_string(),
+            schedule: self.schedule,
+            plan: self.plan,
+            environment,
+            host: self.host,
+            wire: self.wire,
+        }
+    }
+}
+
+/// The words of this program's command line, and what a file of options adds to them.
+pub fn command_line(args: &RunArgs) -> Vec<String> {
+    let typed = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
+    typed.chain(args.from_config.iter().cloned()).collect()
+}
+
+fn duration(args: &RunArgs) -> Duration {
+    let default = if args.measuring.quick {
+        QUICK_DURATION
+    } else {
+        DEFAULT_DURATION
+    };
+    args.measuring.duration.unwrap_or(default)
+}
+
+fn rounds(args: &RunArgs) -> u32 {
+    let fitting = duration(args).as_nanos() / SHORT_WINDOW.as_nanos();
+    let fitting = u32::try_from(fitting).unwrap_or(DEFAULT_ROUNDS);
+    let default = fitting.clamp(FEWEST_ROUNDS, DEFAULT_ROUNDS);
+    args.measuring.rounds.unwrap_or(default)
+}
+
+/// A file may have the one, and the command line the other.
+fn until(args: &MeasuringArgs) -> Result<Option<Until>, UsageError> {
+    match (args.until, args.max_time) {
+        (Some(half_width_pct), max_time) => Ok(Some(Until {
+            half_width_pct,
+            max_time: max_time.unwrap_or(DEFAULT_MAX_TIME),
+        })),
+        (None, None) => Ok(None),
+        (None, Some(max_time)) => Err(UsageError::flag(
+            "--max-time",
+            &humantime::format_duration(max_time),
+            "it limits --until: add that, such as --until 1%",
+        )),
+    }
+}
+
+fn window(args: &RunArgs, rounds: u32) -> Result<Duration, UsageError> {
+    let duration = duration(args);
+    let window = duration / rounds;
+    if window < MIN_WINDOW {
+        let least = humantime::format_duration(MIN_WINDOW * rounds);
+        return Err(UsageError::flag(
+            "--duration",
+            &humantime::format_duration(duration),
+            format!("{rounds} rounds need windows of at least 1 ms each: use {least} or more"),
+        ));
+    }
+    Ok(window)
+}
+
+/// The host that placements, profiles and sensors are of: this one, or another one where all of each trial runs.
+struct Bench<'a> {
+    host: Host,
+    steering_refusal: Option<String>,
+    /// Where that is another one.
+    peer: Option<&'a Peer>,
+}
+
+impl<'a> Bench<'a> {
+    /// This one is read below `root`.
+    fn read(root: &Root, peer: Option<&'a Peer>) -> Self {
+        let other = peer.filter(|peer| peer.share == Share::All);
+        let host = other.map_or_else(|| Host::read(root), |peer| peer.wire.host.clone());
+        Self::of(host, peer)
+    }
+
+    fn of(host: Host, peer: Option<&'a Peer>) -> Self {
+        let peer = peer.filter(|peer| peer.share == Share::All);
+        let here = || reuseport_bpf::probe().err();
+        Self {
+            host,
+            steering_refusal: peer.map_or_else(here, |peer| peer.steering_refusal.clone()),
+            peer,
+        }
+    }
+
+    /// Those of the engines that cannot run there, and why. Each is asked once, however often it occurs.
+    fn engine_refusals(
+        &self,
+        asked: impl Iterator<Item = &'static Entry>,
+    ) -> Vec<(&'static Entry, String)> {
+        if let Some(peer) = self.peer {
+            return peer.engine_refusals.clone();
+        }
+        let asked: Vec<&Entry> = asked.collect();
+        let wanted = engines::ALL.iter().filter(|entry| asked.contains(entry));
+        let refusal = |entry: &'static Entry| Some((entry, entry.probe().err()?));
+        wanted.filter_map(refusal).collect()
+    }
+}

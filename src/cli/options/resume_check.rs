@@ -1,0 +1,200 @@
+//! A sweep that goes on: whether this is the host, the program and the plan that it began with.
+
+use super::Bench;
+use super::wire::Peer;
+use crate::VERSION;
+use crate::data::Case;
+use crate::engines;
+use crate::error::UsageError;
+use crate::experiment::sweep::Unable;
+use crate::host::board;
+use crate::host::facts::Host;
+use crate::host::placement::Pin;
+use crate::plan::{Conditions, Plan, Planned, Verdict, Wire};
+use crate::results::log::Header;
+use crate::results::row::Environment;
+use crate::sys::files::Root;
+
+/// What is not as it was.
+#[derive(Clone, Debug, Default)]
+pub struct Again {
+    /// Each difference, such as `the kernel was 6.1, and is 6.6`.
+    pub unlike: Vec<String>,
+    /// The cases that ran then, and cannot now.
+    pub unable: Unable,
+}
+
+/// Holds the host that is found below `root`, this program and the plan that they give against `then`.
+///
+/// # Errors
+/// When the board's profile does not exist any more.
+pub fn again(then: &Header, root: &Root, peer: Option<&Peer>) -> Result<Again, UsageError> {
+    let bench = Bench::read(root, peer);
+    let host = &bench.host;
+    let detected = board::choose(&then.board_asked, host)?;
+    let pin = then.pin_asked.parse::<Pin>().unwrap_or_default();
+    let cases = then.plan.cases().map(|planned| &planned.case);
+    let asked = cases.filter_map(|case| engines::of(case).ok());
+    let asked = asked.flat_map(|(sender, receiver)| [sender, receiver]);
+    let plan = then.plan.judged_again(&Conditions {
+        host,
+        board: &detected.board,
+        pin: &pin,
+        steering_refusal: bench.steering_refusal.as_deref(),
+        engine_refusals: &bench.engine_refusals(asked),
+        there: peer.and_then(Peer::there),
+    });
+    let now = Environment {
+        board: detected.board.name.clone(),
+        version: VERSION.to_owned(),
+        ..Environment::of(host)
+    };
+    let mut again = Again {
+        unlike: differences(&then.environment, &now),
+        unable: Unable::new(),
+    };
+    let cpus = (then.host.cpu_list(), host.cpu_list());
+    again
+        .unlike
+        .extend(difference("list of usable CPUs", &cpus.0, &cpus.1));
+    if let Some((wire, now)) = then.wire.as_ref().zip(peer) {
+        again.unlike.extend(other_peer(&then.plan, wire, &now.wire));
+    }
+    again.unlike.extend(other_buffers(then, host));
+    for (then, now) in then.plan.cases().zip(plan.cases()) {
+        again.judge(then, now);
+    }
+    Ok(again)
+}
+
+impl Again {
+    fn judge(&mut self, then: &Planned, now: &Planned) {
+        let key = then.case.key();
+        match (&then.verdict, &now.verdict) {
+            (then, now) if then == now => {}
+            (Verdict::Run(..), Verdict::Skip(reason)) => {
+                self.unlike
+                    .push(format!("{key} ran, and cannot run now: {reason}"));
+                self.unable
+                    .insert(key, format!("cannot run any more: {reason}"));
+            }
+            (Verdict::Skip(_), Verdict::Run(..)) => {
+                self.unlike
+                    .push(format!("{key} was skipped, and could run now"));
+            }
+            (Verdict::Run(was, _), Verdict::Run(is, _)) if was != is => {
+                self.unlike
+                    .push(format!("{key} was on CPUs {was}, and would be on {is}"));
+            }
+            // Other words about the same.
+            _ => {}
+        }
+    }
+}
+
+fn differences(then: &Environment, now: &Environment) -> Vec<String> {
+    type Fact = fn(&Environment) -> &str;
+    let facts: [(&str, Fact); 12] = [
+        ("board", |at| &at.board),
+        ("model", |at| &at.model),
+        ("CPU model", |at| &at.cpu_model),
+        ("machine", |at| &at.machine),
+        ("virtualization", |at| &at.virtualization),
+        ("kernel", |at| &at.kernel),
+        ("preemption", |at| &at.preemption),
+        ("governor", |at| &at.governor),
+        ("list of isolated CPUs", |at| &at.isolated_cpus),
+        ("list of RPS CPUs of lo", |at| &at.rps_cpus),
+        ("target", |at| &at.target),
+        ("version of udpbench", |at| &at.version),
+    ];
+    let differ = facts
+        .iter()
+        .filter_map(|(what, fact)| difference(what, fact(then), fact(now)));
+    differ.collect()
+}
+
+/// What about the other host is not as it was.
+fn other_peer(plan: &Plan, then: &Wire, now: &Wire) -> Vec<String> {
+    let facts = |wire: &Wire| Environment {
+        board: wire.board.clone(),
+        ..Environment::of(&wire.host)
+    };
+    let mut unlike = differences(&facts(then), &facts(now));
+    unlike.extend(difference(
+        "list of usable CPUs",
+        &then.host.cpu_list(),
+        &now.host.cpu_list(),
+    ));
+    // Another way, to an address that no case goes to, may have come or gone.
+    let way = |wire: &Wire, case: &Case| {
+        let link = wire.link(case)?;
+        Some(format!("{} to {}", link.here.address, link.there.address))
+    };
+    let ways = plan.runnable().map(|planned| {
+        let case = &planned.case;
+        [then, now].map(|wire| way(wire, case).unwrap_or_default())
+    });
+    let mut ways: Vec<[String; 2]> = ways.collect();
+    ways.sort_unstable();
+    ways.dedup();
+    for [then, now] in ways {
+        unlike.extend(difference("way to it", &then, &now));
+    }
+    let to = &now.to;
+    let of_it = |what: String| format!("of {to}, {what}");
+    unlike.into_iter().map(of_it).collect()
+}
+
+/// Loss, and so speed, depends on what receivers get; windows with one and with the other are no case.
+fn other_buffers(then: &Header, now: &Host) -> Option<String> {
+    let asked = then
+        .plan
+        .cases()
+        .map(|planned| planned.case.rcvbuf.bytes() as u64);
+    let asked = asked.max()?;
+    let granted = |host: &Host| match host.rmem_max {
+        Some(most) if !host.exceeds_rmem_max => asked.min(most),
+        _ => asked,
+    };
+    let (then, now) = (granted(&then.host), granted(now));
+    (then != now).then(|| format!("SO_RCVBUF was granted up to {then} B, and is up to {now} B"))
+}
+
+fn difference(what: &str, then: &str, now: &str) -> Option<String> {
+    let known = |text: &str| {
+        if text.is_empty() {
+            "unknown".to_owned()
+        } else {
+            text.to_owned()
+        }
+    };
+    (then != now).then(|| format!("the {what} was {}, and is {}", known(then), known(now)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_difference_says_what_was_and_what_is() {
+        let then = Environment {
+            kernel: "6.1".to_owned(),
+            target: "armv7".to_owned(),
+            ..Environment::default()
+        };
+        let now = Environment {
+            kernel: "6.6".to_owned(),
+            governor: "performance".to_owned(),
+            ..then.clone()
+        };
+        assert_eq!(
+            differences(&then, &now),
+            [
+                "the kernel was 6.1, and is 6.6",
+                "the governor was unknown, and is performance"
+            ]
+        );
+        assert!(differences(&now, &now).is_empty());
+    }
+}

@@ -1,0 +1,213 @@
+//! What a suite's sweeps and searches are here: their own options, with what was typed beside `--suite`.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::Path;
+use std::time::Duration;
+
+use clap::Parser;
+
+use super::Request;
+use super::wire::{self, Peer};
+use crate::cli::{
+    self, Cli, Command, FindCommand, MeasuringArgs, OutputArgs, PlacementArgs, RunArgs,
+};
+use crate::engines;
+use crate::error::UsageError;
+use crate::experiment::find::Record;
+use crate::experiment::suite::{Suite, Sweep};
+use crate::plan::Plan;
+use crate::results::log::Log;
+use crate::verdict::rank::table::counted;
+
+/// The options of a suite's sweep, whose files lie in `directory`: what the suite says, and what was typed beside it, which
+/// comes first. Where its raw samples are there, it is to be resumed.
+///
+/// # Errors
+/// Options that do not exist.
+pub fn options(
+    sweep: &Sweep,
+    typed: &RunArgs,
+    directory: &Path,
+    peer: Option<&Peer>,
+) -> anyhow::Result<RunArgs> {
+    let cli = Cli::try_parse_from(cli::spread(
+        std::iter::once("udpbench".to_owned()).chain(words(sweep)),
+    ))?;
+    if cli.command.is_some() {
+        let fix = "a suite has the options of sweeps, and no command";
+        return Err(UsageError::flag("--suite", &sweep.name, fix).into());
+    }
+    let mut own = cli.run;
+    if peer.and_then(Peer::across_wire).is_some() {
+        wire::complete(&mut own.parameters);
+    }
+    let samples = directory.join(format!("{}.jsonl", sweep.name));
+    let resume = samples.exists().then_some(samples);
+    Ok(RunArgs {
+        parameters: own.parameters,
+        measuring: measuring(&own.measuring, &typed.measuring),
+        placement: PlacementArgs {
+            pin: own.placement.pin,
+            ..typed.placement.clone()
+        },
+        link: typed.link.clone(),
+        output: OutputArgs {
+            output: Some(directory.join(format!("{}.csv", sweep.name))),
+            resume,
+            ..typed.output.clone()
+        },
+        suite: None,
+        config: None,
+        no_config: true,
+        from_config: Vec::new(),
+        root: typed.root.clone(),
+    })
+}
+
+/// What a suite's search looks for, whose log lies in `directory`. Where that is there, it is to be gone on with.
+///
+/// # Errors
+/// Options that do not exist.
+pub fn search(search: &Sweep, typed: &RunArgs, directory: &Path) -> anyhow::Result<FindCommand> {
+    let log = directory.join(format!("{}.jsonl", search.name));
+    let mut all: Vec<OsString> = ["udpbench", "find"].map(OsString::from).into();
+    if log.exists() {
+        let what = search.options.split_whitespace().next();
+        all.extend(what.map(OsString::from));
+        all.extend([OsString::from("--resume"), log.into()]);
+    } else {
+        all.extend(words(search).map(OsString::from));
+        all.extend([OsString::from("--output"), log.into()]);
+        all.extend(["--board", &typed.placement.board].map(OsString::from));
+    }
+    all.extend([OsString::from("--root"), typed.root.clone().into()]);
+    all.extend(typed.output.quiet.then(|| OsString::from("--quiet")));
+    match Cli::try_parse_from(all)?.command {
+        Some(Command::Find(args)) => Ok(args.what),
+        _ => Err(UsageError::flag("--suite", &search.name, "it is no search").into()),
+    }
+}
+
+/// Its words, without the engines that this build does not have.
+fn words(sweep: &Sweep) -> impl Iterator<Item = String> {
+    let mut names_engines = false;
+    sweep.options.split_whitespace().map(move |word| {
+        let is_list = names_engines;
+        names_engines = ["--engine", "--sender", "--receiver"].contains(&word);
+        if !is_list {
+            return word.to_owned();
+        }
+        let built = word.split(',').filter(|name| not_built(name).is_none());
+        built.collect::<Vec<&str>>().join(",")
+    })
+}
+
+/// Why this build does not have an engine, if it has not.
+fn not_built(name: &str) -> Option<&'static str> {
+    let mut absent = engines::NOT_BUILT.iter();
+    absent.find(|(it, _)| *it == name).map(|(_, why)| *why)
+}
+
+/// The engines that a suite names and this build does not have, each once, and why.
+pub fn left_out(suite: &Suite) -> BTreeMap<&str, &'static str> {
+    let all = suite.sweeps.iter().chain(&suite.searches);
+    let words = all.flat_map(|it| it.options.split([' ', ',']));
+    words
+        .filter_map(|word| Some((word, not_built(word)?)))
+        .collect()
+}
+
+/// What each sweep of a suite is to do, between this host and `peer`, or on this one alone.
+///
+/// # Errors
+/// What was asked for and is impossible, with the fix.
+pub fn requests(
+    suite: &Suite,
+    typed: &RunArgs,
+    peer: Option<&Peer>,
+) -> anyhow::Result<Vec<Request>> {
+    let request = |sweep| {
+        Ok(Request::between(
+            &options(sweep, typed, Path::new(""), peer)?,
+            peer,
+        )?)
+    };
+    suite.sweeps.iter().map(request).collect()
+}
+
+/// What each search of a suite is to do: nothing is known of it yet.
+///
+/// # Errors
+/// As of sweeps.
+pub fn searches(
+    suite: &Suite,
+    typed: &RunArgs,
+    peer: Option<&Peer>,
+) -> anyhow::Result<Vec<Record>> {
+    let record = |of| {
+        let mut what = search(of, typed, Path::new(""))?;
+        if peer.and_then(Peer::across_wire).is_some() {
+            wire::complete(what.parameters());
+        }
+        Ok(Record::new(super::find::header(&what, peer, "")?))
+    };
+    suite.searches.iter().map(record).collect()
+}
+
+/// Whether a log is of such a sweep.
+///
+/// # Errors
+/// The log, if it cannot be read or has other cases.
+pub fn check_log(raw: &Path, request: &Request) -> Result<(), UsageError> {
+    let refused = |problem: String| UsageError::flag("--output", &raw.display(), problem);
+    let log: Log = Log::open("--output", raw)?;
+    let keys = |plan: &Plan| plan.cases().map(|it| it.case.key()).collect::<Vec<_>>();
+    if keys(&log.header.plan) == keys(&request.plan) {
+        Ok(())
+    } else {
+        let problem = "it is of a sweep with other cases; choose another directory";
+        Err(refused(problem.to_owned()))
+    }
+}
+
+/// How many there are of each.
+pub fn parts(requests: &[Request], searches: &[Record]) -> String {
+    let sweeps = counted(requests.len(), "sweep");
+    match searches.len() {
+        0 => sweeps,
+        1 => format!("{sweeps}, 1 search"),
+        many => format!("{sweeps}, {many} searches"),
+    }
+}
+
+/// How long all of them take.
+pub fn expected_time(requests: &[Request], searches: &[Record]) -> Duration {
+    let sweeps = requests.iter();
+    let sweeps = sweeps.map(|request| request.schedule.expected_time(&request.plan));
+    let searches = searches.iter().map(|record| {
+        let cases = record.cases().iter();
+        let run = cases.filter(|case| case.refusal.is_none()).count();
+        let run = u32::try_from(run).unwrap_or(u32::MAX);
+        record.expected_time().saturating_mul(run)
+    });
+    sweeps.chain(searches).sum()
+}
+
+fn measuring(own: &MeasuringArgs, typed: &MeasuringArgs) -> MeasuringArgs {
+    MeasuringArgs {
+        duration: typed.duration.or(own.duration),
+        rounds: typed.rounds.or(own.rounds),
+        until: typed.until.or(own.until),
+        max_time: typed.max_time.or(own.max_time),
+        warmup: typed.warmup.or(own.warmup),
+        soak: typed.soak.or(own.soak),
+        seed: typed.seed.or(own.seed),
+        no_reference: typed.no_reference || own.no_reference,
+        verify: typed.verify || own.verify,
+        full: typed.full || own.full,
+        quick: typed.quick || own.quick,
+        #[cfg(feature = "calibration")]
+        delay: typed.delay.clone(),
+    }
+}

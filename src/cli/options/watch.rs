@@ -1,0 +1,140 @@
+//! `watch`: what was typed becomes one case, and its windows.
+
+use clap::Parser;
+
+use super::{MIN_WINDOW, Request};
+use crate::cli::{Cli, EngineArg, ParameterArgs, RunArgs, WatchArgs};
+use crate::data::parameters::{column, parameters};
+use crate::data::{Case, Connection, Duplex, Ip, Workload};
+use crate::engines::{self, Entry};
+use crate::error::UsageError;
+use crate::host::placement::Placement;
+use crate::plan::{Planned, Verdict};
+
+const DEFAULT_THREADS: u16 = 2;
+/// The largest that boards' profiles sweep, mostly: it fits an Ethernet frame.
+const DEFAULT_PAYLOAD: u32 = 1460;
+
+/// The one case that is watched.
+#[derive(Debug)]
+pub struct Watched {
+    /// A sweep of nothing else, whose windows are as long as was asked for.
+    pub request: Request,
+    /// The case.
+    pub case: Case,
+    /// The CPUs of its threads.
+    pub placement: Placement,
+    /// What may mislead about it.
+    pub warnings: Vec<String>,
+}
+
+/// What was typed, as one case that can run here.
+///
+/// # Errors
+/// More than one case, one that cannot run, and what a sweep refuses.
+pub fn watched(args: &WatchArgs) -> anyhow::Result<Watched> {
+    if args.window < MIN_WINDOW {
+        let window = humantime::format_duration(args.window);
+        let fix = "use 1ms or more: opening and closing a window would be part of what is measured";
+        return Err(UsageError::flag("--window", &window, fix).into());
+    }
+    let mut run = sweep(args)?;
+    if let Some((flag, values, first)) = several(&run.parameters) {
+        let fix = format!("watch measures one case: use one value, such as {flag} {first}");
+        return Err(UsageError::flag(flag, &values, fix).into());
+    }
+    complete(&mut run.parameters);
+    let mut request = Request::new(&run)?;
+    request.schedule.settings.window = args.window;
+    let planned: Vec<Planned> = request.plan.cases().cloned().collect();
+    let [Planned { case, verdict }] = &planned[..] else {
+        let cases = format!("{} cases", planned.len());
+        let fix = "it measures one: give each option one value";
+        return Err(UsageError::flag("watch", &cases, fix).into());
+    };
+    match verdict {
+        Verdict::Run(placement, warnings) => Ok(Watched {
+            request,
+            case: *case,
+            placement: placement.clone(),
+            warnings: warnings.clone(),
+        }),
+        Verdict::Skip(reason) => {
+            let problem = format!("it cannot run: {reason}");
+            Err(UsageError::flag("watch", &case.key(), problem).into())
+        }
+    }
+}
+
+/// The sweep of this case, with the usual values of what `watch` has no option for.
+fn sweep(args: &WatchArgs) -> Result<RunArgs, clap::Error> {
+    let mut run = Cli::try_parse_from(["udpbench"])?.run;
+    run.parameters = args.parameters.clone();
+    run.placement = args.placement.clone();
+    run.measuring.warmup = args.warmup;
+    run.measuring.no_reference = true;
+    run.root.clone_from(&args.root);
+    Ok(run)
+}
+
+/// One value for each parameter that would have several where nothing was typed.
+fn complete(given: &mut ParameterArgs) {
+    if given.engine.is_none() {
+        given.engine = Some(vec![EngineArg::One(engines::reference())]);
+    }
+    given
+        .threads
+        .get_or_insert_with(|| DEFAULT_THREADS.try_into().into_iter().collect());
+    given
+        .payload
+        .get_or_insert_with(|| DEFAULT_PAYLOAD.try_into().into_iter().collect());
+    given.ip.get_or_insert_with(|| vec![Ip::V4]);
+    given
+        .connection
+        .get_or_insert_with(|| vec![Connection::Connected]);
+    if given
+        .workload
+        .iter()
+        .flatten()
+        .any(|it| *it == Workload::Duplex)
+    {
+        given.duplex.get_or_insert_with(|| vec![Duplex::Full]);
+    }
+}
+
+macro_rules! define {
+    (
+        block { $($(#[$block_doc:meta])* $block:ident: $block_kind:ident $block_type:ty { $($of_block:tt)* })* }
+        case { $($(#[$case_doc:meta])* $case:ident: $case_kind:ident $case_type:ty { $($of_case:tt)* })* }
+    ) => {
+        /// The first option with several values: its flag, all of them, and the first of them.
+        fn several(given: &ParameterArgs) -> Option<(&'static str, String, String)> {
+            let engines = |args: &Option<Vec<EngineArg>>| -> Option<Vec<&'static Entry>> {
+                Some(args.as_ref()?.iter().flat_map(|arg| arg.entries()).collect())
+            };
+            None.or_else(|| in_flag("--engine", engines(&given.engine).as_deref()))
+                .or_else(|| in_flag("--sender", engines(&given.sender).as_deref()))
+                .or_else(|| in_flag("--receiver", engines(&given.receiver).as_deref()))
+                $(.or_else(|| in_flag(column!(flag { $($of_block)* }), given.$block.as_deref())))*
+                $(.or_else(|| in_flag(column!(flag { $($of_case)* }), given.$case.as_deref())))*
+                .or_else(|| in_flag("--sharing", given.sharing.as_deref()))
+                .or_else(|| in_flag("--spread", given.spread.as_deref()))
+        }
+    };
+}
+parameters!(define);
+
+fn in_flag<T: ToString>(
+    flag: &'static str,
+    values: Option<&[T]>,
+) -> Option<(&'static str, String, String)> {
+    let texts: Vec<String> = values?.iter().map(ToString::to_string).collect();
+    match &texts[..] {
+        [] | [_] => None,
+        [first, second, _, _, ..] => {
+            let shown = format!("{first},{second},... ({} values)", texts.len());
+            Some((flag, shown, first.clone()))
+        }
+        [first, ..] => Some((flag, texts.join(","), first.clone())),
+    }
+}

@@ -1,0 +1,337 @@
+//! The other host of a sweep: what it is, and by which addresses each reaches the other.
+
+use std::net::{IpAddr, SocketAddr, SocketAddrV6, UdpSocket};
+
+use crate::cli::ParameterArgs;
+use crate::data::{Address, Direction, HostAddress, InterfaceName, is_of_one_link};
+use crate::engines::{self, Entry};
+use crate::error::UsageError;
+use crate::host::board::{self, Detected};
+use crate::host::check::{self, Finding};
+use crate::host::facts::Interface;
+use crate::plan::{LinkEnd, There, Wire, WireLink};
+use crate::sys::addresses::{self, OfInterface};
+use crate::sys::cpu_speed::CpuSpeed;
+use crate::sys::files::Root;
+use crate::sys::nic;
+use crate::trial::facts::Facts;
+
+/// What runs on the other host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Share {
+    /// One end of each trial, the other one here: `wire`.
+    OneEnd,
+    /// All of each trial: `--on`.
+    All,
+}
+
+/// How another host is reached, for a shell: what stands before the words of a command, and what after them.
+#[derive(Clone, Debug, Default)]
+pub struct Words {
+    /// `wire pi@board `, or nothing.
+    pub before: String,
+    /// `--on pi@board `, or nothing.
+    pub after: String,
+}
+
+impl Words {
+    /// Of a wire that a log knows.
+    pub fn of_wire(wire: &Wire) -> Self {
+        Self {
+            before: format!("{} ", wire.words()),
+            after: String::new(),
+        }
+    }
+}
+
+/// The other host.
+#[derive(Debug)]
+pub struct Peer {
+    /// What runs there.
+    pub share: Share,
+    /// It, and the ways to it; there are none where all runs there.
+    pub wire: Wire,
+    /// Its profile.
+    pub detected: Detected,
+    /// What about it may mislead.
+    pub findings: Vec<Finding>,
+    /// How fast its CPUs run when all are busy.
+    pub paces: Vec<CpuSpeed>,
+    /// What its interfaces drop of other traffic.
+    pub drops_of_others: Vec<String>,
+    /// Why its kernel does not tell why it drops packets, if it does not.
+    pub no_drop_reasons: Option<String>,
+    /// The words with which it is reached again.
+    pub words: Words,
+    pub(super) steering_refusal: Option<String>,
+    pub(super) engine_refusals: Vec<(&'static Entry, String)>,
+}
+
+impl Peer {
+    /// The host that was reached as `to`, for one end of each trial.
+    ///
+    /// # Errors
+    /// No address by which it is reached, and how to name one.
+    pub fn across(to: &str, facts: Facts, given: &ParameterArgs) -> Result<Self, UsageError> {
+        let links = links(to, &facts, given)?;
+        Self::of(Share::OneEnd, to, facts, links, "auto")
+    }
+
+    /// The same for all of each trial, on that board (`auto`, or the name of a profile).
+    ///
+    /// # Errors
+    /// When there is no such profile.
+    pub fn alone(to: &str, facts: Facts, board: &str) -> Result<Self, UsageError> {
+        Self::of(Share::All, to, facts, Vec::new(), board)
+    }
+
+    fn of(
+        share: Share,
+        to: &str,
+        facts: Facts,
+        links: Vec<WireLink>,
+        board: &str,
+    ) -> Result<Self, UsageError> {
+        let detected = board::choose(board, &facts.host)?;
+        let known = |name: &str| {
+            engines::ALL
+                .iter()
+                .find(|entry| entry.name().as_str() == name)
+        };
+        let refusals = facts.engine_refusals.iter();
+        let refusals = refusals.filter_map(|(name, reason)| Some((known(name)?, reason.clone())));
+        let wire = Wire {
+            to: to.to_owned(),
+            links,
+            board: detected.board.name.clone(),
+            host: facts.host.clone(),
+        };
+        Ok(Self {
+            share,
+            engine_refusals: refusals.collect(),
+            steering_refusal: facts.steering_refusal,
+            findings: facts.findings,
+            paces: facts.paces,
+            drops_of_others: facts.drops_of_others,
+            no_drop_reasons: facts.no_drop_reasons,
+            words: Words::default(),
+            detected,
+            wire,
+        })
+    }
+
+    /// The interfaces here, each once.
+    pub fn interfaces_here(&self) -> Vec<Interface> {
+        interfaces(self.wire.links.iter().map(|link| &link.here))
+    }
+
+    /// What is wrong with those there.
+    pub fn findings_there(&self) -> Vec<Finding> {
+        let there = interfaces(self.wire.links.iter().map(|link| &link.there));
+        check::of_interfaces(&self.wire.host, &self.detected.board, there)
+    }
+
+    /// The same as cases meet it, if one end of them runs there.
+    pub(super) fn there(&self) -> Option<There<'_>> {
+        (self.share == Share::OneEnd).then_some(There {
+            wire: &self.wire,
+            board: &self.detected.board,
+            steering_refusal: self.steering_refusal.as_deref(),
+            engine_refusals: &self.engine_refusals,
+        })
+    }
+
+    /// It and the ways to it, if one end of each trial runs there.
+    pub fn across_wire(&self) -> Option<&Wire> {
+        (self.share == Share::OneEnd).then_some(&self.wire)
+    }
+}
+
+fn interfaces<'a>(ends: impl Iterator<Item = &'a LinkEnd>) -> Vec<Interface> {
+    let mut each: Vec<Interface> = Vec::new();
+    for end in ends {
+        if !each.iter().any(|known| known.name == end.interface.name) {
+            each.push(end.interface.clone());
+        }
+    }
+    each
+}
+
+/// What only sweeps across a wire know, and what they do not.
+///
+/// # Errors
+/// The option and the fix.
+pub(super) fn check(given: &ParameterArgs, is_across: bool) -> Result<(), UsageError> {
+    let direction = given.direction.iter().flatten().next();
+    if let Some(direction) = direction.filter(|_| !is_across) {
+        let fix = "it is for two hosts: use udpbench wire USER@HOST, or leave it out";
+        return Err(UsageError::flag("--direction", direction, fix));
+    }
+    let is_wrong = |address: &&Address| matches!(address, Address::Of(_)) != is_across;
+    match given.address.iter().flatten().find(is_wrong) {
+        Some(address) => {
+            let fix = if is_across {
+                "between hosts, name IP addresses that the other one has, or leave it out"
+            } else {
+                "another host takes udpbench wire USER@HOST; without, use loopback or local"
+            };
+            Err(UsageError::flag("--address", address, fix))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Both ways, where nothing was typed.
+pub fn complete(given: &mut ParameterArgs) {
+    given
+        .direction
+        .get_or_insert_with(|| vec![Direction::Up, Direction::Down]);
+}
+
+/// The ways to the host: one for each address that was named, or those of the interface that was reached.
+fn links(to: &str, facts: &Facts, given: &ParameterArgs) -> Result<Vec<WireLink>, UsageError> {
+    if let Some(named) = &given.address {
+        let link = |address: &Address| {
+            let refused = |problem| UsageError::flag("--address", address, problem);
+            match *address {
+                Address::Of(named) => link_to(named, to, facts).map_err(refused),
+                _ => Err(refused("name an IP address".to_owned())),
+            }
+        };
+        return named.iter().map(link).collect();
+    }
+    let refused = |problem| UsageError::flag("wire", to, problem);
+    let Some(reached) = reached_by_ssh(facts) else {
+        let problem = format!(
+            "which of its addresses this host reaches is not known: name one by --address; it has {}",
+            addresses_there(facts)
+        );
+        return Err(refused(problem));
+    };
+    let first = link_to(reached, to, facts).map_err(refused)?;
+    // The other version of IP, where that interface has an address of it.
+    let is_other = |it: &&OfInterface| {
+        it.interface == first.there.interface.name
+            && it.address.is_ipv4() != reached.ip.is_ipv4()
+            && !is_of_one_link(it.address)
+    };
+    let other = facts.addresses.iter().find(is_other);
+    let other = other.map(|it| HostAddress::at(it.address, &it.interface));
+    let other = other.and_then(|it| link_to(it, to, facts).ok());
+    // The interface there that has the address of a link has one that is routed otherwise, maybe.
+    let is_beside = |it: &WireLink| {
+        first.here.address.link.is_none() || it.here.interface.name == first.here.interface.name
+    };
+    let other = other.filter(is_beside);
+    Ok([first].into_iter().chain(other).collect())
+}
+
+/// The address there that ssh has reached, with the interface here if it is one of a link. `None`: ssh did not, or this
+/// process has told the agent of the ssh that it runs under itself, as `ip netns exec` does.
+fn reached_by_ssh(facts: &Facts) -> Option<HostAddress> {
+    let (there, here) = facts.ssh?;
+    facts.addresses.iter().find(|it| it.address == there)?;
+    let interface = addresses::interface_of(here).unwrap_or_default();
+    Some(HostAddress::at(there.to_canonical(), &interface))
+}
+
+/// What can be named there.
+fn addresses_there(facts: &Facts) -> String {
+    let all = facts.addresses.iter();
+    let all = all.map(|it| format!("{} on {}", it.address, it.interface));
+    all.collect::<Vec<_>>().join(", ")
+}
+
+/// The way to an address there.
+fn link_to(address: HostAddress, to: &str, facts: &Facts) -> Result<WireLink, String> {
+    if address.lacks_link() {
+        return Err(which_interface(address.ip));
+    }
+    let is_missing = |name: &InterfaceName| nic::index(name.as_str()).is_err();
+    if let Some(missing) = address.link.filter(is_missing) {
+        let (name, fix) = (missing.as_str(), which_interface(address.ip));
+        return Err(format!("this host has no interface {name}: {fix}"));
+    }
+    let mut having = facts.addresses.iter().filter(|it| it.address == address.ip);
+    let there = having.next().ok_or_else(|| {
+        format!(
+            "{to} has no such address; it has {}",
+            addresses_there(facts)
+        )
+    })?;
+    if let Some(other) = having.find(|it| it.interface != there.interface) {
+        return Err(format!(
+            "{to} has it on {} and on {}: give one of them another address",
+            there.interface, other.interface
+        ));
+    }
+    link(address, there, facts)
+}
+
+/// What has to be typed for an address of a link.
+fn which_interface(address: IpAddr) -> String {
+    let here = addresses::with_interfaces().into_iter();
+    let here = here.filter(|it| is_of_one_link(it.address));
+    let mut typed: Vec<String> = here
+        .map(|it| format!("--address {address}%{}", it.interface))
+        .collect();
+    typed.dedup();
+    if typed.is_empty() {
+        return "no interface of this host has a link-local address from which it could be reached"
+            .to_owned();
+    }
+    format!(
+        "a link-local address needs the interface of this host through which it is reached: {}",
+        typed.join(" or ")
+    )
+}
+
+/// The way from here to there.
+fn link(named: HostAddress, there: &OfInterface, facts: &Facts) -> Result<WireLink, String> {
+    let own = source_towards(named).map_err(|error| format!("cannot be reached: {error}"))?;
+    if own == named.ip {
+        return Err("is this host itself: use udpbench without wire".to_owned());
+    }
+    let is_own = |it: &OfInterface| {
+        let is_there = |link| it.interface == link;
+        it.address == own
+            && named
+                .link
+                .as_ref()
+                .is_none_or(|link| is_there(link.as_str()))
+    };
+    let here = addresses::with_interfaces().into_iter().find(is_own);
+    let here = here.ok_or("is reached over loopback: it is an address of this host")?;
+    let known = |name: &str| facts.interfaces.iter().find(|it| it.name == name);
+    let interface = Interface::read(&Root::default(), &here.interface);
+    Ok(WireLink {
+        here: LinkEnd {
+            address: HostAddress::at(own, &here.interface),
+            interface: interface.unwrap_or_default(),
+            longest_payload: None,
+        },
+        there: LinkEnd {
+            address: HostAddress::at(there.address, &there.interface),
+            interface: known(&there.interface).cloned().unwrap_or_default(),
+            longest_payload: None,
+        },
+    })
+}
+
+/// The address that the kernel would send from. Sends nothing.
+fn source_towards(address: HostAddress) -> std::io::Result<IpAddr> {
+    const ANY_PORT: u16 = 9;
+    let any: IpAddr = match address.ip {
+        IpAddr::V4(_) => std::net::Ipv4Addr::UNSPECIFIED.into(),
+        IpAddr::V6(_) => std::net::Ipv6Addr::UNSPECIFIED.into(),
+    };
+    let to: SocketAddr = match (address.ip, address.link) {
+        (IpAddr::V6(ip), Some(link)) => {
+            SocketAddrV6::new(ip, ANY_PORT, 0, nic::index(link.as_str())?).into()
+        }
+        (ip, _) => (ip, ANY_PORT).into(),
+    };
+    let socket = UdpSocket::bind((any, 0))?;
+    socket.connect(to)?;
+    Ok(socket.local_addr()?.ip())
+}

@@ -1,0 +1,173 @@
+//! The subcommands that read results: what was typed, nothing else.
+
+use std::path::PathBuf;
+
+use clap::builder::PossibleValue;
+use clap::{Args, ValueEnum};
+
+use super::name::Name;
+use super::number::within;
+use crate::experiment::suite;
+use crate::results::export::Format;
+use crate::results::export::selection::Asked;
+use crate::verdict::compare::{self, Threshold};
+use crate::verdict::rank;
+
+/// The options of `summarize`.
+#[derive(Args, Debug)]
+pub struct SummarizeArgs {
+    /// Results (.csv), or the log (.jsonl) of a sweep, a search or a comparison
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Output format [default: by the name of --output, else csv]
+    #[arg(long, value_name = "FORMAT")]
+    pub format: Option<Shape>,
+    /// The columns of CSV and xlsx: short, those that matter for the run, or all [default: those of FILE; of raw samples,
+    /// short]
+    #[arg(long, value_name = "WHICH", hide_possible_values = true)]
+    pub columns: Option<Asked>,
+    /// A new file, or - for standard output
+    #[arg(short, long, value_name = "FILE", default_value = "-")]
+    pub output: PathBuf,
+}
+
+/// How answers are given.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Shape {
+    /// The table that a run prints.
+    #[default]
+    Table,
+    /// A format of row files.
+    File(Format),
+}
+
+impl ValueEnum for Shape {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[
+            Self::Table,
+            Self::File(Format::Csv),
+            Self::File(Format::Json),
+            Self::File(Format::Jsonl),
+            Self::File(Format::Markdown),
+            Self::File(Format::Xlsx),
+        ]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        match self {
+            Self::Table => Some(PossibleValue::new("table").help("For people, on a terminal")),
+            Self::File(format) => format.to_possible_value(),
+        }
+    }
+}
+
+/// The options of `compare`.
+#[derive(Args, Debug)]
+#[command(after_help = COMPARE_AFTER_HELP)]
+pub struct CompareArgs {
+    /// The baseline: results (.csv) or raw samples (.jsonl)
+    #[arg(value_name = "BASE")]
+    pub base: PathBuf,
+    /// Results or raw samples, each compared with BASE
+    #[arg(value_name = "NEW", required = true)]
+    pub new: Vec<PathBuf>,
+    /// What is asked.
+    #[command(flatten)]
+    pub asked: AskedArgs,
+}
+
+/// What is asked about two sides, and how the answers are given.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Answers")]
+pub struct AskedArgs {
+    /// Smallest change worth reporting; smaller ones are ignored, even if certain
+    #[arg(
+        long,
+        value_name = "PCT",
+        default_value_t,
+        allow_negative_numbers = true
+    )]
+    pub threshold: Threshold,
+    /// What is compared
+    #[arg(long, value_enum, value_name = "WHAT", default_value_t)]
+    pub by: compare::By,
+    /// Show every case, not only those that changed
+    #[arg(long)]
+    pub all: bool,
+    /// Output format; csv and json have one row per engine and case
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+    pub format: Shape,
+}
+
+const COMPARE_AFTER_HELP: &str = "\
+Examples:
+  udpbench compare before.csv after.csv                 what is faster, what is slower
+  udpbench compare before.csv after.csv --threshold 5%  only what changed by 5 % or more
+  udpbench compare before.csv after.csv --by cpu        what is cheaper, what is dearer
+  udpbench compare a.csv b.csv c.csv --format csv       b and c, each against a, as rows
+
+Verdicts:
+  faster, slower     by the threshold or more, and significant (--by cpu: cheaper, dearer)
+  same               any change is below the threshold, at 95 % confidence
+  unclear            the interval is too wide to say; more --rounds narrow it
+  not comparable     another board, other buffers, throttled, ...; the reason is below the table
+  broken             it worked in BASE and failed in NEW
+
+Exit codes:
+  0    nothing slower
+  1    something broke
+  2    bad input, or nothing in it can be compared
+  3    something slower, dearer or broken
+  4    inconclusive: no engine could be judged, or every verdict is unclear";
+
+/// The options of `rank`.
+#[derive(Args, Debug)]
+#[command(after_help = RANK_AFTER_HELP)]
+pub struct RankArgs {
+    /// Results (.csv) or raw samples (.jsonl); cases that several files of one machine have are averaged
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+    /// speed (datagrams received), cpu (CPU time per datagram), or both
+    #[arg(
+        long,
+        value_name = "WHAT",
+        default_value = "both",
+        hide_possible_values = true
+    )]
+    pub by: rank::By,
+    /// Engines shown of each list
+    #[arg(long, value_name = "N", default_value = "3", value_parser = within(1_u16..=1000), allow_negative_numbers = true)]
+    pub top: u16,
+    /// Shows the engines of each setting, too, and all of them over all settings
+    #[arg(long)]
+    pub details: bool,
+}
+
+const RANK_AFTER_HELP: &str = "\
+Examples:
+  udpbench rank results/*.csv           everything measured, each machine by itself
+  udpbench rank --by cpu run.csv        the cheapest engines, for a board with other things to do
+  udpbench rank --top 1 run.csv         what to use, and the leaders over all
+  udpbench rank --details run.csv       each setting, too: threads, payload, ip, connection
+
+Exit codes:
+  0  done
+  2  bad input, or nothing in it to rank";
+
+/// The options of `report`.
+#[derive(Args, Debug)]
+pub struct ReportArgs {
+    /// Results (.csv) or raw samples (.jsonl); with several, the first is the baseline of the others. Logs of udpbench find
+    /// and udpbench ab have sections of their own
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+    /// The page, or - for standard output
+    #[arg(short, long, value_name = "FILE", default_value = "report.html")]
+    pub output: PathBuf,
+    /// Overwrites FILE even if it is not a report
+    #[arg(long)]
+    pub force: bool,
+    /// The files are of the sweeps of this suite: with what has been published, and nothing compared
+    #[arg(long, value_name = "NAME", value_parser = Name(suite::names), hide_possible_values = true)]
+    pub suite: Option<String>,
+}

@@ -1,0 +1,77 @@
+//! `watch`: what was typed, nothing else.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{ArgGroup, Args};
+
+use super::number::within;
+use super::{ParameterArgs, PlacementArgs};
+use crate::term::duration;
+
+/// The options of `watch`.
+// What it shares with the sweep conflicts with --resume, which is not here.
+#[derive(Args, Debug)]
+#[command(after_help = AFTER_HELP, group = ArgGroup::new("resume"))]
+pub struct WatchArgs {
+    /// Ends after N lines [default: goes on until Ctrl-C]
+    #[arg(long, value_name = "N", value_parser = within(1_u32..=u32::MAX), allow_negative_numbers = true)]
+    pub count: Option<u32>,
+
+    /// Measured time of each line
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = duration::parse)]
+    pub window: Duration,
+
+    /// Traffic before each window opens [default: as the board profile says, mostly 50ms]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    pub warmup: Option<Duration>,
+
+    /// The case: a value each.
+    #[command(flatten)]
+    pub parameters: ParameterArgs,
+    /// Where.
+    #[command(flatten)]
+    pub placement: PlacementArgs,
+
+    /// Where /proc and /sys are found, for tests
+    #[arg(long, hide = true, default_value = "/")]
+    pub root: PathBuf,
+}
+
+const AFTER_HELP: &str = "\
+Examples:
+  udpbench watch                             a line per second until Ctrl-C
+  udpbench watch --engine gso-gro --payload 9k --rcvbuf 212992
+  udpbench watch --engine std --pin 2:3      then turn the knob elsewhere: governor, IRQs, fan
+  udpbench watch --count 60 >before.txt      a minute of it, in a file
+  udpbench watch --workload ask              round trips instead of loss
+
+One case, window after window, each with fresh sockets. Parameters have one value each, and other
+defaults than in a sweep: --engine std --threads 2 --payload 1460 --connection connected --ip v4.
+
+Columns:
+  UTC       when the window opened
+  Mb/s      payload received
+  kpps      thousands of datagrams received per second; kreq/s: of answers
+  loss%     of what was sent
+  where     most of it was dropped: at the socket (its buffer was full), or elsewhere in the kernel
+  p50, p99  round trips, in microseconds
+  lost      requests without an answer within 250 ms
+  tx ns     CPU time of the senders per datagram sent
+  rx ns     CPU time of the receivers per datagram received
+  cpu ns    CPU time of all threads per datagram received
+  C         temperature of the hottest sensor after the window, in degrees Celsius
+  MHz       lowest clock that cpufreq asked for, on the CPUs that threads are pinned to
+
+Remarks:
+  throttled  the board protected itself from heat or low voltage
+  slow CPU   a CPU ran more than 10 % slower than at the start
+  load 12%   a benchmark thread lost so much of the window to something else on its CPU
+  overload   fewer requests were answered than --rate asked for: no round trips
+  failed     the window could not be measured, for the reason that follows
+
+Exit codes:
+  0    done, also by Ctrl-C
+  1    no window could be measured
+  2    bad input
+  143  ended by SIGTERM; 129: by SIGHUP, as when ssh drops";

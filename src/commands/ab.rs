@@ -1,0 +1,210 @@
+//! `udpbench ab`: did this change help.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::{Context, ensure};
+
+use super::default_name::now;
+use super::other_host::{OtherHost, run_script};
+use super::session::outputs::Outputs;
+use super::session::progress::Progress;
+use super::session::{self, Outcome};
+use super::{interrupt_on_signals, refuse_on_stdout, say, show_answers, width};
+use crate::cli::options;
+use crate::cli::options::wire::Words;
+use crate::cli::{AbArgs, LinkArgs};
+use crate::error::UsageError;
+use crate::experiment::ab::log::Header;
+use crate::experiment::ab::{Comparison, Question, judge, rows, table};
+use crate::results::log::{Log, Side};
+use crate::session::{Experiment, Logged, Means};
+use crate::sys::interrupt::{Interrupt, Interrupted};
+use crate::trial::agents::Agents;
+use crate::trial::spawned::THIS_PROGRAM;
+use crate::verdict::compare::table::Detail;
+
+/// Measures both sides in turn and prints what that says. Exit code 3: something is slower, dearer or broken.
+///
+/// # Errors
+/// Bad input, a program that cannot be started, a command that fails, or a log that cannot be written.
+pub fn run(args: &AbArgs) -> anyhow::Result<ExitCode> {
+    refuse_on_stdout(args.asked.format)?;
+    let interrupt = interrupt_on_signals()?;
+    let question = Question {
+        by: args.asked.by,
+        threshold: args.asked.threshold,
+    };
+    match with(args, question, &interrupt) {
+        Err(error) if error.is::<Interrupted>() => Ok(session::before_anything(&interrupt).into()),
+        done => done,
+    }
+}
+
+fn with(args: &AbArgs, question: Question, interrupt: &Interrupt) -> anyhow::Result<ExitCode> {
+    let log = args.output.resume.as_deref();
+    let log = log.map(|path| Ok::<_, UsageError>((Log::<Header>::open("--resume", path)?, path)));
+    let log = log.transpose()?;
+    let programs = match &log {
+        Some((log, _)) => [&log.header.a.program, &log.header.b.program].map(Option::clone),
+        None => [&args.sides.program_a, &args.sides.program_b].map(|path| {
+            path.as_ref()
+                .map(|path| path.to_string_lossy().into_owned())
+        }),
+    };
+    let mut others = Vec::new();
+    for program in &programs {
+        others.extend(on(
+            &args.link,
+            program.as_deref(),
+            args.output.quiet || !others.is_empty(),
+            interrupt,
+        )?);
+    }
+    let (mut comparison, mut outputs) = match log {
+        Some((log, path)) => resume(&log, path, question, &mut others, interrupt)?,
+        None => begin(args, question, &mut others, interrupt)?,
+    };
+    "ab ".clone_into(&mut outputs.command);
+    let peer = others.first().map(|other| &other.peer);
+    outputs.words = peer.map_or_else(Words::default, |peer| peer.words.clone());
+    if !args.output.quiet {
+        say(&format!("log: {}", outputs.shown));
+    }
+    let mut progress = Progress::new(outputs, args.output.quiet, comparison.work());
+    let header = comparison.header().clone();
+    let means = Means {
+        agents: agents(&header, &mut others, interrupt).into(),
+        command: &|side, command| {
+            let done = run_script(&args.link, command, interrupt);
+            done.with_context(|| format!("the command before {side}, {command:?}, failed"))
+        },
+        interrupt,
+    };
+    let shown = |comparison: &Comparison, _: &Progress, _: &mut [Agents]| show(args, comparison);
+    let ending = session::measure(&mut comparison, means, &mut progress, shown)?;
+    let outcome = session::ended(&ending, "", &progress.outputs, interrupt)?;
+    let judged = || {
+        let is_worse = judge(&comparison.record, question).is_worse();
+        if is_worse {
+            Outcome::Worse
+        } else {
+            Outcome::Done
+        }
+    };
+    Ok(outcome.unwrap_or_else(judged).into())
+}
+
+/// What the windows say.
+fn show(args: &AbArgs, comparison: &Comparison) -> anyhow::Result<()> {
+    let Comparison {
+        record, question, ..
+    } = comparison;
+    let judgement = judge(record, *question);
+    let detail = if args.asked.all {
+        Detail::All
+    } else {
+        Detail::Changes
+    };
+    let table = || table::draw(record, &judgement, detail, width());
+    show_answers(args.asked.format, table, || rows::rows(&judgement))
+}
+
+/// The host of `--on`, if there is one, with that program.
+fn on(
+    link: &LinkArgs,
+    program: Option<&str>,
+    is_quiet: bool,
+    interrupt: &Interrupt,
+) -> anyhow::Result<Option<OtherHost>> {
+    let mut link = link.clone();
+    if let Some(program) = program.filter(|_| link.on.is_some()) {
+        program.clone_into(&mut link.agent);
+        link.deploy = false;
+    }
+    OtherHost::on(&link, "auto", is_quiet, interrupt)
+}
+
+/// What each side runs in.
+fn agents<'a>(
+    header: &'a Header,
+    others: &'a mut [OtherHost],
+    interrupt: &Interrupt,
+) -> [Agents<'a>; 2] {
+    if let [a, b] = others {
+        return [a, b].map(|other| Agents::on(&mut other.agent));
+    }
+    Side::BOTH.map(|side| {
+        let setup = header.setup(side);
+        let program = Path::new(setup.program.as_deref().unwrap_or(THIS_PROGRAM));
+        Agents::new(program, &setup.settings.root, None, interrupt)
+    })
+}
+
+fn begin(
+    args: &AbArgs,
+    question: Question,
+    others: &mut [OtherHost],
+    interrupt: &Interrupt,
+) -> anyhow::Result<(Comparison, Outputs)> {
+    let started_at = now();
+    let peer = others.first().map(|other| &other.peer);
+    let mut header = options::ab::header(args, peer, &started_at)?;
+    // Whether they can be started, and what they are, before there is a file.
+    let [a, b] = versions(&header, others, interrupt)?;
+    (header.a.version, header.b.version) = (a, b);
+    let name = (&*header.environment.board, &*started_at, "ab");
+    let outputs = Outputs::log_of(args.output.output.as_deref(), name, &header)?;
+    let mut comparison = Comparison::begin(header).map_err(anyhow::Error::msg)?;
+    comparison.question = question;
+    Ok((comparison, outputs))
+}
+
+/// Starts both programs, and asks them.
+fn versions(
+    header: &Header,
+    others: &mut [OtherHost],
+    interrupt: &Interrupt,
+) -> anyhow::Result<[String; 2]> {
+    let mut versions = [String::new(), String::new()];
+    let agents = agents(header, others, interrupt);
+    for (side, mut agents) in Side::BOTH.into_iter().zip(agents) {
+        let program = header.setup(side).program.as_deref();
+        versions[side as usize] = agents.version().map_err(|error| {
+            if error.is::<Interrupted>() {
+                return error;
+            }
+            let flag = program.unwrap_or("this udpbench");
+            UsageError::flag("ab", flag, format!("{side}: {error:#}")).into()
+        })?;
+    }
+    Ok(versions)
+}
+
+fn resume(
+    log: &Log<Header>,
+    path: &Path,
+    question: Question,
+    others: &mut [OtherHost],
+    interrupt: &Interrupt,
+) -> anyhow::Result<(Comparison, Outputs)> {
+    let mut comparison = Comparison::of(log)?;
+    comparison.question = question;
+    let mut outputs = Outputs::resume_log(path, log.into())?;
+    if comparison.is_complete() {
+        return Ok((comparison, outputs));
+    }
+    let header = comparison.header();
+    for (side, now) in Side::BOTH
+        .into_iter()
+        .zip(versions(header, others, interrupt)?)
+    {
+        let then = &header.setup(side).version;
+        ensure!(
+            then.is_empty() || now == *then,
+            "{side} was udpbench {then}, and is udpbench {now} now"
+        );
+    }
+    session::resumed(&mut comparison, &mut outputs, Vec::new())?;
+    Ok((comparison, outputs))
+}

@@ -1,0 +1,87 @@
+//! `udpbench boards`: the profiles; one of them; which board this is; or a draft for a new one.
+
+use std::fmt::Write;
+use std::process::ExitCode;
+
+use super::{say, show, show_file, width};
+use crate::cli::BoardsArgs;
+use crate::host::board::{self, Board, Detected};
+use crate::host::facts::Host;
+use crate::sys::files::Root;
+use crate::term::table::Columns;
+
+/// Lists, shows, detects or drafts.
+///
+/// # Errors
+/// An unknown name, or standard output that is gone.
+pub fn run(args: &BoardsArgs) -> anyhow::Result<ExitCode> {
+    let root = Root::new(&args.root);
+    if args.detect {
+        let mut out = String::new();
+        detect(&mut out, &Host::read(&root))?;
+        show(&out)?;
+    } else if args.new {
+        show_file(&draft(&Host::read(&root), &root)?)?;
+    } else if let Some(name) = &args.name {
+        let board = board::find("boards", name, "")?;
+        show_file(board::source(&board.name).unwrap_or_default())?;
+    } else {
+        show(&list(&board::all()?))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The draft is what goes to standard output, so that it can be made a file.
+fn draft(host: &Host, root: &Root) -> anyhow::Result<String> {
+    let detected = board::detect(host)?;
+    if detected.board.name != board::GENERIC {
+        let Detected { board, because, .. } = &detected;
+        say(&format!("this board has a profile, {board}: {because}"));
+    }
+    Ok(board::draft(host, root))
+}
+
+fn list(boards: &[Board]) -> String {
+    let is_verified = |board: &Board| !board.verified_on.is_empty();
+    let columns = Columns::<Board>::default()
+        .word("board", |board| board.name.clone())
+        .word("architectures", architectures)
+        .leaves(1)
+        .word("verified", move |board| {
+            if is_verified(board) { "yes" } else { "no" }.to_owned()
+        })
+        .text("title", |board| board.title.clone());
+    columns.table(boards).draw(width().into())
+}
+
+/// The part of each target before its first dash.
+fn architectures(board: &Board) -> String {
+    let parts = board.targets.iter().map(|target| target.split('-').next());
+    let mut parts: Vec<&str> = parts.flatten().collect();
+    parts.dedup();
+    parts.join(" ")
+}
+
+fn detect(out: &mut impl Write, host: &Host) -> anyhow::Result<()> {
+    let detected = board::detect(host)?;
+    let or_none = |value: &Option<String>| value.clone().unwrap_or_else(|| "unknown".to_owned());
+    writeln!(
+        out,
+        "board       {}: {}",
+        detected.board.name, detected.because
+    )?;
+    writeln!(out, "model       {}", or_none(&host.model))?;
+    let compatible = if host.compatible.is_empty() {
+        "unknown".to_owned()
+    } else {
+        host.compatible.join(", ")
+    };
+    writeln!(out, "compatible  {compatible}")?;
+    writeln!(out, "CPU         {}", or_none(&host.cpu_model))?;
+    writeln!(out, "usable CPUs {}", host.cpu_list())?;
+    writeln!(out, "kernel      {}", or_none(&host.kernel))?;
+    if let Some(reason) = detected.board.contradiction(host) {
+        writeln!(out, "but         {reason}")?;
+    }
+    Ok(())
+}

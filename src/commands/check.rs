@@ -1,0 +1,163 @@
+//! `udpbench check`: is this host fit to measure on? Each problem with its reason and its fix.
+
+use std::fmt::{self, Write};
+use std::process::ExitCode;
+
+use crate::VERSION;
+use crate::cli::CheckArgs;
+use crate::error::UsageError;
+use crate::host::board::{self, Detected};
+use crate::host::check::{Finding, Gravity, Subject};
+use crate::host::facts::{Host, Interface, interface};
+use crate::sys::files::Root;
+use crate::sys::temperature::Reading;
+use crate::term::nearest;
+use crate::workload;
+
+/// Reads the host and prints what was found. Exit code 1: something would invalidate a run.
+///
+/// # Errors
+/// An unusable `--board`, or standard output that is gone.
+pub fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
+    let root = Root::new(&args.root);
+    let host = Host::read(&root);
+    let detected = board::choose(&args.board, &host)?;
+    let machine = detected.machine(&host);
+    let Detected { board, because, .. } = detected;
+    let interfaces = interfaces(&args.interface, &root)?;
+    let subject = Subject::new(&host, &board, u32::from(args.rcvbuf), &root);
+    let subject = subject.with_interfaces(interfaces);
+    let findings = subject.findings();
+
+    let mut out = String::new();
+    writeln!(out, "udpbench {VERSION} on {machine}")?;
+    writeln!(out, "  board     {}: {because}", board.name)?;
+    for (name, fact) in facts(&subject) {
+        writeln!(out, "  {name:<10}{fact}")?;
+    }
+    for (name, fact) in interface_facts(&subject) {
+        writeln!(out, "  {name:<9} {fact}")?;
+    }
+    for finding in &findings {
+        print(&mut out, finding)?;
+    }
+    for limit in &board.limits {
+        writeln!(out, "limit    {limit}")?;
+    }
+    let invalid = count(&findings, Gravity::Invalid);
+    let noted = count(&findings, Gravity::Note);
+    writeln!(out, "{invalid} would invalidate a run, {noted} to note")?;
+    super::show(&out)?;
+    Ok(ExitCode::from(u8::from(invalid > 0)))
+}
+
+/// The interfaces that were named, each once.
+fn interfaces(names: &[String], root: &Root) -> anyhow::Result<Vec<Interface>> {
+    let mut interfaces: Vec<Interface> = Vec::new();
+    for name in names {
+        if interfaces.iter().any(|known| known.name == *name) {
+            continue;
+        }
+        let found = Interface::read(root, name).ok_or_else(|| no_interface(name, root))?;
+        interfaces.push(found);
+    }
+    Ok(interfaces)
+}
+
+fn no_interface(name: &str, root: &Root) -> UsageError {
+    let names = interface::names(root);
+    let problem = if names.is_empty() {
+        "this host has no network interfaces".to_owned()
+    } else {
+        let hint = nearest::hint(name, names.iter().map(String::as_str));
+        let names = names.join(", ");
+        format!("there is no such network interface: {hint}there are {names}")
+    };
+    UsageError::flag("--interface", name, problem)
+}
+
+/// Those that were looked at; else the way to look at one.
+fn interface_facts(subject: &Subject) -> Vec<(String, String)> {
+    if let (true, Some(nic)) = (subject.interfaces.is_empty(), subject.host.nics.first()) {
+        let name = &nic.name;
+        let how = format!("not looked at; for runs between two hosts: --interface {name}");
+        return vec![(name.clone(), how)];
+    }
+    let fact = |interface: &Interface| (interface.name.clone(), interface.to_string());
+    subject.interfaces.iter().map(fact).collect()
+}
+
+fn count(findings: &[Finding], gravity: Gravity) -> usize {
+    let of_it = findings.iter().filter(|finding| finding.gravity == gravity);
+    of_it.count()
+}
+
+fn print(out: &mut impl Write, finding: &Finding) -> fmt::Result {
+    let label = match finding.gravity {
+        Gravity::Invalid => "INVALID",
+        Gravity::Note => "note",
+    };
+    writeln!(out, "{label:<9}{}", finding.seen)?;
+    writeln!(out, "  why    {}", finding.why)?;
+    for line in finding.fix.lines() {
+        writeln!(out, "  fix    {line}")?;
+    }
+    Ok(())
+}
+
+/// What was looked at, in short. What the kernel does not show says so.
+fn facts(subject: &Subject) -> Vec<(&'static str, String)> {
+    let host = subject.host;
+    let or_unknown = |value: &Option<String>| value.clone().unwrap_or_else(|| "unknown".to_owned());
+    let mhz = |khz: Option<u64>| khz.map_or_else(|| "?".to_owned(), |khz| (khz / 1000).to_string());
+    let clock = |policy: &crate::host::facts::CpufreqPolicy| {
+        format!(
+            "CPUs {}: {} to {} MHz, {} now",
+            policy.cpus,
+            mhz(policy.min_khz),
+            mhz(policy.max_khz),
+            mhz(policy.current_khz)
+        )
+    };
+    let clocks: Vec<String> = host.cpufreq.iter().map(clock).collect();
+    let pages = host
+        .page_bytes
+        .map_or_else(String::new, |bytes| format!(", {bytes} B pages"));
+    let mut facts = vec![
+        ("model", or_unknown(&host.model)),
+        (
+            "CPUs",
+            format!("{}: {}", host.cpu_list(), or_unknown(&host.cpu_model)),
+        ),
+        (
+            "kernel",
+            format!(
+                "{} on {}, preemption {}{pages}",
+                or_unknown(&host.kernel),
+                or_unknown(&host.machine),
+                or_unknown(&host.preemption)
+            ),
+        ),
+        ("program", crate::TARGET.to_owned()),
+    ];
+    if let Some(governor) = &host.governor {
+        let driver = or_unknown(&host.cpufreq_driver());
+        facts.push(("governor", format!("{governor} ({driver})")));
+    }
+    facts.extend(clocks.into_iter().map(|clock| ("clock", clock)));
+    if let Some(driver) = &host.cpuidle_driver {
+        facts.push(("idle", driver.clone()));
+    }
+    if let (Some(source), Some(own_ns)) = (&host.clocksource, workload::own_round_trip_ns()) {
+        let own = format!("{own_ns:.0} ns of each round trip at most are the program's own");
+        facts.push(("time", format!("{source}; {own}")));
+    }
+    if let Some(Reading { sensor, millic }) = &subject.temperatures.hottest {
+        let degrees = f64::from(*millic) / 1000.0;
+        facts.push(("hottest", format!("{degrees:.1} C ({sensor})")));
+    }
+    if let Some(load) = host.load_1min {
+        facts.push(("load", format!("{load:.2}")));
+    }
+    facts
+}

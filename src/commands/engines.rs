@@ -1,0 +1,52 @@
+//! `udpbench engines`: each engine, whether it can run here, and if not, why.
+
+use std::process::ExitCode;
+
+use crate::engine::Selection;
+use crate::engines::{self, Entry};
+use crate::term::table::Columns;
+
+/// Lists the registry.
+///
+/// # Errors
+/// When standard output is gone.
+pub fn run() -> anyhow::Result<ExitCode> {
+    let built = engines::ALL.iter().map(row);
+    let left_out = engines::NOT_BUILT.iter();
+    let left_out = left_out.map(|&(name, reason)| [name, "", "no", reason].map(str::to_owned));
+    let columns = Columns::<[String; 4]>::default()
+        .word("engine", |row| row[0].clone())
+        .word("group", |row| row[1].clone())
+        .leaves(1)
+        .word("here", |row| row[2].clone())
+        .text("what it is", |row| row[3].clone());
+    let mut table = columns.table(built.chain(left_out));
+    table.text("* in the default sweep; `udpbench plan` says why a case is skipped");
+    super::show(&table.draw(super::width().into()))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn row(entry: &Entry) -> [String; 4] {
+    let about = entry.about;
+    let default = match about.selection {
+        Selection::Default => " *",
+        Selection::ByName => "",
+    };
+    let mut text = about.summary.to_owned();
+    let state = match entry.probe() {
+        Ok(()) => "yes",
+        Err(reason) => {
+            text += &["\nnot here: ", &reason].concat();
+            "no"
+        }
+    };
+    if let Err(reason) = about.one_thread {
+        text += &["\nnot with --threads 1: ", reason].concat();
+    }
+    [
+        [about.name, default].concat(),
+        about.group.to_string(),
+        state.to_owned(),
+        text,
+    ]
+}

@@ -1,0 +1,103 @@
+//! `udpbench files -- WORDS`: what a sweep with this command line would write, for `scripts/fleet`,
+//! which has to bring it home. Hidden, one line of JSON, measures and writes nothing.
+
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Write};
+use std::iter;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Parser;
+use clap::error::ErrorKind;
+use serde::Serialize;
+
+use super::baselines;
+use crate::cli::options::suite::requests;
+use crate::cli::options::{self, Request};
+use crate::cli::{self, Cli, Command, FilesArgs, RunArgs, WireArgs};
+use crate::experiment::suite;
+use crate::plan::{Plan, Schedule};
+
+/// What the command line says about files. A path is as it was typed or follows from
+/// `--baseline`, null if the program chooses.
+#[derive(Debug, Default, Serialize)]
+struct Files<'a> {
+    /// False for another subcommand, `--help` and `--version`.
+    sweep: bool,
+    output: Option<&'a Path>,
+    samples: Option<&'a Path>,
+    resume: Option<&'a Path>,
+    /// What `udpbench plan` calls "about"; null for a sweep that goes on with another one.
+    expected_s: Option<u64>,
+    /// The same with all of `--max-time`, and every cool-down at its longest.
+    longest_s: Option<u64>,
+}
+
+/// Prints the line.
+///
+/// # Errors
+/// What the sweep would refuse, too; standard output that is gone.
+pub fn run(args: &FilesArgs) -> anyhow::Result<ExitCode> {
+    let words =
+        iter::once(OsStr::new("udpbench")).chain(args.words.iter().map(OsString::as_os_str));
+    let line = match Cli::try_parse_from(cli::spread(words)) {
+        Ok(Cli { command: None, run }) => line_of(&run, 1)?,
+        Ok(Cli {
+            command: Some(Command::Run(run)),
+            ..
+        }) => line_of(&run, 1)?,
+        Ok(Cli {
+            command: Some(Command::Wire(wire)),
+            ..
+        }) if wire.what.is_none() => line_of_wire(&wire)?,
+        Ok(_) => serde_json::to_string(&Files::default())?,
+        Err(error)
+            if matches!(
+                error.kind(),
+                ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
+            ) =>
+        {
+            serde_json::to_string(&Files::default())?
+        }
+        Err(error) => return Err(error.into()),
+    };
+    writeln!(io::stdout(), "{line}")?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The other host is not asked: without it, the sweep is as long as one of this host for each direction.
+fn line_of_wire(wire: &WireArgs) -> anyhow::Result<String> {
+    let mut args = wire.run.clone();
+    options::wire::complete(&mut args.parameters);
+    let directions = args.parameters.direction.take().unwrap_or_default();
+    // Those of the other host.
+    args.parameters.address = None;
+    line_of(&args, directions.len().try_into()?)
+}
+
+/// `times`: how often its cases are measured.
+fn line_of(args: &RunArgs, times: u32) -> anyhow::Result<String> {
+    let requests = match &args.suite {
+        Some(name) => requests(&suite::find("--suite", name)?, args, None)?,
+        None if args.output.resume.is_some() => Vec::new(),
+        None => vec![Request::new(args)?],
+    };
+    let seconds = |time: fn(&Schedule, &Plan) -> Duration| {
+        let each = requests.iter().map(|it| time(&it.schedule, &it.plan));
+        (!requests.is_empty()).then(|| (each.sum::<Duration>() * times).as_secs().max(1))
+    };
+    let (expected_s, longest_s) = (
+        seconds(Schedule::expected_time),
+        seconds(Schedule::longest_time),
+    );
+    let baseline = args.output.baseline.as_deref().map(baselines::path);
+    Ok(serde_json::to_string(&Files {
+        sweep: true,
+        output: args.output.results().or(baseline.as_deref()),
+        samples: args.output.samples.as_deref(),
+        resume: args.output.resume.as_deref(),
+        expected_s,
+        longest_s,
+    })?)
+}

@@ -1,0 +1,133 @@
+//! `udpbench find`: where something begins.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use super::default_name::now;
+use super::other_host::OtherHost;
+use super::session::outputs::Outputs;
+use super::session::progress::Progress;
+use super::session::{self, Outcome};
+use super::{knob, refuse_on_stdout, run, say, show_answers, width};
+use crate::cli::options;
+use crate::cli::options::wire::{Peer, Words};
+use crate::cli::{FindArgs, FindCommand};
+use crate::error::UsageError;
+use crate::experiment::find::log::Header;
+use crate::experiment::find::{Record, rows, table};
+use crate::results::log::Log;
+use crate::session::{Experiment, Logged, Means};
+use crate::sys::files::Root;
+use crate::sys::interrupt::{Interrupt, Interrupted};
+use crate::term::shell;
+use crate::trial::agents::Agents;
+use crate::trial::settings::Settings;
+
+/// Searches on this host.
+///
+/// # Errors
+/// Bad input, or a log that cannot be written.
+pub fn run(args: &FindArgs) -> anyhow::Result<ExitCode> {
+    let (what, interrupt) = (&args.what, super::interrupt_on_signals()?);
+    let (output, board) = (what.output(), &what.placement().board);
+    match OtherHost::on(&output.link, board, output.quiet, &interrupt) {
+        Err(error) if error.is::<Interrupted>() => Ok(session::before_anything(&interrupt).into()),
+        other => Ok(with(what, &interrupt, other?.as_mut())?.into()),
+    }
+}
+
+/// The same with another host, if there is one.
+///
+/// # Errors
+/// As for [`run()`].
+pub(super) fn with(
+    what: &FindCommand,
+    interrupt: &Interrupt,
+    other: Option<&mut OtherHost>,
+) -> anyhow::Result<Outcome> {
+    let output = what.output();
+    refuse_on_stdout(output.format)?;
+    let root = Root::new(&output.root);
+    let (mut agents, peer) = run::agents(other, &root, interrupt);
+    // Before the first setting is read: it may be in the middle of another search's trial.
+    let _lock = knob::lock(what, &mut agents.settings())?;
+    let words = peer.map(|peer| peer.words.clone());
+    let (mut record, mut outputs) = if let Some(path) = &output.resume {
+        resume(path, what, peer, &mut agents.settings())?
+    } else {
+        let started_at = now();
+        let mut header = options::find::header(what, peer, &started_at)?;
+        match what {
+            FindCommand::Burst(_) => {
+                let payloads = header.plan.cases().map(|planned| planned.case.payload);
+                header.truesizes = agents.truesizes(payloads.map(u32::from).collect());
+            }
+            FindCommand::Knob(args) => {
+                let wanted = options::find::wanted(args, &header, peer);
+                options::find::try_knobs(&mut header, agents.settings().choose(wanted)?);
+            }
+            _ => {}
+        }
+        if !knob::confirm(what, &header, peer)? {
+            return Ok(Outcome::Done);
+        }
+        let name = (&*header.environment.board, &*started_at, "find");
+        let outputs = Outputs::log_of(output.output.as_deref(), name, &header)?;
+        (Record::new(header), outputs)
+    };
+    outputs.command = command(record.header());
+    outputs.words = words.unwrap_or_default();
+    if !output.quiet {
+        say(&format!("log: {}", outputs.shown));
+    }
+    let mut progress = Progress::new(outputs, output.quiet, record.work());
+    let means = Means {
+        agents: vec![agents],
+        command: &|_, _| Ok(()),
+        interrupt,
+    };
+    let show = |record: &Record, _: &Progress, agents: &mut [Agents]| {
+        let is_as_before = knob::check_after(what, record, &mut agents[0].settings());
+        let table = || table::draw(record, width());
+        show_answers(output.format, table, || rows::rows(record))?;
+        is_as_before
+    };
+    let ending = session::measure(&mut record, means, &mut progress, show)?;
+    let outcome = session::ended(&ending, "", &progress.outputs, interrupt)?;
+    let found = if record.has_failed() {
+        Outcome::Failed
+    } else {
+        Outcome::Done
+    };
+    Ok(outcome.unwrap_or(found))
+}
+
+/// The words between the program's and the options that go on with it.
+fn command(header: &Header) -> String {
+    format!("find {} ", header.question.name())
+}
+
+fn resume(
+    path: &Path,
+    what: &FindCommand,
+    peer: Option<&Peer>,
+    settings: &mut Settings,
+) -> anyhow::Result<(Record, Outputs)> {
+    let mut log = Log::<Header>::open("--resume", path)?;
+    log.header.settings.root = Root::new(&what.output().root);
+    let wire = log.header.wire.as_ref();
+    let reached = peer.and_then(Peer::across_wire).map(|wire| &wire.to);
+    let is_asked = log.header.question.name() == what.name();
+    if wire.map(|wire| &wire.to) != reached || !is_asked {
+        let Words { before, after } = wire.map_or_else(Words::default, Words::of_wire);
+        let (command, shown) = (command(&log.header), shell::path(path));
+        let how = format!("udpbench {before}{command}{after}--resume {shown}");
+        let problem = format!("it is of another search: use {how}");
+        return Err(UsageError::flag("--resume", &path.display(), problem).into());
+    }
+    let mut record = Record::of(&log)?;
+    knob::check_resume(what, &record, path, settings)?;
+    let mut outputs = Outputs::resume_log(path, (&log).into())?;
+    session::resumed(&mut record, &mut outputs, Vec::new())?;
+    Ok((record, outputs))
+}

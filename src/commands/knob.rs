@@ -1,0 +1,144 @@
+//! `udpbench find knob`: nothing is changed before it was shown, and asked for.
+
+use std::io;
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::bail;
+
+use super::{about, say, show, width};
+use crate::cli::options::wire::{Peer, Share};
+use crate::cli::{FindCommand, PutBackArgs};
+use crate::error::UsageError;
+use crate::experiment::find::Record;
+use crate::experiment::find::knob::table;
+use crate::experiment::find::log::Header;
+use crate::host::knob::Lock;
+use crate::session::Experiment;
+use crate::sys::files::Root;
+use crate::trial::settings::Settings;
+use crate::trial::watchdog;
+
+/// The watchdog.
+///
+/// # Errors
+/// What could not be put back.
+pub fn put_back(args: &PutBackArgs) -> anyhow::Result<ExitCode> {
+    watchdog::serve(io::stdin(), io::stdout(), &Root::new(&args.root))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Locks the settings of the machine for a search that changes them.
+///
+/// # Errors
+/// Another one does so now.
+pub(super) fn lock(what: &FindCommand, settings: &mut Settings) -> anyhow::Result<Option<Lock>> {
+    match what {
+        FindCommand::Knob(args) if args.search.yes => {
+            let refused = |problem| UsageError::flag("find", "knob --yes", problem);
+            Ok(settings.lock()?.map_err(refused)?)
+        }
+        _ => Ok(None),
+    }
+}
+
+/// Reads back what a search has changed, and says whether all is as it was.
+///
+/// # Errors
+/// What is not.
+pub(super) fn check_after(
+    what: &FindCommand,
+    record: &Record,
+    settings: &mut Settings,
+) -> anyhow::Result<()> {
+    let (FindCommand::Knob(args), Some(knobs)) = (what, &record.header().knobs) else {
+        return Ok(());
+    };
+    if !args.search.yes {
+        return Ok(());
+    }
+    match settings.are_as_before(&knobs.settings()) {
+        Ok(Ok(())) if args.output.quiet => {}
+        Ok(Ok(())) => say("read back: all settings are as they were"),
+        Ok(Err(problem)) => bail!("settings are not as they were: {problem}; set it by hand"),
+        Err(error) => say(&format!(
+            "settings there were not read back ({error:#}): the watchdog there puts them back"
+        )),
+    }
+    Ok(())
+}
+
+/// Shows what would be changed. Whether to go on.
+///
+/// # Errors
+/// When it cannot be shown, or there is nothing to try.
+pub(super) fn confirm(
+    what: &FindCommand,
+    header: &Header,
+    peer: Option<&Peer>,
+) -> anyhow::Result<bool> {
+    let (FindCommand::Knob(args), Some(knobs)) = (what, &header.knobs) else {
+        return Ok(true);
+    };
+    let plan = table::plan(knobs, width());
+    let plan = match peer.filter(|peer| peer.share == Share::All) {
+        Some(peer) => format!("settings of {}:\n{plan}", peer.wire.to),
+        None => plan,
+    };
+    if knobs.tried.is_empty() {
+        plan.lines().for_each(say);
+        let names = args.search.knob.iter().map(|name| name.text());
+        let names = names.collect::<Vec<_>>().join(",");
+        let problem = "none of them can be tried here, for the reasons above";
+        return Err(UsageError::flag("--knob", &names, problem).into());
+    }
+    if args.search.yes {
+        if !args.output.quiet {
+            plan.lines().for_each(say);
+        }
+        return Ok(true);
+    }
+    let record = Record::new(header.clone());
+    let cases = u32::try_from(
+        record
+            .cases()
+            .iter()
+            .filter(|case| case.next().is_some())
+            .count(),
+    );
+    let time = record.expected_time().min(header.max_time);
+    show(&format!(
+        "{plan}\nNothing was touched. Add --yes: each is changed for one trial at a time, and put back after it, whatever \
+         happens. That takes {}.\n",
+        about(time.saturating_mul(cases.unwrap_or(u32::MAX)))
+    ))?;
+    Ok(false)
+}
+
+/// Whether a search can go on: it was asked for, and settings are as they were.
+///
+/// # Errors
+/// What is missing or different, and the fix.
+pub(super) fn check_resume(
+    what: &FindCommand,
+    record: &Record,
+    path: &Path,
+    settings: &mut Settings,
+) -> anyhow::Result<()> {
+    let (FindCommand::Knob(args), Some(knobs)) = (what, &record.header().knobs) else {
+        return Ok(());
+    };
+    if record.is_complete() {
+        return Ok(());
+    }
+    if !args.search.yes {
+        let fix = "to go on, it changes settings: add --yes";
+        return Err(UsageError::flag("--resume", &path.display(), fix).into());
+    }
+    let are_as_before = settings.are_as_before(&knobs.settings())?;
+    let refused = |problem| {
+        let problem = format!("{problem}; set it as it was, or search anew");
+        UsageError::file(&path.display().to_string(), 1, &problem)
+    };
+    Ok(are_as_before.map_err(refused)?)
+}

@@ -1,0 +1,208 @@
+//! The other host of a sweep across a wire: how it is reached, and what it is.
+
+mod deploy;
+mod rsh;
+
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, ensure};
+
+use self::rsh::Rsh;
+use super::say;
+use crate::cli::options::wire::Peer;
+use crate::cli::{LinkArgs, ParameterArgs};
+use crate::error::UsageError;
+use crate::plan::WireLink;
+use crate::sys::drop_reasons::DropReasons;
+use crate::sys::files::Root;
+use crate::sys::interrupt::{Interrupt, Interrupted};
+use crate::term::shell;
+use crate::trial::NoSample;
+use crate::trial::agent::Agent;
+use crate::trial::agents::Agents;
+use crate::trial::facts::Facts;
+use crate::trial::spawned::{THIS_PROGRAM, ended};
+
+/// An agent there, and what is known of the host.
+pub(super) struct OtherHost {
+    pub(super) agent: Agent,
+    pub(super) peer: Peer,
+}
+
+impl OtherHost {
+    /// Has an agent started on the host of `wire`, and tries what gets there whole.
+    ///
+    /// # Errors
+    /// When that cannot be had, and what to do.
+    pub(super) fn across(
+        to: &str,
+        link: &LinkArgs,
+        given: &ParameterArgs,
+        is_quiet: bool,
+        interrupt: &Interrupt,
+    ) -> anyhow::Result<Self> {
+        if let Some(on) = &link.on {
+            let fix = "wire has this host for its other end: leave it out";
+            return Err(UsageError::flag("--on", on, fix).into());
+        }
+        let (mut agent, facts) = start_agent(link, to, interrupt)?;
+        let mut peer = Peer::across(to, facts, given)?;
+        peer.words.before = format!("wire {}{} ", shell::word(to), link.shown());
+        let root = Root::default();
+        let mut agents = Agents::new(THIS_PROGRAM.as_ref(), &root, Some(&mut agent), interrupt);
+        for link in &mut peer.wire.links {
+            try_path(link, &mut agents)?;
+        }
+        if link.drop_reasons {
+            say_who_does_not_tell(to, &peer);
+        }
+        if !is_quiet {
+            introduce(to, &peer);
+        }
+        Ok(Self { agent, peer })
+    }
+
+    /// Has an agent started on the host of `--on`, of that board. `None`: there is no such option.
+    ///
+    /// # Errors
+    /// As above, and an option that is for another host without one.
+    pub(super) fn on(
+        link: &LinkArgs,
+        board: &str,
+        is_quiet: bool,
+        interrupt: &Interrupt,
+    ) -> anyhow::Result<Option<Self>> {
+        let Some(to) = &link.on else {
+            return match link.typed() {
+                Some(option) => {
+                    let fix = "it is for another host: add --on HOST, or write it behind wire HOST";
+                    Err(UsageError::flag("udpbench", option, fix).into())
+                }
+                None => Ok(None),
+            };
+        };
+        if link.drop_reasons {
+            let fix = "it is for two hosts: use it with wire HOST, or leave it out";
+            return Err(UsageError::flag("udpbench", "--drop-reasons", fix).into());
+        }
+        let (agent, facts) = start_agent(link, to, interrupt)?;
+        let mut peer = Peer::alone(to, facts, board)?;
+        peer.words.after = format!("--on {}{} ", shell::word(to), link.shown());
+        if !is_quiet {
+            introduce(to, &peer);
+        }
+        Ok(Some(Self { agent, peer }))
+    }
+}
+
+/// Has a shell on the host of `--on`, or here without, run a script.
+///
+/// # Errors
+/// When it fails, or this program is asked to end.
+pub(super) fn run_script(
+    link: &LinkArgs,
+    script: &str,
+    interrupt: &Interrupt,
+) -> anyhow::Result<()> {
+    let Some(to) = &link.on else {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", script]);
+        shell.stdin(Stdio::null()).stdout(Stdio::null());
+        let status = ended(shell.spawn().context("cannot start sh")?, interrupt)?;
+        ensure!(status.success(), "{status}");
+        return Ok(());
+    };
+    let rsh = Rsh::new(&link.rsh, to);
+    let script = if rsh.has_shell(interrupt)? {
+        shell::word(script).into_owned()
+    } else {
+        script.to_owned()
+    };
+    rsh.answer(&["sh", "-c", &script], Stdio::null(), interrupt)
+        .map(drop)
+}
+
+/// Says what the host is, and how it is reached.
+fn introduce(to: &str, peer: &Peer) {
+    let machine = peer.detected.machine(&peer.wire.host);
+    let because = &peer.detected.because;
+    say(&format!("{to} is {machine} ({because})"));
+    for link in &peer.wire.links {
+        let (here, there) = (&link.here, &link.there);
+        say(&format!(
+            "wire: {} on {} ({}) to {} on {} ({})",
+            here.address,
+            here.interface.name,
+            here.interface,
+            there.address,
+            there.interface.name,
+            there.interface
+        ));
+    }
+}
+
+/// Of a host that does not say why it drops packets, rows have no reasons.
+fn say_who_does_not_tell(to: &str, peer: &Peer) {
+    let here = DropReasons::open().err();
+    for (host, why) in [("this host", &here), (to, &peer.no_drop_reasons)] {
+        if let Some(why) = why {
+            say(&format!("no drop reasons from {host}: {why}"));
+        }
+    }
+}
+
+/// Finds out what comes through whole each way, and says so if that is less than the interfaces take.
+fn try_path(link: &mut WireLink, agents: &mut Agents) -> anyhow::Result<()> {
+    let interfaces = link.most_of_interfaces();
+    for is_down in [false, true] {
+        let longest = agents.longest_payload(link, is_down);
+        let longest = longest.map_err(|none| match none {
+            NoSample::Interrupted => Interrupted.into(),
+            NoSample::Failed(error) => error,
+        })?;
+        let (from, to) = if is_down {
+            (&mut link.there, &link.here)
+        } else {
+            (&mut link.here, &link.there)
+        };
+        from.longest_payload = longest;
+        let (from, to) = (from.address, to.address);
+        match (longest, interfaces) {
+            (Some(longest), Some(most)) if longest < most => say(&format!(
+                "warning: datagrams of more than {longest} B do not get to {to} whole from {from}, although the interfaces take \
+                 {most} B"
+            )),
+            (None, Some(_)) => say(&format!(
+                "warning: no datagram gets to {to} from {from}, or no answer back: check for a firewall at either end (nft list \
+                 ruleset)"
+            )),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Starts an agent there, which is copied there first if that was asked for, and asks it what the host is.
+///
+/// # Errors
+/// [`Interrupted`] where a signal came first, whatever it was that it broke off: it went to ssh, too. Else why there is none.
+fn start_agent(link: &LinkArgs, to: &str, interrupt: &Interrupt) -> anyhow::Result<(Agent, Facts)> {
+    let start = || {
+        let rsh = Rsh::new(&link.rsh, to);
+        let program = if link.deploy {
+            let copied = deploy::deploy(&rsh, link, to, interrupt);
+            copied.with_context(|| format!("cannot copy udpbench to {to}"))?
+        } else {
+            link.agent.clone()
+        };
+        let words = [&program, "agent"];
+        let agent = Agent::reach(to, &rsh.shown(&words), rsh.run(&words), &interrupt.asked());
+        let mut agent = agent.with_context(|| format!("cannot measure with {to}"))?;
+        let facts = agent.facts()?;
+        Ok((agent, facts))
+    };
+    start().map_err(|error: anyhow::Error| match interrupt.signal() {
+        Some(_) => Interrupted.into(),
+        None => error,
+    })
+}

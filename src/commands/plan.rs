@@ -1,0 +1,183 @@
+//! `udpbench plan`: what would run, what is skipped and why, how long it takes. Measures nothing.
+
+use std::collections::BTreeMap;
+use std::fmt::{Display, Write as _};
+use std::process::ExitCode;
+
+use super::other_host::OtherHost;
+use super::{about, interrupt_on_signals};
+use crate::cli::PlanArgs;
+use crate::cli::options::Request;
+use crate::cli::options::suite::{expected_time, parts, requests, searches};
+use crate::error::UsageError;
+use crate::experiment::suite;
+use crate::plan::{Plan, Planned, Verdict};
+use crate::verdict::rank::table::counted;
+
+/// Prints the plan: how much and how long it is first.
+///
+/// # Errors
+/// Bad input, or standard output that is gone.
+pub fn run(args: &PlanArgs) -> anyhow::Result<ExitCode> {
+    let PlanArgs { run, details } = args;
+    if let Some(raw) = &run.output.resume {
+        let fix = "the plan is in the file; udpbench --resume continues it";
+        return Err(UsageError::flag("--resume", &raw.display(), fix).into());
+    }
+    let interrupt = interrupt_on_signals()?;
+    let other = OtherHost::on(&run.link, &run.placement.board, true, &interrupt)?;
+    let peer = other.as_ref().map(|other| &other.peer);
+    let write = if *details { each_case } else { groups };
+    let mut out = String::new();
+    match &run.suite {
+        None => {
+            let request = Request::between(run, peer)?;
+            writeln!(out, "{}", summary(&request))?;
+            machine(&mut out, &request)?;
+            write(&mut out, &request)?;
+        }
+        Some(name) => {
+            let found = suite::find("--suite", name)?;
+            let requests = requests(&found, run, peer)?;
+            let searches = searches(&found, run, peer)?;
+            let all = about(expected_time(&requests, &searches));
+            writeln!(out, "{}: {all}", parts(&requests, &searches))?;
+            if let Some(first) = requests.first() {
+                machine(&mut out, first)?;
+            }
+            for (sweep, request) in found.sweeps.iter().zip(&requests) {
+                writeln!(out, "\n== {}: {}", sweep.name, sweep.about)?;
+                writeln!(out, "{}", summary(request))?;
+                write(&mut out, request)?;
+            }
+            for (search, record) in found.searches.iter().zip(&searches) {
+                let time = about(expected_time(&[], std::slice::from_ref(record)));
+                let cases = counted(record.cases().len(), "case");
+                writeln!(out, "\n== {}: {}", search.name, search.about)?;
+                writeln!(out, "find {}: {cases}, {time}", search.options.trim())?;
+            }
+        }
+    }
+    if !details {
+        writeln!(out, "--details lists each case")?;
+    }
+    super::show(&out)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn machine(out: &mut String, request: &Request) -> std::fmt::Result {
+    let machine = request.detected.machine(&request.host);
+    writeln!(out, "{machine} ({})", request.detected.because)
+}
+
+/// What varies, and what is skipped or may mislead, each once.
+fn groups(out: &mut String, request: &Request) -> std::fmt::Result {
+    let plan = &request.plan;
+    let keys = || plan.blocks.iter().map(|block| block.key);
+    let unusual = keys().flat_map(|key| key.unusual().collect::<Vec<_>>());
+    let axes = [
+        (
+            "engines",
+            each(plan.cases().map(|planned| planned.case.label())),
+        ),
+        ("threads", each(keys().map(|key| key.threads))),
+        (
+            "payload",
+            each(keys().map(|key| format!("{} B", key.payload))),
+        ),
+        ("ip", each(keys().map(|key| key.ip))),
+        (
+            "sockets",
+            each(plan.cases().map(|planned| planned.case.connection)),
+        ),
+        ("with", each(unusual)),
+        ("CPUs", each(plan.runnable().filter_map(cpus))),
+    ];
+    for (name, values) in axes.iter().filter(|(_, values)| !values.is_empty()) {
+        // CPUs have commas of their own.
+        let between = if *name == "CPUs" { "; " } else { ", " };
+        writeln!(out, "  {name:<9}{}", values.join(between))?;
+    }
+    for ((kind, text), count) in remarks(plan) {
+        writeln!(out, "  {kind:<9}{count} x {text}")?;
+    }
+    advice(out, request)
+}
+
+/// Each value once, in the order in which they come.
+fn each<T: Display>(values: impl Iterator<Item = T>) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for value in values.map(|value| value.to_string()) {
+        if !found.contains(&value) {
+            found.push(value);
+        }
+    }
+    found
+}
+
+/// `2 threads: 1>0`.
+fn cpus(planned: &Planned) -> Option<String> {
+    let threads = counted(planned.case.threads.count(), "thread");
+    match &planned.verdict {
+        Verdict::Run(placement, _) => Some(format!("{threads}: {placement}")),
+        Verdict::Skip(_) => None,
+    }
+}
+
+/// Why cases are skipped, and what may mislead about others, with how many cases each concerns.
+fn remarks(plan: &Plan) -> BTreeMap<(&str, &str), usize> {
+    let mut remarks = BTreeMap::new();
+    for planned in plan.cases() {
+        let (kind, texts) = match &planned.verdict {
+            Verdict::Run(_, warnings) => ("warning", warnings.as_slice()),
+            Verdict::Skip(reason) => ("skip", std::slice::from_ref(reason)),
+        };
+        for text in texts {
+            *remarks.entry((kind, text.as_str())).or_default() += 1;
+        }
+    }
+    remarks
+}
+
+fn each_case(out: &mut String, request: &Request) -> std::fmt::Result {
+    for block in &request.plan.blocks {
+        writeln!(out, "{}", block.key)?;
+        for planned in &block.cases {
+            let (case, connection) = (&planned.case, planned.case.connection);
+            let label = case.label();
+            match &planned.verdict {
+                Verdict::Run(placement, warnings) => {
+                    writeln!(out, "  run   {label:<20} {connection:<12} CPUs {placement}")?;
+                    for warning in warnings {
+                        writeln!(out, "        warning: {warning}")?;
+                    }
+                }
+                Verdict::Skip(reason) => {
+                    writeln!(out, "  skip  {label:<20} {connection}")?;
+                    writeln!(out, "        {reason}")?;
+                }
+            }
+        }
+    }
+    advice(out, request)
+}
+
+fn advice(out: &mut String, request: &Request) -> std::fmt::Result {
+    match &request.advice {
+        Some(advice) => writeln!(out, "advice: {advice}"),
+        None => Ok(()),
+    }
+}
+
+/// One line: how much, on what, how long.
+pub fn summary(request: &Request) -> String {
+    let runs = request.plan.runnable().count();
+    let skipped = request.plan.skipped().count();
+    format!(
+        "{} to run, {skipped} to skip; {} windows of {:.1?} each; {}",
+        counted(runs, "case"),
+        request.schedule.rounds,
+        request.schedule.settings.window,
+        about(request.schedule.expected_time(&request.plan)),
+    )
+}

@@ -1,0 +1,55 @@
+//! `udpbench rank`: which engines are the fastest and the cheapest.
+
+use std::process::ExitCode;
+
+use crate::cli::RankArgs;
+use crate::error::UsageError;
+use crate::results::files::Results;
+use crate::verdict::rank::table::{self, Detail, View};
+use crate::verdict::rank::{self, Ranking};
+
+/// Ranks the engines of the files, and prints that.
+///
+/// # Errors
+/// A file that cannot be read, files without a row to rank, or standard output that is gone.
+pub fn run(args: &RankArgs) -> anyhow::Result<ExitCode> {
+    let files = args.files.iter().map(|path| super::open(path));
+    let results = files.collect::<Result<Vec<Results>, UsageError>>()?;
+    let ranking = rank::rank(&results);
+    if ranking.is_empty() {
+        return Err(nothing_to_rank(&results, &ranking).into());
+    }
+    let view = View {
+        by: args.by,
+        top: args.top.into(),
+        detail: if args.details {
+            Detail::Settings
+        } else {
+            Detail::Averaged
+        },
+    };
+    let text = table::draw(&ranking, view, super::width());
+    super::show(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn nothing_to_rank(results: &[Results], ranking: &Ranking) -> UsageError {
+    let names: Vec<&str> = results.iter().map(|file| file.name.as_str()).collect();
+    let remarks = ranking.boards.iter().flat_map(|board| &board.remarks);
+    let reasons = remarks
+        .map(String::as_str)
+        .collect::<Vec<&str>>()
+        .join("; ");
+    let reasons = if reasons.is_empty() {
+        "no rows"
+    } else {
+        &reasons
+    };
+    let begun = results.iter().find_map(Results::resume_command);
+    let fix = begun.map_or_else(
+        || "use results with measured engines".to_owned(),
+        |command| format!("measure what is missing: {command}"),
+    );
+    let problem = format!("nothing to rank: {reasons}; {fix}");
+    UsageError::flag("rank", &names.join(" "), problem)
+}

@@ -1,0 +1,165 @@
+//! `udpbench report`: results as one page for a browser.
+
+use std::process::ExitCode;
+
+use crate::cli::ReportArgs;
+
+/// Reads the files and writes the page.
+///
+/// # Errors
+/// A file that cannot be read, a page that may not be overwritten, a disk that is full; and always in a program
+/// that was built without the feature `report`.
+#[cfg(feature = "report")]
+pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
+    writing::run(args)
+}
+
+/// Says that it is not there.
+///
+/// # Errors
+/// Always.
+#[cfg(not(feature = "report"))]
+pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
+    let file = args
+        .files
+        .first()
+        .map_or_else(String::new, |file| file.display().to_string());
+    Err(super::not_built("report", &file, "report").into())
+}
+
+#[cfg(feature = "report")]
+mod writing {
+    use std::fs::{self, File, OpenOptions};
+    use std::io::{self, Read, Write};
+    use std::path::{Path, PathBuf};
+    use std::process::ExitCode;
+
+    use anyhow::Context;
+
+    use crate::cli::ReportArgs;
+    use crate::commands::{open, say};
+    use crate::error::UsageError;
+    use crate::experiment::register::Answers;
+    use crate::experiment::suite;
+    use crate::report;
+    use crate::results::export::{is_stdout, to_stdout};
+    use crate::results::files::Results;
+
+    pub(super) fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
+        let is_stdout = is_stdout(&args.output);
+        if !is_stdout {
+            may_be_written(args)?;
+        }
+        let (mut files, mut logs): (Vec<Results>, Vec<Answers>) = (Vec::new(), Vec::new());
+        for file in &args.files {
+            match Answers::open("FILE", file)? {
+                Some(log) => logs.push(log),
+                None => files.push(open(file)?),
+            }
+        }
+        let machines: Vec<Results> = files.into_iter().flat_map(Results::by_machine).collect();
+        let page = match &args.suite {
+            None => report::page(&machines, &logs),
+            Some(name) => report::suite_page(&machines, &logs, &suite::find("--suite", name)?),
+        };
+        if is_stdout {
+            to_stdout(page.as_bytes())?;
+        } else {
+            let shown = args.output.display();
+            write(&args.output, page.as_bytes()).with_context(|| format!("--output {shown}"))?;
+            say(&format!("{shown}: open it in a browser"));
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    /// A page replaces an earlier one, and nothing else unless told to.
+    fn may_be_written(args: &ReportArgs) -> Result<(), UsageError> {
+        let path = &args.output;
+        let refused = |problem: &str| UsageError::flag("--output", &path.display(), problem);
+        let directory = directory_of(path);
+        if !directory.is_dir() {
+            let fix = format!("no directory {}; create it first", directory.display());
+            return Err(refused(&fix));
+        }
+        let Ok(metadata) = fs::metadata(path) else {
+            return Ok(());
+        };
+        if !metadata.is_file() {
+            return Err(refused(
+                "it exists and is not a file; choose another name, or - for standard output",
+            ));
+        }
+        let this = fs::canonicalize(path).ok();
+        if args
+            .files
+            .iter()
+            .any(|file| fs::canonicalize(file).ok() == this)
+        {
+            return Err(refused("it is one of the input files; choose another name"));
+        }
+        if !args.force && !is_report(path) {
+            return Err(refused(
+                "it exists and is not a report; choose another name, or overwrite it with --force",
+            ));
+        }
+        Ok(())
+    }
+
+    fn directory_of(path: &Path) -> &Path {
+        let parent = path
+            .parent()
+            .filter(|parent| !parent.as_os_str().is_empty());
+        parent.unwrap_or(Path::new("."))
+    }
+
+    fn is_report(path: &Path) -> bool {
+        let mut start = [0; report::MARK.len()];
+        let read = File::open(path).and_then(|mut file| file.read_exact(&mut start));
+        read.is_ok() && start == report::MARK.as_bytes()
+    }
+
+    /// Under another name first: a reader sees the old page or the new one, never half of it.
+    fn write(path: &Path, page: &[u8]) -> io::Result<()> {
+        // A link stays one.
+        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let unfinished: PathBuf = path.with_file_name(format!(".{name}.{}", std::process::id()));
+        let written = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .open(&unfinished);
+        let written = written.and_then(|mut file| {
+            file.write_all(page)?;
+            file.sync_all()?;
+            fs::rename(&unfinished, &path)
+        });
+        if written.is_err() {
+            let _ = fs::remove_file(&unfinished);
+        }
+        written
+    }
+}
+
+#[cfg(all(test, not(feature = "report")))]
+mod tests {
+    use super::*;
+    use crate::error::UsageError;
+
+    #[test]
+    fn a_program_without_reports_says_so_and_that_another_has_them() {
+        let args = ReportArgs {
+            files: vec!["run.csv".into()],
+            output: "r.html".into(),
+            force: false,
+            suite: None,
+        };
+        let error = run(&args).expect_err("there is none");
+        assert!(error.is::<UsageError>());
+        assert!(
+            error
+                .to_string()
+                .starts_with("report run.csv: this udpbench was built without"),
+            "{error}"
+        );
+    }
+}

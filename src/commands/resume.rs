@@ -1,0 +1,35 @@
+//! `udpbench --resume LOG` where the log is that of a search or a comparison: they go on as `find` and `ab` have them.
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use super::{ab, find};
+use crate::cli::{Cli, Command, RunArgs};
+use crate::experiment::register::Answers;
+
+/// Goes on with what the log is of. `None`: that is a sweep, or there is no log.
+///
+/// # Errors
+/// Those of `find` and `ab`.
+pub fn run(args: &RunArgs) -> anyhow::Result<Option<ExitCode>> {
+    let Some(raw) = &args.output.resume else {
+        return Ok(None);
+    };
+    let Some(found) = Answers::open("--resume", raw)? else {
+        return Ok(None);
+    };
+    let mut words = vec!["udpbench".to_owned()];
+    words.extend(found.command().into_iter().map(str::to_owned));
+    words.extend(["--resume".to_owned(), raw.to_string_lossy().into_owned()]);
+    words.extend(args.output.quiet.then(|| "--quiet".to_owned()));
+    if let Some(on) = &args.link.on {
+        words.extend(["--on".to_owned(), on.clone()]);
+        words.extend(args.link.words());
+    }
+    match Cli::try_parse_from(words)?.command {
+        Some(Command::Ab(args)) => ab::run(&args).map(Some),
+        Some(Command::Find(args)) => find::run(&args).map(Some),
+        _ => Ok(None),
+    }
+}

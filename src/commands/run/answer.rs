@@ -1,0 +1,100 @@
+//! What a run ends with: the answer, how far to believe it, where it was saved, and what to type next.
+
+use std::fmt::Write as _;
+
+use crate::commands::session::outputs::Outputs;
+use crate::commands::session::progress::Progress;
+use crate::plan::Until;
+use crate::results::row::{EndedBy, Row, Status};
+use crate::term::fold;
+use crate::term::shell;
+use crate::verdict::quality::Quality;
+use crate::verdict::rank::table::counted;
+
+/// So many columns of the terminal wide; nothing where no case was measured.
+pub(super) fn of(until: Option<Until>, progress: &Progress, room: usize) -> String {
+    let (rows, outputs) = (&progress.rows, &progress.outputs);
+    if rows.iter().all(|row| row.status == Status::Skipped) {
+        return String::new();
+    }
+    let mut lines = Vec::new();
+    let quality = Quality::of(rows);
+    let shown = match progress.hidden_warnings() {
+        0 => String::new(),
+        warnings => format!(" (--warnings shows {})", counted(warnings, "warning")),
+    };
+    lines.push(format!("quality  {quality}{shown}"));
+    let found = [until.and_then(|until| gave_up(until, rows)), verified(rows)];
+    lines.extend(found.into_iter().flatten());
+    lines.push(format!("saved    {}", outputs.shown));
+    let fix = quality.fix.map(str::to_owned);
+    let next = fix.into_iter().chain(next(outputs)).enumerate();
+    lines.extend(next.map(|(n, what)| {
+        let label = if n == 0 { "next" } else { "" };
+        format!("{label:<9}{what}")
+    }));
+    let lines = fold::text(&format!("{}\n", lines.join("\n")), room);
+    format!("\n{}{lines}", answers(rows, room))
+}
+
+/// What to use on each machine, below its name where there are several.
+fn answers(rows: &[Row], room: usize) -> String {
+    let answers = crate::commands::answers(rows).into_iter();
+    let text = answers.map(|(machine, answer)| {
+        let name = machine.map_or_else(String::new, |name| format!("{name}:\n"));
+        fold::text(&name, room) + &answer.draw(room)
+    });
+    text.collect()
+}
+
+/// How many cases `--until` could not get as narrow as was asked.
+fn gave_up(until: Until, rows: &[Row]) -> Option<String> {
+    // It ends a block, of which some cases may be narrow enough.
+    let is_late = |row: &&Row| {
+        row.ended_by == EndedBy::MaxTime.name() && !row.is_narrow(until.half_width_pct)
+    };
+    let late = rows.iter().filter(is_late).count();
+    (late > 0).then(|| {
+        format!(
+            "until    {} % was not reached in {} within {}: give --max-time more",
+            until.half_width_pct,
+            counted(late, "case"),
+            humantime::format_duration(until.max_time)
+        )
+    })
+}
+
+/// What `--verify` found.
+fn verified(rows: &[Row]) -> Option<String> {
+    let sum = |of: fn(&Row) -> Option<u64>| -> u64 { rows.iter().filter_map(of).sum() };
+    let looked_at = sum(|row| row.verified_packets);
+    if !rows.iter().any(|row| row.verified_packets.is_some()) {
+        return None;
+    }
+    let found = [
+        (sum(|row| row.duplicated_packets), "duplicated"),
+        (sum(|row| row.reordered_packets), "reordered"),
+        (sum(|row| row.truncated_packets), "truncated"),
+        (sum(|row| row.corrupted_packets), "corrupted"),
+    ];
+    let mut text = format!("verified {looked_at} datagrams:");
+    let mut wrong = found.iter().filter(|(count, _)| *count > 0).peekable();
+    if wrong.peek().is_none() {
+        text += " none duplicated, reordered, truncated or corrupted";
+    }
+    for (count, how) in wrong {
+        let _ = write!(text, " {count} {how}");
+    }
+    Some(text)
+}
+
+/// What shows more of it.
+fn next(outputs: &Outputs) -> Option<String> {
+    let log = outputs.samples_path.as_ref()?;
+    let command = if cfg!(feature = "report") {
+        "report"
+    } else {
+        "rank"
+    };
+    Some(format!("udpbench {command} {}", shell::path(log)))
+}

@@ -1,0 +1,281 @@
+//! `udpbench` and `udpbench run`: the sweep.
+
+mod against;
+mod answer;
+mod resume;
+
+use std::process::ExitCode;
+
+use self::against::Base;
+use super::default_name::{clock_remark, now};
+use super::other_host::OtherHost;
+use super::plan::summary;
+use super::session::outputs::Outputs;
+use super::session::progress::Progress;
+use super::session::{self, Outcome};
+use super::{say, width};
+use crate::VERSION;
+use crate::cli::RunArgs;
+use crate::cli::options::wire::{Peer, Share, Words};
+use crate::cli::options::{Request, command_line};
+use crate::data::Buffer;
+use crate::experiment::sweep::Sweep;
+use crate::host::check::{Finding, Gravity, Subject};
+use crate::plan::Wire;
+use crate::results::export::selection::Selection;
+use crate::results::export::table;
+use crate::results::row::{Environment, Row, Status, milliseconds};
+use crate::session::{Experiment, Logged, Means};
+use crate::sys::cpu_speed;
+use crate::sys::files::Root;
+use crate::sys::interrupt::{Interrupt, Interrupted};
+use crate::trial::agents::Agents;
+use crate::trial::idle_counters;
+use crate::trial::spawned::THIS_PROGRAM;
+
+/// What trials run in: processes of this program, and the agent of another host if there is one.
+pub(super) fn agents<'a>(
+    other: Option<&'a mut OtherHost>,
+    root: &'a Root,
+    interrupt: &Interrupt,
+) -> (Agents<'a>, Option<&'a Peer>) {
+    let here = |far| Agents::new(THIS_PROGRAM.as_ref(), root, far, interrupt);
+    let Some(other) = other else {
+        return (here(None), None);
+    };
+    let agents = match other.peer.share {
+        Share::OneEnd => here(Some(&mut other.agent)),
+        Share::All => Agents::on(&mut other.agent),
+    };
+    (agents, Some(&other.peer))
+}
+
+/// Runs the sweep, or goes on with one.
+///
+/// # Errors
+/// Bad input, an output that cannot be made or written, or standard output that is gone.
+pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
+    let interrupt = super::interrupt_on_signals()?;
+    Ok(sweep(args, &interrupt)?.into())
+}
+
+/// Runs a sweep, or goes on with one, unless `interrupt` ends it.
+///
+/// # Errors
+/// As for [`run`].
+pub(super) fn sweep(args: &RunArgs, interrupt: &Interrupt) -> anyhow::Result<Outcome> {
+    let request =
+        |other: Option<&mut OtherHost>| Ok(Request::between(args, other.map(|other| &other.peer))?);
+    let (board, is_quiet) = (&args.placement.board, args.output.quiet);
+    match OtherHost::on(&args.link, board, is_quiet, interrupt) {
+        Err(error) if error.is::<Interrupted>() => Ok(session::before_anything(interrupt)),
+        other => sweep_of(args, interrupt, other?.as_mut(), request, table::draw),
+    }
+}
+
+/// Runs the sweep that `request` asks for, or goes on with one, and shows the table that `draw` makes of all rows. `other`
+/// is the other host, if it is across a wire.
+///
+/// # Errors
+/// As for [`run`].
+pub(super) fn sweep_of(
+    args: &RunArgs,
+    interrupt: &Interrupt,
+    mut other: Option<&mut OtherHost>,
+    request: impl FnOnce(Option<&mut OtherHost>) -> anyhow::Result<Request>,
+    draw: fn(&[Row], u16) -> String,
+) -> anyhow::Result<Outcome> {
+    let base = args.output.against.as_deref();
+    let base = base.map(Base::open).transpose()?;
+    let begun = match &args.output.resume {
+        Some(raw) => resume::resume(args, raw, other.as_ref().map(|other| &other.peer))?,
+        None => match request(other.as_deref_mut()) {
+            Err(error) if error.is::<Interrupted>() => {
+                return Ok(session::before_anything(interrupt));
+            }
+            request => begin(
+                args,
+                request?,
+                base.as_ref(),
+                other.as_ref().map(|other| &other.peer),
+            )?,
+        },
+    };
+    let Begun {
+        mut sweep,
+        mut progress,
+    } = begun;
+    let header = sweep.header().clone();
+    let root = &header.schedule.settings.root;
+    let means = Means {
+        agents: vec![agents(other, root, interrupt).0],
+        command: &|_, _| Ok(()),
+        interrupt,
+    };
+    let show = |_: &Sweep, progress: &Progress, _: &mut [Agents]| {
+        progress.show_rows(draw);
+        Ok(())
+    };
+    let ending = session::measure(&mut sweep, means, &mut progress, show)?;
+    let left = match header.plan.cases().count() - progress.rows.len() {
+        0 => "all cases have rows, of fewer rounds; ".to_owned(),
+        left => format!("{left} cases have no row; "),
+    };
+    if let Some(outcome) = session::ended(&ending, &left, &progress.outputs, interrupt)? {
+        return Ok(outcome);
+    }
+    let outcome = outcome(&progress.rows);
+    let compared = match &base {
+        Some(base) => base.compared(&header.command_line, &progress, outcome),
+        None => Ok(outcome),
+    };
+    progress.present(&answer::of(
+        header.schedule.until,
+        &progress,
+        width().into(),
+    ));
+    if args.output.quiet && !progress.outputs.to_stdout {
+        say(&progress.outputs.shown);
+    }
+    compared
+}
+
+/// A sweep, and where its news go.
+struct Begun {
+    sweep: Sweep,
+    progress: Progress,
+}
+
+fn begin(
+    args: &RunArgs,
+    request: Request,
+    base: Option<&Base>,
+    peer: Option<&Peer>,
+) -> anyhow::Result<Begun> {
+    let started_at = now();
+    if let Some(remark) = clock_remark(&started_at) {
+        say(&remark);
+    }
+    let findings = findings(&request, peer);
+    let environment = environment(&request, &findings, peer);
+    if let Some(base) = base {
+        base.announce(&request.plan, &command_line(args))?;
+    }
+    let board = &request.detected.board.name;
+    let selection = Selection::of_plan(args.output.columns, &request.plan, &request.schedule);
+    let mut outputs = Outputs::create(args, board, &started_at, &selection)?;
+    outputs.words = peer.map_or_else(Words::default, |peer| peer.words.clone());
+    if !args.output.quiet {
+        introduce(&request, &outputs);
+    }
+    warn(&findings);
+    let header = request.header(args, &started_at, environment);
+    if let Err(error) = outputs.first(&header) {
+        // Nothing was measured: leave no files behind that cannot be resumed.
+        outputs.remove();
+        return Err(error);
+    }
+    // Against a power cut: the plan, from which all else follows.
+    outputs.sync()?;
+    let sweep = Sweep::begin(header).map_err(anyhow::Error::msg)?;
+    let progress = Progress::of_sweep(outputs, &args.output, sweep.header(), sweep.work());
+    Ok(Begun { sweep, progress })
+}
+
+fn outcome(rows: &[Row]) -> Outcome {
+    let failed = rows
+        .iter()
+        .filter(|row| row.status == Status::Failed)
+        .count();
+    if failed > 0 {
+        say(&format!(
+            "{failed} of {} cases failed: see the column `reason`",
+            rows.len()
+        ));
+        Outcome::Failed
+    } else if rows.iter().all(|row| row.status == Status::Skipped) {
+        say("nothing could run: see the column `reason`");
+        Outcome::Failed
+    } else {
+        Outcome::Done
+    }
+}
+
+/// The circumstances that the rows of a sweep share.
+pub(super) fn environment(
+    request: &Request,
+    findings: &[Finding],
+    peer: Option<&Peer>,
+) -> Environment {
+    let board = &request.detected.board;
+    let cpus: Vec<usize> = request.host.cpus.iter().map(|cpu| cpu.id).collect();
+    let is_invalid = |finding: &&Finding| finding.gravity == Gravity::Invalid;
+    let unfit = findings.iter().filter(is_invalid);
+    let unfit = unfit.map(|finding| finding.seen.clone());
+    let of_others = peer.map(|peer| idle_counters::drops_of_others(&peer.interfaces_here()));
+    let unfit = unfit.chain(of_others.into_iter().flatten());
+    let of_others_there = peer.iter().flat_map(|peer| &peer.drops_of_others);
+    let of_others_there = of_others_there.map(|seen| format!("on the other host: {seen}"));
+    let across = peer.and_then(Peer::across_wire);
+    let all_there = peer.filter(|peer| peer.share == Share::All);
+    Environment {
+        board: board.name.clone(),
+        warmup_ms: milliseconds(request.schedule.settings.warmup),
+        seed: request.schedule.seed,
+        version: VERSION.to_owned(),
+        paces: all_there.map_or_else(|| cpu_speed::of_all(&cpus), |peer| peer.paces.clone()),
+        throttles_from_c: board.throttle.map(|throttle| throttle.from_c),
+        unfit: unfit.chain(of_others_there).collect(),
+        there: across.map(Wire::told).unwrap_or_default(),
+        ..Environment::of(&request.host)
+    }
+}
+
+/// What about this host may mislead.
+pub(super) fn findings(request: &Request, peer: Option<&Peer>) -> Vec<Finding> {
+    if let Some(peer) = peer.filter(|peer| peer.share == Share::All) {
+        return peer.findings.clone();
+    }
+    let settings = &request.schedule.settings;
+    let (host, board) = (&request.host, &request.detected.board);
+    let asked = request.plan.cases().map(|planned| planned.case.rcvbuf);
+    let most = asked.max().unwrap_or(Buffer::DEFAULT);
+    let interfaces = peer.map(Peer::interfaces_here).unwrap_or_default();
+    let subject = Subject::new(host, board, most.into(), &settings.root);
+    let mut findings = subject.with_interfaces(interfaces).findings();
+    let there = peer.iter().flat_map(|peer| {
+        let own = peer
+            .findings
+            .iter()
+            .filter(|it| it.gravity == Gravity::Invalid);
+        own.cloned().chain(peer.findings_there())
+    });
+    findings.extend(there.map(|finding| Finding {
+        seen: format!("on the other host: {}", finding.seen),
+        ..finding
+    }));
+    findings
+}
+
+fn introduce(request: &Request, outputs: &Outputs) {
+    let machine = request.detected.machine(&request.host);
+    let because = &request.detected.because;
+    say(&format!("udpbench {VERSION} on {machine} ({because})"));
+    say(&summary(request));
+    let seed = request.schedule.seed;
+    say(&format!("seed {seed}; results in {}", outputs.shown));
+    if let Some(advice) = &request.advice {
+        say(&format!("advice: {advice}"));
+    }
+}
+
+/// Says what would invalidate what is measured here, and the fix.
+pub(super) fn warn(findings: &[Finding]) {
+    let is_invalid = |finding: &&Finding| finding.gravity == Gravity::Invalid;
+    for finding in findings.iter().filter(is_invalid) {
+        say(&format!("warning: {}", finding.seen));
+        for line in finding.fix.lines() {
+            say(&format!("   fix: {line}"));
+        }
+    }
+}

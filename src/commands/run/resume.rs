@@ -1,0 +1,84 @@
+//! `--resume`: goes on where a sweep was interrupted.
+
+use std::path::Path;
+
+use super::Begun;
+use crate::cli::RunArgs;
+use crate::cli::options::wire::{Peer, Words};
+use crate::cli::options::{self, Again};
+use crate::commands::say;
+use crate::commands::session;
+use crate::commands::session::outputs::{Left, Outputs};
+use crate::commands::session::progress::Progress;
+use crate::error::UsageError;
+use crate::experiment::sweep::Sweep;
+use crate::results::log::{Header, Log};
+use crate::session::{Experiment, Logged};
+use crate::sys::files::Root;
+use crate::term::shell;
+
+/// Reads what a sweep left, and opens its files again.
+pub(super) fn resume(args: &RunArgs, raw: &Path, peer: Option<&Peer>) -> anyhow::Result<Begun> {
+    let mut log: Log = Log::open("--resume", raw)?;
+    refuse_other_hosts(raw, &log.header, peer)?;
+    let root = Root::new(&args.root);
+    log.header.schedule.settings.root = root.clone();
+    let (mut sweep, rows) = Sweep::replay(&log)?;
+    let Again { unlike, unable } = options::again(&log.header, &root, peer)?;
+    refuse_unless_forced(args, raw, &unlike)?;
+
+    let file = (&log.header, Left::from(&log));
+    let mut outputs = Outputs::resume(args, raw, file, &rows, &sweep.rest())?;
+    outputs.words = peer.map_or_else(Words::default, |peer| peer.words.clone());
+    if !args.output.quiet {
+        let (name, planned) = (&log.name, log.header.schedule.windows(&log.header.plan));
+        let windows = sweep.work().done;
+        say(&format!(
+            "resuming {name}: {windows} of {planned} windows are measured"
+        ));
+        say(&format!("results in {}", outputs.shown));
+        for what in &unlike {
+            say(&format!("warning: {what}"));
+        }
+    }
+    if args.output.force {
+        sweep.unable = unable;
+    }
+    session::resumed(&mut sweep, &mut outputs, unlike)?;
+    let mut progress = Progress::of_sweep(outputs, &args.output, sweep.header(), sweep.work());
+    progress.rows = rows;
+    Ok(Begun { sweep, progress })
+}
+
+/// A sweep goes on between as many hosts as it began.
+fn refuse_other_hosts(raw: &Path, header: &Header, peer: Option<&Peer>) -> Result<(), UsageError> {
+    let fix = match (&header.wire, peer.and_then(Peer::across_wire)) {
+        (Some(wire), None) => format!(
+            "it is of a sweep across a wire: use udpbench {} --resume {}",
+            wire.words(),
+            shell::path(raw)
+        ),
+        (None, Some(_)) => "it is of a sweep on one host: leave out wire".to_owned(),
+        _ => return Ok(()),
+    };
+    Err(UsageError::flag("--resume", &raw.display(), fix))
+}
+
+fn refuse_unless_forced(args: &RunArgs, raw: &Path, unlike: &[String]) -> Result<(), UsageError> {
+    /// More would not be read.
+    const SHOWN: usize = 3;
+    if args.output.force || unlike.is_empty() {
+        return Ok(());
+    }
+    let mut differences = unlike.to_vec();
+    if unlike.len() > SHOWN {
+        differences.truncate(SHOWN);
+        differences.push(format!("and {} more differences", unlike.len() - SHOWN));
+    }
+    let differences = differences.join("; ");
+    Err(UsageError::flag(
+        "--resume",
+        &raw.display(),
+        format!("{differences}; --force resumes anyway, and the rows say so"),
+    ))
+}

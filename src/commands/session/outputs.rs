@@ -1,0 +1,349 @@
+//! The files that a run writes: what happened, and rows.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::bail;
+
+use crate::cli::RunArgs;
+use crate::cli::options::wire::Words;
+use crate::commands::default_name::{self, clock_remark};
+use crate::commands::{advice, baselines, say};
+use crate::error::UsageError;
+use crate::results::export::output_file::OutputFile;
+use crate::results::export::row_file::RowFile;
+use crate::results::export::selection::{Asked, Selection};
+use crate::results::export::{Format, is_stdout};
+use crate::results::files::Results;
+use crate::results::log::{Event, First, Header, Log};
+use crate::results::row::Row;
+use crate::sys::files::{self, Kind};
+use crate::term::shell;
+
+/// The files of a run, created before anything is measured.
+pub(crate) struct Outputs {
+    /// `None`: it has no rows.
+    rows: Option<RowFile>,
+    samples: Option<OutputFile>,
+    pub(crate) to_stdout: bool,
+    /// Where the raw samples go.
+    pub(crate) samples_path: Option<PathBuf>,
+    /// Where the rows go, for people.
+    pub(crate) results: String,
+    /// The same of all files.
+    pub(crate) shown: String,
+    /// The words with which another host is reached, if there is one.
+    pub(crate) words: Words,
+    /// The subcommand that goes on with it, and a space. Empty: there is none.
+    pub(crate) command: String,
+}
+
+/// How much there is of a log that is gone on with, in bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Left {
+    pub(crate) bytes: u64,
+    /// In whole lines.
+    pub(crate) whole_bytes: u64,
+}
+
+impl<H> From<&Log<H>> for Left {
+    fn from(log: &Log<H>) -> Self {
+        Self {
+            bytes: log.bytes,
+            whole_bytes: log.whole_bytes,
+        }
+    }
+}
+
+impl Outputs {
+    /// New files, over no other ones.
+    pub(crate) fn create(
+        args: &RunArgs,
+        board: &str,
+        started_at: &str,
+        selection: &Selection,
+    ) -> anyhow::Result<Self> {
+        match (args.output.results(), &args.output.baseline) {
+            (Some(path), _) => Self::create_at(args, selection, path),
+            (None, Some(name)) => Self::create_at(args, selection, &baselines::create(name)?),
+            (None, None) => {
+                let stem = default_name::stem(started_at, board)?;
+                let format = args.output.format.unwrap_or(Format::Csv);
+                let end = format!(".{}", format.extension());
+                let make = |path: &Path| Self::create_at(args, selection, path);
+                Ok(default_name::first_free(&stem, &end, &["jsonl"], make)?.0)
+            }
+        }
+    }
+
+    fn create_at(args: &RunArgs, selection: &Selection, output: &Path) -> anyhow::Result<Self> {
+        let format = Format::choose(args.output.format, output)?;
+        let samples_path = match &args.output.samples {
+            Some(path) => Some(path.clone()),
+            None if is_stdout(output) => None,
+            None => Some(output.with_extension("jsonl")),
+        };
+        if samples_path.as_deref() == Some(output) {
+            let problem = "that file is for the rows; choose another name";
+            return Err(refused("--samples", output, problem).into());
+        }
+        let rows = RowFile::create(format, selection.clone(), output, advice)?;
+        let flag = if args.output.samples.is_some() {
+            "--samples"
+        } else {
+            "--output"
+        };
+        let samples = samples_path.as_deref();
+        let samples = samples.map(|path| OutputFile::create(flag, path));
+        match samples.transpose() {
+            Ok(samples) => Ok(Self::new(rows, output, samples, samples_path)),
+            Err(error) => {
+                // Nothing was measured: leave no empty file behind.
+                rows.remove();
+                Err(error.into())
+            }
+        }
+    }
+
+    /// A new log of what has no rows, at `path` or at `results/<UTC time>-<board>-<command>.jsonl`, with its first line.
+    ///
+    /// # Errors
+    /// When it is there already, or cannot be written.
+    pub(crate) fn log_of(
+        path: Option<&Path>,
+        name: (&str, &str, &str),
+        header: &impl First,
+    ) -> anyhow::Result<Self> {
+        let (board, started_at, command) = name;
+        if let Some(remark) = clock_remark(started_at) {
+            say(&remark);
+        }
+        let create = |path: &Path| {
+            let mut log = OutputFile::create("--output", path)?;
+            if let Err(error) = header.line().and_then(|line| log.append(&line)) {
+                // Nothing is left of one that cannot have it.
+                log.remove();
+                return Err(error);
+            }
+            Ok(log)
+        };
+        if let Some(path) = path {
+            return Ok(Self::of_log(create(path)?, path.to_owned()));
+        }
+        let stem = default_name::stem(started_at, board)?;
+        let end = format!("-{command}.jsonl");
+        let (log, path) = default_name::first_free(&stem, &end, &[], create)?;
+        Ok(Self::of_log(log, path))
+    }
+
+    /// That log again.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub(crate) fn resume_log(path: &Path, left: Left) -> Result<Self, UsageError> {
+        let log = resume("--resume", path, left.bytes, left.whole_bytes)?;
+        Ok(Self::of_log(log, path.to_owned()))
+    }
+
+    fn of_log(log: OutputFile, path: PathBuf) -> Self {
+        Self {
+            rows: None,
+            samples: Some(log),
+            to_stdout: false,
+            results: path.display().to_string(),
+            shown: path.display().to_string(),
+            samples_path: Some(path),
+            words: Words::default(),
+            command: String::new(),
+        }
+    }
+
+    /// The files of the run that left this of its log: of the rows that it may have written those that come `later` are taken
+    /// back, raw samples go on after the last whole line.
+    pub(crate) fn resume(
+        args: &RunArgs,
+        raw: &Path,
+        (header, left): (&Header, Left),
+        rows: &[Row],
+        later: &[Row],
+    ) -> anyhow::Result<Self> {
+        let samples = resume("--resume", raw, left.bytes, left.whole_bytes)?;
+        let extension = args.output.format.unwrap_or(Format::Csv).extension();
+        let output = args.output.results().map(Path::to_owned);
+        let output = output.unwrap_or_else(|| raw.with_extension(extension));
+        let format = Format::choose(args.output.format, &output)?;
+        let selection = |asked| Selection::of_plan(asked, &header.plan, &header.schedule);
+        let file = if format == Format::Csv && output.exists() {
+            let known = [rows, later].concat();
+            let other = |problem: &str| refused("--output", &output, problem);
+            let csv = files::read_whole(&output, Kind::File);
+            let csv = csv.map_err(|error| other(&format!("cannot read it: {error}")))?;
+            let all = Format::Csv.shape(&known, &Selection::all(), advice)?;
+            let first = all.split_inclusive(|&byte| byte == b'\n').next();
+            let asked = if first.is_some_and(|first| csv.starts_with(first)) {
+                Asked::All
+            } else {
+                args.output.columns
+            };
+            let selection = selection(asked);
+            let begun = Format::Csv.shape(&known, &selection, advice)?;
+            if !(begun.starts_with(&csv) || is_of_run(&csv, &known, header)) {
+                let problem =
+                    "it has other contents than results of this sweep; choose another name";
+                return Err(other(problem).into());
+            }
+            let bytes = csv.len() as u64;
+            let file = resume("--output", &output, bytes, bytes)?;
+            RowFile::resume_csv(file, selection, rows)?
+        } else {
+            let mut file =
+                RowFile::create(format, selection(args.output.columns), &output, advice)?;
+            file.rows(rows)?;
+            file
+        };
+        Ok(Self::new(
+            file,
+            &output,
+            Some(samples),
+            Some(raw.to_owned()),
+        ))
+    }
+
+    fn new(
+        rows: RowFile,
+        output: &Path,
+        samples: Option<OutputFile>,
+        samples_path: Option<PathBuf>,
+    ) -> Self {
+        let to_stdout = is_stdout(output);
+        let results = if to_stdout {
+            "standard output".to_owned()
+        } else {
+            output.display().to_string()
+        };
+        let shown = match &samples_path {
+            Some(path) => format!("{results}, raw samples in {}", path.display()),
+            None => format!("{results} (--samples names a file for the raw samples)"),
+        };
+        Self {
+            rows: Some(rows),
+            samples,
+            to_stdout,
+            samples_path,
+            results,
+            shown,
+            words: Words::default(),
+            command: String::new(),
+        }
+    }
+
+    /// Takes the files away again.
+    pub(crate) fn remove(self) {
+        if let Some(rows) = self.rows {
+            rows.remove();
+        }
+        if let Some(samples) = self.samples {
+            samples.remove();
+        }
+    }
+
+    /// Keeps what is to be done.
+    pub(crate) fn first(&mut self, header: &Header) -> anyhow::Result<()> {
+        let Some(samples) = &mut self.samples else {
+            return Ok(());
+        };
+        samples.append(&header.line()?)
+    }
+
+    /// Keeps what happened.
+    pub(crate) fn event(&mut self, event: &Event) -> anyhow::Result<()> {
+        let Some(samples) = &mut self.samples else {
+            return Ok(());
+        };
+        let mut bytes = serde_json::to_vec(event)?;
+        bytes.push(b'\n');
+        samples.append(&bytes)
+    }
+
+    /// Writes what was kept for the end, and saves what is not where it was put any more.
+    pub(crate) fn finish(&mut self) -> anyhow::Result<()> {
+        let samples = self.samples.as_ref().and_then(|file| file.rescue(None));
+        if let Some(displaced) = &samples {
+            self.samples_path = displaced.is_now_at().map(Path::to_owned);
+        }
+        let rows = self.rows.iter().filter_map(RowFile::rescue);
+        let displaced = samples.into_iter().chain(rows);
+        let mut problems: Vec<String> = displaced.map(|file| file.to_string()).collect();
+        // Rows that are still in memory are written whatever became of the other file.
+        let kept = self
+            .rows
+            .as_ref()
+            .map_or_else(|| self.sync(), RowFile::finish);
+        problems.extend(kept.err().map(|error| format!("{error:#}")));
+        if problems.is_empty() {
+            Ok(())
+        } else {
+            bail!("{}", problems.join("; "))
+        }
+    }
+
+    /// The command that resumes the sweep.
+    pub(crate) fn resume_command(&self) -> Option<String> {
+        let samples = self.samples_path.as_ref()?;
+        let Words { before, after } = &self.words;
+        let usual = samples.with_extension("csv");
+        let elsewhere = match (self.to_stdout, Path::new(&self.results)) {
+            (true, _) => " -o -".to_owned(),
+            (false, results) if results == usual || self.rows.is_none() => String::new(),
+            (false, results) => format!(" -o {}", shell::path(results)),
+        };
+        Some(format!(
+            "resume with: udpbench {before}{}{after}--resume {}{elsewhere}",
+            self.command,
+            shell::path(samples),
+        ))
+    }
+
+    /// Makes what happened safe against a power cut.
+    pub(crate) fn sync(&self) -> anyhow::Result<()> {
+        self.samples.as_ref().map_or(Ok(()), OutputFile::sync)
+    }
+
+    /// Keeps the rows of a block, and makes what they follow from safe.
+    pub(crate) fn rows(&mut self, rows: &[Row]) -> anyhow::Result<()> {
+        // First what the rows follow from. If that cannot be kept, the rows can all the same.
+        let synced = self.sync();
+        let written = self.rows.as_mut().map_or(Ok(()), |file| file.rows(rows));
+        synced.and(written)
+    }
+}
+
+/// Whether all whole rows of a CSV file are of the run that `known` rows are of. A power cut may have taken from
+/// the raw samples what a row was made of.
+fn is_of_run(csv: &[u8], known: &[Row], header: &Header) -> bool {
+    let Ok(found) = Results::from_csv("", csv) else {
+        return false;
+    };
+    let is_planned = |row: &Row| {
+        let mut cases = header.plan.cases();
+        row.seed == header.schedule.seed && cases.any(|planned| planned.case.key() == row.case)
+    };
+    found.rows.iter().all(|row| {
+        let known = known.iter().find(|known| known.case == row.case);
+        is_planned(row) && known.is_none_or(|known| known.started_at == row.started_at)
+    })
+}
+
+/// A file of the run that is gone on with: see [`OutputFile::resume`].
+fn resume(
+    flag: &'static str,
+    path: &Path,
+    read: u64,
+    whole: u64,
+) -> Result<OutputFile, UsageError> {
+    OutputFile::resume(path, read, whole)
+        .map_err(|error| refused(flag, path, &format!("cannot resume it: {error}")))
+}
+
+fn refused(flag: &'static str, path: &Path, problem: &str) -> UsageError {
+    UsageError::flag(flag, &path.display(), problem)
+}

@@ -1,0 +1,175 @@
+//! Where news arrive: kept in the outputs, shown as progress.
+
+use std::io::{self, IsTerminal};
+use std::time::Instant;
+
+use indicatif::{ProgressBar, ProgressDrawTarget};
+
+use super::bar;
+use super::live::{Glyphs, Live, Screen};
+use super::outputs::Outputs;
+use super::pulse::Pulse;
+use crate::cli::OutputArgs;
+use crate::commands::{say, show, width};
+use crate::plan::Plan;
+use crate::results::log::{Event, Header};
+use crate::results::row::Row;
+use crate::session::{Journal, Work};
+
+/// Where news arrive.
+pub(crate) struct Progress {
+    pub(crate) outputs: Outputs,
+    /// Every row so far.
+    pub(crate) rows: Vec<Row>,
+    bar: ProgressBar,
+    /// What else there is to see of a sweep.
+    sweep: Option<Seen>,
+    pub(crate) quiet: bool,
+    shows_warnings: bool,
+}
+
+/// What there is to see of a sweep.
+struct Seen {
+    plan: Plan,
+    live: Live,
+    screen: Screen,
+    pulse: Pulse,
+}
+
+impl Progress {
+    /// Of what is so far.
+    pub(crate) fn new(outputs: Outputs, quiet: bool, work: Work) -> Self {
+        let bar = ProgressBar::new(work.all);
+        if quiet {
+            bar.set_draw_target(ProgressDrawTarget::hidden());
+        }
+        bar.set_style(bar::style(work.each));
+        bar.set_position(work.done);
+        Self {
+            outputs,
+            rows: Vec::new(),
+            bar,
+            sweep: None,
+            quiet,
+            shows_warnings: true,
+        }
+    }
+
+    /// Of a sweep that is so far.
+    pub(crate) fn of_sweep(
+        outputs: Outputs,
+        args: &OutputArgs,
+        header: &Header,
+        work: Work,
+    ) -> Self {
+        let mut progress = Self::new(outputs, args.quiet, work);
+        progress.shows_warnings = args.warnings;
+        if !args.quiet {
+            let (screen, bar) = Screen::new(progress.bar);
+            progress.bar = bar;
+            progress.sweep = Some(Seen {
+                plan: header.plan.clone(),
+                live: Live::new(Glyphs::of_locale()),
+                screen,
+                pulse: Pulse::new(work, Instant::now()),
+            });
+        }
+        progress
+    }
+
+    /// How many warnings the table left out.
+    pub(crate) fn hidden_warnings(&self) -> usize {
+        let all = self.rows.iter().map(|row| row.warnings.len()).sum();
+        if self.shows_warnings { 0 } else { all }
+    }
+
+    /// Takes the progress away. Of what is not complete there is no answer, and nothing else would say that there are
+    /// warnings.
+    pub(super) fn clear(&mut self, is_complete: bool) {
+        self.bar.finish_and_clear();
+        if let Some(seen) = &self.sweep {
+            seen.screen.clear();
+        }
+        self.shows_warnings |= !is_complete;
+    }
+
+    /// Shows the table that `draw` makes of all rows: with what warns in them only where that was asked for, as the answer
+    /// says how much it is.
+    pub(crate) fn show_rows(&self, draw: fn(&[Row], u16) -> String) {
+        if self.shows_warnings {
+            return self.present(&draw(&self.rows, width()));
+        }
+        let without_warnings = |row: &Row| Row {
+            warnings: Vec::new(),
+            ..row.clone()
+        };
+        let rows: Vec<Row> = self.rows.iter().map(without_warnings).collect();
+        self.present(&draw(&rows, width()));
+    }
+
+    /// Shows something that is no row: on standard output, or where the rows go there, on a terminal.
+    pub(crate) fn present(&self, text: &str) {
+        if self.quiet {
+            return;
+        }
+        if !self.outputs.to_stdout {
+            // A closed terminal does not change how the sweep ended.
+            if let Err(error) = show(text) {
+                say(&format!("the table is not shown: {error:#}"));
+            }
+        } else if io::stderr().is_terminal() {
+            text.lines().for_each(say);
+        }
+    }
+}
+
+impl Journal for Progress {
+    fn doing(&mut self, what: &str) {
+        self.bar.set_message(what.to_owned());
+    }
+
+    fn waiting(&mut self, what: &str) {
+        // On a terminal the bar says it; elsewhere nothing else would.
+        if self.bar.is_hidden() && !self.quiet {
+            say(what);
+        }
+    }
+
+    fn block(&mut self, block: usize) {
+        if let Some(Seen {
+            plan, live, screen, ..
+        }) = &mut self.sweep
+        {
+            let block = &plan.blocks[block];
+            live.block(&block.key, block.runnable().map(|(case, _)| case));
+            screen.show(live);
+        }
+    }
+
+    fn event(&mut self, event: &Event, work: Work) -> anyhow::Result<()> {
+        self.outputs.event(event)?;
+        self.bar.set_length(work.all);
+        self.bar.set_position(work.done);
+        if let (Event::Window(window), Some(seen)) = (event, &mut self.sweep) {
+            seen.live.window(&window.sample);
+            seen.screen.show(&seen.live);
+            // On a terminal the bar says it.
+            if self.bar.is_hidden() {
+                if let Some(line) = seen.pulse.beat(Instant::now(), work) {
+                    say(&line);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn rows(&mut self, rows: Vec<Row>) -> anyhow::Result<()> {
+        self.outputs.rows(&rows)?;
+        self.rows.extend(rows);
+        Ok(())
+    }
+
+    fn sync(&mut self) -> anyhow::Result<()> {
+        self.outputs.sync()
+    }
+}

@@ -1,0 +1,189 @@
+//! `udpbench --suite`: several sweeps and searches, one after the other, and what has been published about the like.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::{fs, io};
+
+use super::other_host::OtherHost;
+use super::session::{self, Outcome};
+use super::{about, default_name, find, open, run, say, show, width};
+use crate::cli::options::Request;
+use crate::cli::options::suite::{
+    check_log, expected_time, left_out, options, parts, requests, search, searches,
+};
+use crate::cli::options::wire::{self, Peer};
+use crate::cli::{ReportArgs, RunArgs};
+use crate::error::UsageError;
+use crate::experiment::find::Record;
+use crate::experiment::suite::{self, Suite, Sweep, Swept, beside, draw};
+use crate::results::export::{is_stdout, table};
+use crate::results::row::Row;
+use crate::sys::interrupt::{Interrupt, Interrupted};
+use crate::term::shell;
+
+/// Runs the sweeps and the searches of a suite, those that are interrupted from where they were.
+///
+/// # Errors
+/// As of each of them; a directory that cannot be made, or that has logs of others.
+pub fn run(args: &RunArgs, name: &str) -> anyhow::Result<ExitCode> {
+    let interrupt = super::interrupt_on_signals()?;
+    let (board, is_quiet) = (&args.placement.board, args.output.quiet);
+    match OtherHost::on(&args.link, board, is_quiet, &interrupt) {
+        Err(error) if error.is::<Interrupted>() => Ok(session::before_anything(&interrupt).into()),
+        other => with(args, name, &interrupt, other?.as_mut()),
+    }
+}
+
+/// The same with another host, if there is one.
+///
+/// # Errors
+/// As for [`run()`].
+pub(super) fn with(
+    args: &RunArgs,
+    name: &str,
+    interrupt: &Interrupt,
+    mut other: Option<&mut OtherHost>,
+) -> anyhow::Result<ExitCode> {
+    let suite = suite::find("--suite", name)?;
+    // What is wrong with any of them is said before the first runs.
+    let peer = other.as_ref().map(|other| &other.peer);
+    let requests = requests(&suite, args, peer)?;
+    let searches = searches(&suite, args, peer)?;
+    let directory = directory(args, &suite, &requests)?;
+    let sweeps = suite.sweeps.iter();
+    let sweeps = sweeps.map(|sweep| options(sweep, args, &directory, peer));
+    let sweeps: Vec<RunArgs> = sweeps.collect::<anyhow::Result<_>>()?;
+    for (sweep, request) in sweeps.iter().zip(&requests) {
+        if let Some(raw) = &sweep.output.resume {
+            check_log(raw, request)?;
+        }
+    }
+    if !args.output.quiet {
+        introduce(&suite, &requests, &searches, &directory);
+    }
+    let mut outcome = Outcome::Done;
+    for (sweep, own) in suite.sweeps.iter().zip(&sweeps) {
+        announce(args, sweep);
+        let request = |other: Option<&mut OtherHost>| {
+            Ok(Request::between(own, other.map(|other| &other.peer))?)
+        };
+        let ended = run::sweep_of(own, interrupt, other.as_deref_mut(), request, table::draw);
+        match part(ended, &directory)? {
+            Outcome::Done => {}
+            interrupted @ Outcome::Interrupted(_) => return Ok(interrupted.into()),
+            _ => outcome = Outcome::Failed,
+        }
+    }
+    for of in &suite.searches {
+        announce(args, of);
+        let mut what = search(of, args, &directory)?;
+        let peer = other.as_ref().map(|other| &other.peer);
+        if peer.and_then(Peer::across_wire).is_some() {
+            wire::complete(what.parameters());
+        }
+        let ended = find::with(&what, interrupt, other.as_deref_mut());
+        match part(ended, &directory)? {
+            Outcome::Done => {}
+            interrupted @ Outcome::Interrupted(_) => return Ok(interrupted.into()),
+            _ => outcome = Outcome::Failed,
+        }
+    }
+    let files = sweeps.into_iter().filter_map(|sweep| sweep.output.output);
+    let logs = suite
+        .searches
+        .iter()
+        .map(|of| directory.join(format!("{}.jsonl", of.name)));
+    conclude(args, &suite, &directory, (files.collect(), logs.collect()))?;
+    Ok(outcome.into())
+}
+
+/// How a part of a suite ended. Of one that did not, says how the whole goes on.
+fn part(ended: anyhow::Result<Outcome>, directory: &Path) -> anyhow::Result<Outcome> {
+    if !matches!(ended, Ok(Outcome::Done | Outcome::Failed)) {
+        let shown = shell::path(directory);
+        say(&format!(
+            "the whole suite goes on with the same command and -o {shown}"
+        ));
+    }
+    ended
+}
+
+fn announce(args: &RunArgs, sweep: &Sweep) {
+    if !args.output.quiet {
+        say("");
+        say(&format!("== {}: {}", sweep.name, sweep.about));
+    }
+}
+
+/// Where the files go.
+fn directory(args: &RunArgs, suite: &Suite, requests: &[Request]) -> Result<PathBuf, UsageError> {
+    let refused = |path: &Path, error: &io::Error| {
+        let problem = format!("no directory can be made there: {error}; choose another place");
+        UsageError::flag("--output", &path.display(), problem)
+    };
+    let directory = match &args.output.output {
+        Some(path) if is_stdout(path) => {
+            let fix = "a suite has several files: name a directory";
+            return Err(UsageError::flag("--output", "-", fix));
+        }
+        Some(path) => path.clone(),
+        None => {
+            let board = requests
+                .first()
+                .map_or("", |it| it.detected.board.name.as_str());
+            let stem = default_name::stem(&default_name::now(), board)?;
+            let end = format!("-{}", suite.name);
+            let make = |path: &Path| fs::create_dir(path).map_err(|error| refused(path, &error));
+            return Ok(default_name::first_free(&stem, &end, &[], make)?.1);
+        }
+    };
+    fs::create_dir_all(&directory).map_err(|error| refused(&directory, &error))?;
+    Ok(directory)
+}
+
+fn introduce(suite: &Suite, requests: &[Request], searches: &[Record], directory: &Path) {
+    say(&format!("{}: {}", suite.name, suite.title));
+    say(&format!("from {}", suite.source));
+    for (engine, why) in left_out(suite) {
+        say(&format!("without {engine}: {why}"));
+    }
+    say(&format!(
+        "{}, {}; results in {}",
+        parts(requests, searches),
+        about(expected_time(requests, searches)),
+        directory.display()
+    ));
+}
+
+/// Says what came of it: beside what has been published, and as a page.
+fn conclude(
+    args: &RunArgs,
+    suite: &Suite,
+    directory: &Path,
+    (files, logs): (Vec<PathBuf>, Vec<PathBuf>),
+) -> anyhow::Result<()> {
+    let rows: Vec<Vec<Row>> = files
+        .iter()
+        .map(|file| Ok(open(file)?.rows))
+        .collect::<anyhow::Result<_>>()?;
+    if cfg!(feature = "report") {
+        let page = ReportArgs {
+            files: files.into_iter().chain(logs).collect(),
+            output: directory.join("report.html"),
+            force: false,
+            suite: Some(suite.name.clone()),
+        };
+        super::report::run(&page)?;
+    } else {
+        let (name, shown) = (&suite.name, shell::path(directory));
+        say(&format!(
+            "this udpbench was built without the feature report: for a page, use one with it: udpbench report --suite {name} \
+             {shown}/*.csv, and then the logs of its searches"
+        ));
+    }
+    let sweeps: Vec<Swept> = rows.iter().map(Vec::as_slice).collect();
+    if !args.output.quiet {
+        show(&draw(&beside(suite, &sweeps), width()))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,184 @@
+//! A window in one line: 60 columns of numbers, and up to 20 of remarks.
+
+use std::time::SystemTime;
+
+use crate::data::{Case, Workload};
+use crate::results::export::table::{count, number, thousands};
+use crate::results::row::{Row, Status};
+use crate::term::table::Columns;
+
+/// What is said of a window.
+pub(super) struct Said {
+    /// From left to right.
+    columns: Columns<'static, Row>,
+    /// What is summed up in the end.
+    pub(super) figures: &'static [Figure; 2],
+}
+
+/// A number that is summed up.
+pub(super) struct Figure {
+    /// Stands before it.
+    pub(super) name: &'static str,
+    pub(super) unit: &'static str,
+    pub(super) value: fn(&Row) -> Option<f64>,
+    pub(super) shown: fn(Option<f64>) -> String,
+}
+
+const fn figure(
+    name: &'static str,
+    unit: &'static str,
+    value: fn(&Row) -> Option<f64>,
+    shown: fn(Option<f64>) -> String,
+) -> Figure {
+    Figure {
+        name,
+        unit,
+        value,
+        shown,
+    }
+}
+
+static FLOOD: [Figure; 2] = [
+    figure("median", "Mb/s", |row| row.received_mbps, one_decimal),
+    figure("loss", "%", |row| row.loss_pct, loss),
+];
+
+static ASK: [Figure; 2] = [
+    figure("median", "kreq/s", thousands_received, one_decimal),
+    figure("p50", "us", |row| row.rtt_p50_us, one_decimal),
+];
+
+impl Said {
+    /// Those that say most about such a case. Headings are as wide as the numbers below them.
+    pub(super) fn of(case: &Case) -> Self {
+        let columns =
+            Columns::<Row>::default().word("UTC     ", |row| time(&row.started_at).to_owned());
+        let columns = if case.asks() {
+            columns
+                .number("kreq/s", |row| one_decimal(thousands_received(row)))
+                .number("p50 us", |row| one_decimal(row.rtt_p50_us))
+                .number("p99 us", |row| one_decimal(row.rtt_p99_us))
+                .number("max us", |row| number(row.rtt_max_us, 0))
+                .number(" lost", |row| count(row.unanswered_requests))
+        } else {
+            columns
+                .number(" Mb/s", |row| one_decimal(row.received_mbps))
+                .number(" kpps", |row| one_decimal(thousands_received(row)))
+                .number("loss%", |row| loss(row.loss_pct))
+                .number(" where", |row| place_of_loss(row).to_owned())
+                .number("tx ns", |row| number(row.sender_cpu_ns_per_packet, 0))
+                .number("rx ns", |row| number(row.receiver_cpu_ns_per_packet, 0))
+        };
+        let columns = columns
+            .number("cpu ns", |row| number(row.cpu_ns_per_packet, 0))
+            .number(" C", |row| number(row.temp_c_end, 0))
+            .number(" MHz", |row| number(row.freq_low_mhz, 0));
+        let figures = if case.asks() { &ASK } else { &FLOOD };
+        Self { columns, figures }
+    }
+
+    /// The headings.
+    pub(super) fn header(&self) -> String {
+        self.columns.empty().dense().header(WIDTH)
+    }
+
+    /// What a window has to say.
+    pub(super) fn line(&self, row: &Row) -> String {
+        if row.status == Status::Failed {
+            return format!("{} failed: {}", time(&row.started_at), row.reason);
+        }
+        let mut cells = self.columns.cells(row);
+        for unknown in cells.iter_mut().filter(|cell| cell.is_empty()) {
+            "-".clone_into(unknown);
+        }
+        let mut table = self.columns.empty().dense();
+        table.row(cells);
+        let line = table.body(WIDTH);
+        format!("{} {}", line.trim_end(), remarks(row))
+            .trim_end()
+            .to_owned()
+    }
+}
+
+/// There is always room for the numbers.
+const WIDTH: usize = 80;
+
+/// The line of a window that could not be measured.
+pub(super) fn failed(reason: &str) -> String {
+    let now = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
+    format!("{} failed: {reason}", time(&now))
+}
+
+/// `12:34:56`, from `2026-01-02T12:34:56.789Z`.
+fn time(at: &str) -> &str {
+    at.get(11..19).unwrap_or("--:--:--")
+}
+
+fn thousands_received(row: &Row) -> Option<f64> {
+    thousands(row.received_pps)
+}
+
+/// With a decimal where there is room for it: `99999` is as wide as `100k`, with its blank.
+fn one_decimal(value: Option<f64>) -> String {
+    match value {
+        Some(value) if value >= 9_999_500.0 => format!("{:.0}M", value / 1e6),
+        Some(value) if value >= 99_999.5 => format!("{:.0}k", value / 1e3),
+        value => number(value, 1),
+    }
+}
+
+/// With two decimals, or one where it is large: `100.0` is as wide as `99.9`.
+fn loss(pct: Option<f64>) -> String {
+    let decimals = if pct >= Some(9.995) { 1 } else { 2 };
+    number(pct, decimals)
+}
+
+/// Where most of what was lost was dropped.
+fn place_of_loss(row: &Row) -> &'static str {
+    let places = [
+        ("socket", row.dropped_socket_packets),
+        ("kernel", row.dropped_kernel_packets),
+        ("sender", row.refused_packets),
+    ];
+    let lost = places.into_iter().filter(|(_, lost)| *lost > Some(0));
+    // Of equal ones, the first.
+    let most = lost.rev().max_by_key(|(_, lost)| *lost);
+    most.map_or("", |(place, _)| place)
+}
+
+/// What may mislead about the window.
+fn remarks(row: &Row) -> String {
+    let is_throttled = !matches!(row.throttled.as_str(), "" | "no" | "not by the kernel");
+    let is_disturbed = row.disturbed_windows.unwrap_or(0) > 0;
+    let mut remarks = Vec::new();
+    if is_throttled {
+        remarks.push("throttled".to_owned());
+    } else if !is_disturbed && row.contaminated_windows.unwrap_or(0) > 0 {
+        remarks.push("slow CPU".to_owned());
+    }
+    if is_disturbed {
+        let pct = row.lost_cpu_pct.map(|pct| format!(" {pct:.0}%"));
+        remarks.push(format!("load{}", pct.unwrap_or_default()));
+    }
+    // Round trips say nothing then.
+    let asks = row.workload == Workload::Ask;
+    if asks && row.rate_asked_rps.is_some() && row.rtt_p50_us.is_none() {
+        remarks.push("overload".to_owned());
+    }
+    remarks.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_has_five_columns_at_most() {
+        let rates = [0.0, 9.96, 99_999.0, 99_999.9, 123_456.0, 9_999_999.0, 2e9];
+        let shown = rates.map(|rate| one_decimal(Some(rate)));
+        assert_eq!(
+            shown.each_ref().map(String::as_str),
+            ["0.0", "10.0", "99999", "100k", "123k", "10M", "2000M"]
+        );
+    }
+}

@@ -1,0 +1,84 @@
+//! `udpbench wire`: the sweep between this host and another one.
+
+use std::process::ExitCode;
+
+use super::other_host::OtherHost;
+use super::{find, latency, run, session, suite};
+use crate::cli::options::{Request, wire};
+use crate::cli::{FindArgs, LatencyArgs, LinkArgs, ParameterArgs, WireArgs, WireCommand};
+use crate::error::UsageError;
+use crate::results::export::table;
+use crate::sys::interrupt::{Interrupt, Interrupted};
+
+/// Reaches the other host, and runs the sweep between the two, or searches there.
+///
+/// # Errors
+/// As for [`run::run`], and when the other host cannot be had.
+pub fn run(args: &WireArgs) -> anyhow::Result<ExitCode> {
+    let given = match &args.what {
+        Some(WireCommand::Find(asked)) => return search(args, asked),
+        Some(WireCommand::Latency(asked)) => &asked.run,
+        None => &args.run,
+    };
+    if args.what.is_some() {
+        refuse_late(&given.link)?;
+    }
+    let interrupt = super::interrupt_on_signals()?;
+    let mut given = given.clone();
+    given.link = args.run.link.clone();
+    let Some(mut other) = connect(args, &mut given.parameters, given.output.quiet, &interrupt)?
+    else {
+        return Ok(session::before_anything(&interrupt).into());
+    };
+    if let Some(WireCommand::Latency(asked)) = &args.what {
+        let asked = LatencyArgs {
+            load: asked.load.clone(),
+            run: given,
+        };
+        return latency::with(&asked, &interrupt, Some(&mut other));
+    }
+    if let Some(name) = &given.suite {
+        return suite::with(&given, name, &interrupt, Some(&mut other));
+    }
+    let request = |other: Option<&mut OtherHost>| {
+        let peer = other.map(|other| &other.peer);
+        Ok(Request::between(&given, peer)?)
+    };
+    let outcome = run::sweep_of(&given, &interrupt, Some(&mut other), request, table::draw);
+    Ok(outcome?.into())
+}
+
+fn search(args: &WireArgs, asked: &FindArgs) -> anyhow::Result<ExitCode> {
+    refuse_late(&asked.what.output().link)?;
+    let interrupt = super::interrupt_on_signals()?;
+    let mut what = asked.what.clone();
+    let is_quiet = what.output().quiet;
+    let Some(mut other) = connect(args, what.parameters(), is_quiet, &interrupt)? else {
+        return Ok(session::before_anything(&interrupt).into());
+    };
+    Ok(find::with(&what, &interrupt, Some(&mut other))?.into())
+}
+
+/// How the other host is reached is not said by what is done with it.
+fn refuse_late(link: &LinkArgs) -> Result<(), UsageError> {
+    let fix = "write it right behind wire HOST";
+    let refused = link
+        .typed()
+        .map(|option| UsageError::flag("wire", option, fix));
+    refused.map_or(Ok(()), Err)
+}
+
+/// `None`: a signal came first.
+fn connect(
+    args: &WireArgs,
+    given: &mut ParameterArgs,
+    is_quiet: bool,
+    interrupt: &Interrupt,
+) -> anyhow::Result<Option<OtherHost>> {
+    wire::complete(given);
+    let reached = OtherHost::across(&args.to, &args.run.link, given, is_quiet, interrupt);
+    match reached {
+        Err(error) if error.is::<Interrupted>() => Ok(None),
+        other => other.map(Some),
+    }
+}

@@ -1,0 +1,159 @@
+//! The course of a comparison: rounds of fresh processes, and looks at the results.
+
+use std::collections::VecDeque;
+use std::time::Instant;
+
+use super::judge::{Question, judge};
+use super::log::Header;
+use super::pairs::runnable;
+use super::{Record, Side, order};
+use crate::data::Sample;
+use crate::results::log::Event;
+use crate::results::row::{self, Row};
+use crate::session::{Experiment, Logged, Step, Trial, Work};
+use crate::trial::spec::TrialSpec;
+
+/// A comparison, as far as it is.
+#[derive(Clone, Debug)]
+pub struct Comparison {
+    /// What is known so far.
+    pub record: Record,
+    /// What is asked: with `--until`, its verdicts end the comparison.
+    pub question: Question,
+    /// The round in hand, from 1. 0: none yet.
+    round: u32,
+    /// Sides and pairs of it that are still to come.
+    groups: VecDeque<(Side, Vec<usize>)>,
+    /// What is left of those in hand.
+    steps: VecDeque<Step>,
+    /// When `--until` gives up.
+    end: Option<Instant>,
+}
+
+impl From<Record> for Comparison {
+    fn from(record: Record) -> Self {
+        Self {
+            record,
+            question: Question::default(),
+            round: 0,
+            groups: VecDeque::new(),
+            steps: VecDeque::new(),
+            end: None,
+        }
+    }
+}
+
+impl Logged for Comparison {
+    type Header = Header;
+
+    fn begin(header: Header) -> Result<Self, String> {
+        Ok(Record::new(header)?.into())
+    }
+
+    fn header(&self) -> &Header {
+        self.record.header()
+    }
+
+    fn contradiction(&self, event: &Event) -> Option<String> {
+        self.record.contradiction(event)
+    }
+}
+
+impl Experiment for Comparison {
+    fn next(&mut self, now: Instant) -> Option<Step> {
+        if self.round == 0 {
+            let until = self.header().until;
+            self.end = until.and_then(|until| now.checked_add(until.max_time));
+        }
+        loop {
+            if let Some(step) = self.steps.pop_front() {
+                return Some(step);
+            }
+            if let Some((side, pairs)) = self.groups.pop_front() {
+                self.steps = self.of_side(side, &pairs);
+                continue;
+            }
+            let is_over = self.end.is_some_and(|end| now >= end);
+            if self.is_enough(self.round) || is_over {
+                return None;
+            }
+            self.begin_round();
+            return Some(Step::Renew);
+        }
+    }
+
+    fn take(&mut self, event: &Event) -> Result<Vec<Row>, String> {
+        self.record.take(event)?;
+        Ok(Vec::new())
+    }
+
+    fn is_complete(&self) -> bool {
+        self.is_enough(self.record.rounds())
+    }
+
+    /// Up to the next look.
+    fn work(&self) -> Work {
+        let header = self.header();
+        let rounds = self.round.max(1).next_multiple_of(header.rounds.max(1));
+        let pairs = self.record.pairs();
+        let runs = |&pair: &usize| pairs[pair].refusal().is_none() && !self.record.has_failed(pair);
+        let runs = (0..pairs.len()).filter(runs).count() as u64;
+        let done = self.record.windows();
+        Work {
+            done,
+            all: done.max(2 * u64::from(rounds) * runs),
+            each: header.a.settings.time_per_window(),
+        }
+    }
+
+    fn fault(&self, _trial: &Trial, sample: &Sample) -> Option<String> {
+        // Of nothing there is no ratio.
+        let is_empty = row::received_pps(sample).is_none_or(|pps| pps <= 0.0);
+        let nothing = || is_empty.then(|| "nothing was received in a window".to_owned());
+        let fault = sample.link_fault().or_else(|| sample.fault());
+        fault.or_else(nothing)
+    }
+}
+
+impl Comparison {
+    /// Whether no more than so many rounds are needed.
+    fn is_enough(&self, rounds: u32) -> bool {
+        let header = self.header();
+        let is_at_a_look = rounds > 0 && rounds % header.rounds == 0;
+        rounds == header.most_rounds()
+            || is_at_a_look && judge(&self.record, self.question).is_decided()
+    }
+
+    fn begin_round(&mut self) {
+        self.round += 1;
+        let groups = order::of_round(self.header(), &self.record.pairs(), self.round);
+        let sides = groups.into_iter().flat_map(|group| {
+            let pairs = group.pairs;
+            group.sides.map(|side| (side, pairs.clone()))
+        });
+        self.groups = sides.collect();
+    }
+
+    /// What is still to be measured of these pairs, on one side.
+    fn of_side(&self, side: Side, pairs: &[usize]) -> VecDeque<Step> {
+        let is_wanted = |&&pair: &&usize| self.record.is_wanted(pair, self.round, side);
+        let trials = pairs.iter().filter(is_wanted);
+        let trials: Vec<Step> = trials.filter_map(|&pair| self.trial(side, pair)).collect();
+        let command = self.header().setup(side).before.clone();
+        let command = command.filter(|_| !trials.is_empty());
+        let prepare = command.map(|command| Step::Prepare { side, command });
+        prepare.into_iter().chain(trials).collect()
+    }
+
+    fn trial(&self, side: Side, pair: usize) -> Option<Step> {
+        let setup = self.header().setup(side);
+        let planned = setup.plan.cases().nth(pair)?;
+        let (case, _, placement) = runnable(setup, planned)?;
+        let spec = TrialSpec::new(case, placement, &setup.settings);
+        Some(Step::Trial(Box::new(Trial {
+            of: self.record.name(side, pair),
+            round: self.round,
+            ..Trial::new(case, spec, format!("{side}: {}", case.key()))
+        })))
+    }
+}

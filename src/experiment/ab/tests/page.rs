@@ -1,0 +1,102 @@
+//! Comparisons on the page of `udpbench report`.
+
+use super::*;
+use crate::experiment::register::Answers;
+use crate::report;
+
+fn page(record: Record) -> String {
+    report::page(&[], &[Answers::Sides(Box::new(record.into()))])
+}
+
+/// One in which `mio-level` is slower where there are several threads, and nothing else is.
+fn uneven() -> Record {
+    comparison(1, |case| {
+        if case.sender.as_str() == "mio-level" && !case.threads.is_alone() {
+            0.10
+        } else {
+            0.0
+        }
+    })
+}
+
+/// The row of a table that begins with that, after the verdict's sign.
+fn row<'a>(page: &'a str, label: &str) -> &'a str {
+    let start = format!("<tr><th scope=\"row\">{label}</th><td><span");
+    let (_, rest) = page.split_once(&start).expect("the row");
+    rest.split("<tr>").next().unwrap_or_default()
+}
+
+#[test]
+fn each_engine_part_and_case_has_its_verdict_with_its_interval() {
+    let record = uneven();
+    let judgement = judged(&record);
+    let page = page(record);
+    assert!(page.contains("<a href=\"#ab-0\">Did this change help</a>"));
+    assert!(page.contains("<h2 id=\"ab-0\">Did this change help</h2>"));
+    for text in table::counts(&judgement).split("; ") {
+        assert!(page.contains(text), "{text}");
+    }
+    for (label, part, answer) in table::told(&judgement, Detail::All) {
+        let label = match part {
+            None => label.to_owned(),
+            Some(part) => format!("{label}, {}", place(&[part])),
+        };
+        let row = row(&page, &label);
+        let word = format!("</span> {}</span>", answer.verdict.word(By::Speed));
+        assert!(row.contains(&word), "{label}: {row}");
+        let interval = crate::verdict::compare::table::interval(answer.change);
+        assert!(row.contains(&format!("<td>{interval}<td>")), "{row}");
+    }
+    for case in &judgement.cases {
+        let row = row(&page, &case.key);
+        assert!(row.contains(case.answer.verdict.word(By::Speed)), "{row}");
+    }
+    assert!(page.contains("advice worse"));
+    assert!(page.contains("surely by more than 0.5 %"));
+}
+
+#[test]
+fn what_was_typed_is_shown_and_is_never_markup() {
+    let hostile = "</script><script>alert(1)</script><!--\"'&";
+    let of_nothing = page(record(1));
+    let mut header = record(1).header().clone();
+    header.command_line = vec!["udpbench".to_owned(), hostile.to_owned()];
+    header.started_at = hostile.to_owned();
+    header.host.model = Some(hostile.to_owned());
+    header.b.program = Some(format!("./b{hostile}"));
+    header.b.version = format!("9{hostile}");
+    header.b.options = vec![format!("--rcvbuf {hostile}")];
+    header.b.before = Some(format!("sysctl {hostile}"));
+    let mut record = Record::new(header).expect("the same cases");
+    let failed = Event::Failed {
+        of: record.name(Side::B, 0),
+        round: 1,
+        reason: hostile.to_owned(),
+    };
+    record.take(&failed).expect("it can fail");
+    let page = page(record);
+    let shown = "&lt;/script&gt;&lt;script&gt;alert(1)&lt;/script&gt;&lt;!--&quot;'&amp;";
+    for text in [
+        "./b",
+        "9",
+        "--rcvbuf ",
+        "sysctl ",
+        "udpbench ",
+        "connected/v4: ",
+    ] {
+        assert!(page.contains(&format!("{text}{shown}")), "{text}");
+    }
+    for mark in ["<script", "</script", "<!--"] {
+        assert_eq!(page.matches(mark).count(), of_nothing.matches(mark).count());
+    }
+}
+
+#[test]
+fn a_comparison_in_which_nothing_is_worse_or_measured_yet_is_a_page() {
+    let page = page(record(1));
+    assert!(page.contains("advice plain"));
+    assert!(page.contains("B against A, 0 rounds."));
+    assert!(page.contains("<th scope=\"row\">A</th><td>this udpbench</td><td>1</td>"));
+    assert!(page.contains("no round has both sides"));
+    assert!(page.contains("UDP over loopback, not over a network."));
+}

@@ -1,0 +1,303 @@
+//! The byte at which a round trip, or a rate, jumps.
+//!
+//! A grid of payloads, each a part longer than the one before, shows between which two something happens; halving that
+//! finds the byte. Payloads that are compared are measured in turn, so that a machine that changes meanwhile changes all.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::Next;
+use super::rounds::{Difference, Rounds};
+use crate::data::{Case, Payload, Sample};
+use crate::stats;
+use crate::term::duration::ns;
+
+/// What is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Asked {
+    /// The shortest payload.
+    pub from: Payload,
+    /// The longest one.
+    pub to: Payload,
+    /// The least change that is looked for, in percent.
+    pub jump_pct: f64,
+    /// How long a trial is.
+    #[serde(rename = "trial_ns", with = "ns")]
+    pub trial: Duration,
+}
+
+impl Asked {
+    /// About how many trials a search takes, and how long their windows are together: those of the grid, and of one jump that
+    /// is halved down.
+    pub(super) fn expected(&self) -> (u32, Duration) {
+        let grid = grid(self.from.into(), self.to.into());
+        let longest = grid.windows(2).map(|pair| pair[1] - pair[0]).max();
+        let halvings = longest.unwrap_or(1).ilog2() as usize + 1;
+        let trials = grid.len() * GRID_ROUNDS + 3 * halvings * FEWEST;
+        let trials = u32::try_from(trials).unwrap_or(u32::MAX);
+        (trials, self.trial * trials)
+    }
+}
+
+/// A jump between two payloads that are one byte apart.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Jump {
+    /// The first payload behind it.
+    pub at: u32,
+    /// Before it: nanoseconds of a round trip, or for each datagram.
+    pub before_ns: f64,
+    /// The same from that payload on.
+    pub behind_ns: f64,
+    /// How much more that is, as a part: its interval of about 95 %.
+    pub interval: (f64, f64),
+}
+
+/// How often each payload of the grid is measured.
+const GRID_ROUNDS: usize = 6;
+/// A payload of the grid is longer than the one before by that part of it.
+const GRID_STEP: f64 = 0.4;
+/// As few rounds say which half it is.
+const FEWEST: usize = 4;
+/// After so many rounds that do not, it is in neither: what changes, changes gradually.
+const MOST: usize = 18;
+/// Rounds of two payloads that are one byte apart, however clear they are: they say how much it jumps.
+const AT_THE_JUMP: usize = 12;
+/// Of 95 of 100 means of so many, so many standard errors hold the truth (Student's t).
+const BOUND: f64 = 2.201;
+/// A jump that is found out is not much smaller than the change that led there.
+const AT_LEAST: f64 = 0.5;
+/// Jumps that are looked for, the largest first.
+const JUMPS: usize = 4;
+
+/// A search, as far as it is.
+#[derive(Clone, Debug)]
+pub struct Cliff {
+    case: Case,
+    asked: Asked,
+    grid: Vec<u32>,
+    /// Logarithms of nanoseconds.
+    grid_rounds: Rounds<f64>,
+    /// Between which payloads is still to be looked, the next one last.
+    left: Vec<(u32, u32)>,
+    halving: Option<Halving>,
+    jumps: Vec<Jump>,
+}
+
+/// Where a jump is looked for, between two payloads.
+#[derive(Clone, Debug)]
+struct Halving {
+    /// The two, and one in the middle if there is any.
+    payloads: Vec<u32>,
+    /// As of the grid.
+    rounds: Rounds<f64>,
+}
+
+impl Cliff {
+    /// Nothing is known yet. `case` has a payload of its own, which does not matter.
+    pub fn new(case: Case, asked: Asked) -> Self {
+        let grid = grid(asked.from.into(), asked.to.into());
+        Self {
+            case,
+            asked,
+            grid_rounds: Rounds::of(grid.len()),
+            grid,
+            left: Vec::new(),
+            halving: None,
+            jumps: Vec::new(),
+        }
+    }
+
+    /// The trial that tells most. `None`: all jumps are found.
+    pub fn next(&self) -> Option<Next> {
+        let (payloads, rounds) = match &self.halving {
+            Some(halving) => (&halving.payloads, &halving.rounds),
+            None if self.grid_rounds.whole().len() < GRID_ROUNDS => (&self.grid, &self.grid_rounds),
+            None => return None,
+        };
+        let payload = payloads[rounds.next()];
+        Some(Next {
+            case: Case {
+                payload: Payload::try_from(payload).ok()?,
+                ..self.case
+            },
+            window: self.asked.trial,
+        })
+    }
+
+    /// A trial is over.
+    pub fn take(&mut self, sample: &Sample) {
+        self.note(nanoseconds(sample));
+    }
+
+    /// It has taken so long for each.
+    pub(super) fn note(&mut self, nanoseconds: f64) {
+        let value = nanoseconds.ln();
+        let rounds = match &mut self.halving {
+            Some(halving) => &mut halving.rounds,
+            None => &mut self.grid_rounds,
+        };
+        if !rounds.take(value) {
+            return;
+        }
+        if self.halving.is_some() {
+            self.halve();
+        } else if self.grid_rounds.whole().len() >= GRID_ROUNDS {
+            self.left = self.candidates();
+            self.look_on();
+        }
+    }
+
+    /// The jumps that were found, by payload.
+    pub fn jumps(&self) -> Vec<Jump> {
+        let mut jumps = self.jumps.clone();
+        jumps.sort_by_key(|jump| jump.at);
+        jumps
+    }
+
+    /// What the trials of the grid say of each of its payloads: nanoseconds.
+    pub fn grid_ns(&self) -> Vec<(u32, f64)> {
+        let rounds = self.grid_rounds.whole();
+        let places = self.grid.iter().enumerate();
+        let of_all =
+            places.filter_map(|(place, payload)| Some((*payload, median_ns(rounds, place)?)));
+        of_all.collect()
+    }
+
+    /// Neighbours on the grid that differ, those that differ most last.
+    fn candidates(&self) -> Vec<(u32, u32)> {
+        let rounds = self.grid_rounds.whole();
+        let neighbours = 1..self.grid.len();
+        let differences = neighbours.filter_map(|place| {
+            let difference =
+                Difference::of(rounds.iter().map(|round| round[place] - round[place - 1]));
+            let is_one = difference.is_one() && difference.mean.abs() >= self.jump();
+            is_one.then(|| {
+                (
+                    difference.mean.abs(),
+                    (self.grid[place - 1], self.grid[place]),
+                )
+            })
+        });
+        let mut differences: Vec<(f64, (u32, u32))> = differences.collect();
+        differences.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let few = differences.len().saturating_sub(JUMPS);
+        differences
+            .drain(few..)
+            .map(|(_, between)| between)
+            .collect()
+    }
+
+    /// The least change, as a difference of logarithms.
+    fn jump(&self) -> f64 {
+        (self.asked.jump_pct / 100.0).ln_1p()
+    }
+
+    fn look_on(&mut self) {
+        self.halving = self
+            .left
+            .pop()
+            .map(|(low, high)| Halving::between(low, high));
+    }
+
+    /// Goes on with the half that has the jump, once that is known.
+    fn halve(&mut self) {
+        let Some(halving) = &self.halving else {
+            return;
+        };
+        let rounds = halving.rounds.whole();
+        let is_at_the_jump = halving.payloads.len() == 2;
+        let fewest = if is_at_the_jump { AT_THE_JUMP } else { FEWEST };
+        if rounds.len() < fewest {
+            return;
+        }
+        let is_last = rounds.len() >= MOST;
+        let step = |place: usize| {
+            Difference::of(rounds.iter().map(|round| round[place + 1] - round[place]))
+        };
+        let is_jump = |step: Difference| step.is_one() && step.mean.abs() >= AT_LEAST * self.jump();
+        match halving.payloads[..] {
+            [low, middle, high] => {
+                let (lower, upper) = (step(0), step(1));
+                let sign = (lower.mean + upper.mean).signum();
+                let steps = rounds
+                    .iter()
+                    .map(|round| sign * (2.0 * round[1] - round[0] - round[2]));
+                let more = Difference::of(steps);
+                let (half, between) = if more.mean > 0.0 {
+                    (lower, (low, middle))
+                } else {
+                    (upper, (middle, high))
+                };
+                if more.is_one() && is_jump(half) {
+                    self.halving = Some(Halving::between(between.0, between.1));
+                } else if is_last {
+                    self.look_on();
+                }
+            }
+            [_, at] => {
+                let step = step(0);
+                if is_jump(step) {
+                    self.jumps.push(Jump {
+                        at,
+                        before_ns: median_ns(rounds, 0).unwrap_or_default(),
+                        behind_ns: median_ns(rounds, 1).unwrap_or_default(),
+                        interval: (step.part(-BOUND), step.part(BOUND)),
+                    });
+                }
+                self.look_on();
+            }
+            _ => self.look_on(),
+        }
+    }
+}
+
+impl Halving {
+    fn between(low: u32, high: u32) -> Self {
+        let payloads = if high - low > 1 {
+            vec![low, low + (high - low) / 2, high]
+        } else {
+            vec![low, high]
+        };
+        Self {
+            rounds: Rounds::of(payloads.len()),
+            payloads,
+        }
+    }
+}
+
+/// From one payload to the other, both included.
+fn grid(from: u32, to: u32) -> Vec<u32> {
+    let mut payloads = vec![from];
+    let mut last = from;
+    while last < to {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a payload"
+        )]
+        let step = (GRID_STEP * f64::from(last)) as u32;
+        last = (last + step.max(1)).min(to);
+        payloads.push(last);
+    }
+    payloads
+}
+
+/// Of half of the rounds, at a place.
+fn median_ns(rounds: &[Vec<f64>], place: usize) -> Option<f64> {
+    let values = rounds.iter().map(|round| round[place]).collect();
+    stats::median(values).map(f64::exp)
+}
+
+/// Of half of the round trips, or for each datagram that was received.
+pub(super) fn nanoseconds(sample: &Sample) -> f64 {
+    let trip = sample
+        .round_trips
+        .as_ref()
+        .and_then(|trips| trips.times.quantile(0.5));
+    trip.unwrap_or_else(|| {
+        let concluded = sample.lanes.iter().filter(|lane| lane.side.concludes());
+        let packets: u64 = concluded.map(|lane| lane.received_packets).sum();
+        sample.window_ns as f64 / packets.max(1) as f64
+    })
+}

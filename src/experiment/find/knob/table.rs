@@ -1,0 +1,178 @@
+//! What is going to be tried, and the answers, for people.
+
+use std::fmt::Write as _;
+
+use super::judge::{Answer, MARGIN};
+use super::{Asked, Knob, judge};
+use crate::experiment::find::{Record, Search};
+use crate::host::knob::{Knob as Setting, Knobs, Name, Place, Setting as Value};
+use crate::term::fold;
+use crate::term::table::{Columns, Table};
+
+/// What would be changed, in so many columns of the terminal.
+pub fn plan(knobs: &Knobs, width: u16) -> String {
+    let columns = Columns::<Setting>::default()
+        .word("knob", |knob| knob.name.text().to_owned())
+        .word("where", place)
+        .word("now", |knob| value(knob, "--rcvbuf", |it| &it.before))
+        .word("tried", |knob| value(knob, "4 times it", |it| &it.tried))
+        .text("why it might help", |knob| knob.name.why().to_owned());
+    let mut table = columns.table(&knobs.tried);
+    if !table.is_empty() {
+        table.text("");
+    }
+    table.draw(width.into()) + &fold::text(&left_out(knobs), width.into())
+}
+
+fn place(knob: &Setting) -> String {
+    match (knob.name, &knob.settings[..]) {
+        (Name::Rcvbuf, _) => "the trials' sockets".to_owned(),
+        (_, []) => "nowhere".to_owned(),
+        (_, [one]) => short(&one.place),
+        (_, [first, others @ ..]) => format!("{} and {} more", short(&first.place), others.len()),
+    }
+}
+
+/// The value of all places, or how that of the receive buffer is told.
+fn value(knob: &Setting, rcvbuf: &str, of: fn(&Value) -> &str) -> String {
+    let mut values: Vec<&str> = knob.settings.iter().map(of).collect();
+    values.dedup();
+    match (knob.name, &values[..]) {
+        (Name::Rcvbuf, _) => rcvbuf.to_owned(),
+        (_, []) => "-".to_owned(),
+        (_, [first, _, ..]) => format!("{first}, .."),
+        (_, [one]) => (*one).to_owned(),
+    }
+}
+
+/// Without the directories that all of its kind have.
+fn short(place: &Place) -> String {
+    let text = place.to_string();
+    let known = ["/sys/class/net/", "/sys/devices/system/cpu/cpufreq/"];
+    let rest = known.iter().find_map(|known| text.strip_prefix(known));
+    rest.map_or(text.clone(), str::to_owned)
+}
+
+/// Each reason once.
+fn left_out(knobs: &Knobs) -> String {
+    let mut text = String::new();
+    for alike in knobs
+        .left_out
+        .chunk_by(|one, other| one.reason == other.reason)
+    {
+        let names: Vec<&str> = alike.iter().map(|knob| knob.name.text()).collect();
+        let reason = &alike[0].reason;
+        let _ = writeln!(text, "not tried: {}: {reason}", names.join(", "));
+    }
+    text
+}
+
+/// The answers.
+pub(in crate::experiment::find) fn table(record: &Record) -> Table {
+    let columns = Columns::<(String, &str, &Knob, Answer)>::default()
+        .word("case", |(key, ..)| key.clone())
+        .word("knob", |(_, knob, ..)| (*knob).to_owned())
+        .spare(1, "as it is", |(.., search, answer)| {
+            let (unit, before) = search.as_it_is(answer);
+            format!("{before:.1} {unit}")
+        })
+        .number("change\n%", |(.., search, answer)| {
+            percent(search.change_pct(answer).0)
+        })
+        .number("95 % interval\n%", |(.., search, answer)| {
+            let (_, low, high) = search.change_pct(answer);
+            format!("{} to {}", percent(low), percent(high))
+        })
+        .number("verdict", |(.., answer)| answer.verdict.text().to_owned());
+    let mut table = columns.empty();
+    for (case, answers) in record.cases().iter().zip(judge(record)) {
+        let Search::Knob(search) = &case.search else {
+            continue;
+        };
+        for (knob, answer) in tried(record).iter().zip(answers) {
+            if let Some(answer) = answer {
+                table.row(columns.cells(&(case.case.key(), knob.name.text(), search, answer)));
+            }
+        }
+    }
+    table
+}
+
+fn percent(pct: f64) -> String {
+    if pct.is_finite() {
+        format!("{pct:+.1}")
+    } else {
+        "?".to_owned()
+    }
+}
+
+/// What was given up, and what is not tried.
+pub(in crate::experiment::find) fn notes(record: &Record) -> String {
+    let mut notes = String::new();
+    for case in record.cases() {
+        let Search::Knob(search) = &case.search else {
+            continue;
+        };
+        for (knob, series) in tried(record).iter().zip(search.series()) {
+            if let Some(reason) = &series.given_up {
+                let (key, name) = (case.case.key(), knob.name.text());
+                let _ = writeln!(notes, "{key}: {name} was given up: {reason}");
+            }
+        }
+    }
+    notes += &record
+        .header()
+        .knobs
+        .as_ref()
+        .map_or_else(String::new, left_out);
+    if !notes.is_empty() {
+        notes.insert(0, '\n');
+    }
+    notes
+}
+
+fn tried(record: &Record) -> &[Setting] {
+    let knobs = record.header().knobs.as_ref();
+    knobs.map_or(&[], |knobs| &knobs.tried)
+}
+
+impl Knob {
+    /// In which unit, and how much: thousands per second, or microseconds.
+    fn as_it_is(&self, answer: &Answer) -> (&'static str, f64) {
+        if self.is_of_round_trips() {
+            ("us", answer.before_ns / 1e3)
+        } else {
+            ("k/s", 1e6 / answer.before_ns)
+        }
+    }
+
+    /// By how much that changes, with its interval. A round trip that becomes shorter changes by less than 0.
+    pub(super) fn change_pct(&self, answer: &Answer) -> (f64, f64, f64) {
+        let Answer {
+            faster, low, high, ..
+        } = *answer;
+        let pct = |faster: f64| 100.0 * faster.exp_m1();
+        // Without the ends of intervals that there are too few rounds for.
+        let end = |it: f64| if it.is_finite() { pct(it) } else { it };
+        if self.is_of_round_trips() {
+            (pct(-faster), end(-high), end(-low))
+        } else {
+            (pct(faster), end(low), end(high))
+        }
+    }
+
+    /// Whether those are measured, and not a rate.
+    pub(super) fn is_of_round_trips(&self) -> bool {
+        self.case.asks()
+    }
+}
+
+pub(in crate::experiment::find) fn legend(asked: Asked) -> String {
+    let margin = 100.0 * MARGIN;
+    format!(
+        "\nas it is: datagrams received per second, or the round trip than which half take no longer, in {} pairs of \
+         trials of each. helps, hurts: the value that is tried is better or worse, by more than {margin} %; at most 1 of 100 \
+         that are called so is neither. no difference: none that is sure; how large one may hide, the interval says.\n",
+        asked.rounds
+    )
+}

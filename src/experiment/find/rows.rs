@@ -1,0 +1,133 @@
+//! The answers for programs: a row per case, or per jump. `null`: not known.
+
+use serde_json::{Value, json};
+
+use super::burst::{self, Burst};
+use super::held::held;
+use super::idle::Step;
+use super::log::Question;
+use super::lossless::{self, Lossless};
+use super::{Record, Search, Searched, cliff, idle, knob};
+use crate::results::export::row_of;
+
+/// The rows of a search: objects with the same keys.
+pub fn rows(record: &Record) -> Vec<Value> {
+    let question = record.header().question;
+    let rows = record.cases().iter().flat_map(|case| {
+        let rows = match (&case.search, question) {
+            (Search::Lossless(search), Question::Lossless(asked)) => {
+                vec![lossless(case, search, asked)]
+            }
+            (Search::Burst(search), Question::Burst(asked)) => {
+                vec![burst(record, case, search, asked)]
+            }
+            (Search::Cliff(search), Question::Cliff(asked)) => {
+                or_none(&search.jumps(), |jump| cliff(jump, asked))
+            }
+            (Search::Idle(search), Question::Idle(asked)) => {
+                or_none(&search.steps(), |step| idle(step, asked))
+            }
+            _ => Vec::new(),
+        };
+        rows.into_iter().map(|row| whole(case, row))
+    });
+    match question {
+        Question::Knob(_) => knob::rows::rows(record),
+        _ => rows.collect(),
+    }
+}
+
+/// A case in which nothing was found has a row, too.
+fn or_none<T>(found: &[T], row: impl Fn(Option<&T>) -> Value) -> Vec<Value> {
+    if found.is_empty() {
+        return vec![row(None)];
+    }
+    found.iter().map(Some).map(row).collect()
+}
+
+/// Puts before and behind it what rows of every search have.
+fn whole(case: &Searched, row: Value) -> Value {
+    let ended = json!({
+        "trials": case.trials,
+        "trials_s": rounded(case.time.as_secs_f64(), 1000.0),
+        "is_finished": case.next().is_none(),
+        "reason": case.refusal.as_deref().unwrap_or_default(),
+    });
+    row_of(&[json!({ "case": case.case.key() }), row, ended])
+}
+
+fn lossless(case: &Searched, search: &Lossless, asked: lossless::Asked) -> Value {
+    let found = search.found();
+    let (low, high) = found.interval;
+    let cpu_times = search.cpu_times();
+    json!({
+        "goal_loss_pct": asked.goal_pct,
+        "exceed_pct": asked.exceed_pct,
+        "lossless_pps": found.load,
+        "too_much_pps": found.too_much,
+        "lossless_pps_low": low,
+        "lossless_pps_high": high,
+        "conditional_throughput_pps": found.throughput.map(|pps| rounded(pps, 10.0)),
+        "gave_way": case.search.gave_way().unwrap_or_default(),
+        "doubt": case.search.doubt().map_or_else(String::new, |doubt| doubt.to_string()),
+        "cpu_ns_per_packet_p10": cpu_times.map(|times| times.low_ns.round()),
+        "cpu_ns_per_packet_p90": cpu_times.map(|times| times.high_ns.round()),
+    })
+}
+
+fn cliff(jump: Option<&cliff::Jump>, asked: cliff::Asked) -> Value {
+    json!({
+        "from_bytes": u32::from(asked.from),
+        "to_bytes": u32::from(asked.to),
+        "jump_at_bytes": jump.map(|jump| jump.at),
+        "before_ns": jump.map(|jump| rounded(jump.before_ns, 10.0)),
+        "behind_ns": jump.map(|jump| rounded(jump.behind_ns, 10.0)),
+        "change_pct": jump.map(|jump| pct(jump.behind_ns / jump.before_ns - 1.0)),
+        "change_pct_low": jump.map(|jump| pct(jump.interval.0)),
+        "change_pct_high": jump.map(|jump| pct(jump.interval.1)),
+    })
+}
+
+fn idle(step: Option<&Step>, asked: idle::Asked) -> Value {
+    let us = |ns: f64| rounded(ns / 1000.0, 100.0);
+    let interval = step.and_then(|step| step.interval);
+    let entered = step.and_then(|step| step.idle_state.as_ref());
+    json!({
+        "from_ns": asked.from.ns,
+        "to_ns": asked.to.ns,
+        "step_before_ns": step.map(|step| step.before.ns),
+        "step_at_ns": step.map(|step| step.at.ns),
+        "rtt_p50_us_before": step.and_then(|step| step.round_trip_ns.0).map(us),
+        "rtt_p50_us_behind": step.and_then(|step| step.round_trip_ns.1).map(us),
+        "change_pct_low": interval.map(|(low, _)| pct(low)),
+        "change_pct_high": interval.map(|(_, high)| pct(high)),
+        "loss_pct_before": step.map(|step| pct(step.loss.0)),
+        "loss_pct_behind": step.map(|step| pct(step.loss.1)),
+        "idle_state": entered.map_or("", |entered| entered.name.as_str()),
+    })
+}
+
+fn burst(record: &Record, case: &Searched, search: &Burst, asked: burst::Asked) -> Value {
+    let found = search.found();
+    let (low, high) = found.interval;
+    json!({
+        "pause_ms": rounded(1000.0 * asked.pause.as_secs_f64(), 1000.0),
+        "longest_train_packets": found.load,
+        "too_long_packets": found.too_much,
+        "longest_train_packets_low": low,
+        "longest_train_packets_high": high,
+        "buffers_hold_packets": held(record.header(), &case.case, search.rcvbuf_bytes()),
+        "gave_way": case.search.gave_way().unwrap_or_default(),
+        "doubt": case.search.doubt().map_or_else(String::new, |doubt| doubt.to_string()),
+    })
+}
+
+/// In percent, to a hundredth.
+fn pct(part: f64) -> f64 {
+    rounded(100.0 * part, 100.0)
+}
+
+/// To a part of so many.
+fn rounded(value: f64, parts: f64) -> f64 {
+    (parts * value).round() / parts
+}

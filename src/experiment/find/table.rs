@@ -1,0 +1,262 @@
+//! The answers for people, as wide as the terminal.
+
+use std::fmt::Write as _;
+
+use self::idle::curve;
+use super::log::Question;
+use super::lossless::Lossless;
+use super::{Record, Search, Searched, cliff, knob, lossless};
+use crate::term::duration;
+use crate::term::fold;
+use crate::term::table::{Columns, Table};
+
+mod burst;
+mod idle;
+
+/// The answers: a table, and what is to be known about it.
+#[derive(Clone, Debug)]
+pub struct Answers {
+    /// What was found.
+    pub table: Table,
+    /// What else was measured, if anything is told.
+    pub measured: String,
+    /// What the columns mean.
+    pub legend: String,
+    /// What is not answered, and why.
+    pub notes: String,
+}
+
+/// What a search says.
+pub fn answers(record: &Record) -> Answers {
+    let header = record.header();
+    let (table, legend) = match header.question {
+        Question::Lossless(asked) => (lossless_table(record), lossless_legend(asked)),
+        Question::Cliff(asked) => (cliff_table(record), cliff_legend(asked)),
+        Question::Burst(asked) => (burst::table(record), burst::legend(asked)),
+        Question::Idle(asked) => (idle::table(record), idle::legend(header, asked)),
+        Question::Knob(asked) => (knob::table::table(record), knob::table::legend(asked)),
+    };
+    Answers {
+        table,
+        measured: record.cases().iter().map(curve_of).collect(),
+        legend,
+        notes: knob::table::notes(record) + &notes(record),
+    }
+}
+
+/// Draws it, in so many columns of the terminal.
+pub fn draw(record: &Record, width: u16) -> String {
+    let answers = answers(record);
+    let mut text = answers.table.draw(width.into());
+    let below = [answers.measured, answers.legend];
+    for below in below.iter().filter(|_| !answers.table.is_empty()) {
+        text += &fold::text(below, width.into());
+    }
+    text + &fold::text(&answers.notes, width.into())
+}
+
+fn curve_of(case: &Searched) -> String {
+    match &case.search {
+        Search::Idle(search) => curve(&case.case.key(), search),
+        _ => String::new(),
+    }
+}
+
+/// The cases that are searched.
+fn searched(record: &Record) -> impl Iterator<Item = &Searched> {
+    let cases = record.cases().iter();
+    cases.filter(|case| case.refusal.is_none())
+}
+
+/// A dash for what is not known.
+fn or_dash(value: Option<impl ToString>) -> String {
+    value.map_or_else(|| "-".to_owned(), |value| value.to_string())
+}
+
+fn lossless_table(record: &Record) -> Table {
+    let columns = Columns::<(&Searched, &Lossless)>::default()
+        .word("case", |(case, _)| case.case.key())
+        .number("without loss\nk/s", |(case, search)| {
+            thousands(search.found().load, search) + mark(case)
+        })
+        .number("95 % interval\nk/s", |(_, search)| {
+            let (low, high) = search.found().interval;
+            format!("{} to {}", thousands(low, search), thousands(high, search))
+        })
+        .spare(1, "arrives\nMbit/s", |(case, search)| {
+            let bits = 8.0 * f64::from(u32::from(case.case.payload));
+            let mbits = search.found().throughput.map(|pps| pps * bits / 1e6);
+            or_dash(mbits.map(|mbits| format!("{mbits:.1}")))
+        })
+        .number("gave way first", |(case, _)| {
+            or_dash(case.search.gave_way())
+        });
+    columns.table(searched(record).filter_map(|case| match &case.search {
+        Search::Lossless(search) => Some((case, search)),
+        _ => None,
+    }))
+}
+
+/// With as many decimals as the lower end of the interval is worth.
+fn thousands(load: Option<u32>, search: &Lossless) -> String {
+    let decimals = match search.found().interval.0 {
+        Some(low) if low >= 100_000 => 0,
+        Some(low) if low >= 10_000 => 1,
+        _ => 3,
+    };
+    or_dash(load.map(|load| format!("{:.decimals$}", f64::from(load) / 1000.0)))
+}
+
+/// What marks an answer that the notes call unsure.
+fn mark(case: &Searched) -> &'static str {
+    if case.search.doubt().is_some() {
+        "?"
+    } else {
+        ""
+    }
+}
+
+/// One that has no jump has a row, too.
+fn cliff_table(record: &Record) -> Table {
+    let columns = Columns::<Found<cliff::Jump>>::default()
+        .word("case", |(key, _)| key.clone())
+        .number("from\nbyte", |(_, jump)| {
+            or_none(jump.as_ref().map(|it| it.at))
+        })
+        .number("before\nus", known(|it: &cliff::Jump| us(it.before_ns)))
+        .number("behind\nus", known(|it: &cliff::Jump| us(it.behind_ns)))
+        .number(
+            "more\n%",
+            known(|it: &cliff::Jump| percent(it.behind_ns / it.before_ns - 1.0)),
+        )
+        .spare(
+            1,
+            "95 % interval\n%",
+            known(|it: &cliff::Jump| percents(it.interval)),
+        );
+    columns.table(found(record, |search| match search {
+        Search::Cliff(search) => search.jumps(),
+        _ => Vec::new(),
+    }))
+}
+
+/// The key of a case, and what was found in it, if anything.
+type Found<T> = (String, Option<T>);
+
+/// Of each case what was found in it, or that there is nothing.
+fn found<T>(record: &Record, of: fn(&Search) -> Vec<T>) -> impl Iterator<Item = Found<T>> {
+    searched(record).flat_map(move |case| {
+        let found = of(&case.search);
+        let nothing = found.is_empty().then_some(None);
+        let found = found.into_iter().map(Some).chain(nothing);
+        found.map(|found| (case.case.key(), found))
+    })
+}
+
+fn known<T>(cell: fn(&T) -> String) -> impl Fn(&Found<T>) -> String {
+    move |(_, found)| or_dash(found.as_ref().map(cell))
+}
+
+/// Where something begins.
+fn or_none(at: Option<impl ToString>) -> String {
+    at.map_or_else(|| "none".to_owned(), |at| at.to_string())
+}
+
+fn us(ns: f64) -> String {
+    format!("{:.1}", ns / 1e3)
+}
+
+fn percent(part: f64) -> String {
+    format!("{:+.0}", 100.0 * part)
+}
+
+/// `+5 to +7`.
+fn percents((low, high): (f64, f64)) -> String {
+    format!("{} to {}", percent(low), percent(high))
+}
+
+fn notes(record: &Record) -> String {
+    let mut notes = String::new();
+    for case in record.cases() {
+        if let Some(reason) = &case.refusal {
+            let _ = writeln!(notes, "\n{}: {reason}", case.case.key());
+        } else if case.next().is_some() {
+            let _ = writeln!(
+                notes,
+                "\n{}: not finished after {} trials; its bounds are those so far",
+                case.case.key(),
+                case.trials
+            );
+        }
+    }
+    for case in record.cases() {
+        if let Some(doubt) = case.search.doubt() {
+            let _ = writeln!(
+                notes,
+                "\n?: unsure, {}: {doubt}. Stop what else runs (udpbench check), and search again.",
+                case.case.key()
+            );
+        }
+    }
+    notes += &unsteady(record);
+    let repeated: u64 = record.cases().iter().map(|case| case.repeated).sum();
+    if repeated > 0 {
+        let _ = writeln!(
+            notes,
+            "\n{repeated} trials were made again: the log says why"
+        );
+    }
+    notes
+}
+
+/// What is said of a CPU that gave way and was not as fast in one trial as in another.
+fn unsteady(record: &Record) -> String {
+    let times = record.cases().iter().filter_map(|case| {
+        let Search::Lossless(search) = &case.search else {
+            return None;
+        };
+        let times = search.cpu_times().filter(|times| !times.are_steady())?;
+        let (low, high) = (times.low_ns / 1e3, times.high_ns / 1e3);
+        Some(format!("{low:.2} to {high:.2} us ({})", case.case.key()))
+    });
+    let times: Vec<String> = times.collect();
+    if times.is_empty() {
+        return String::new();
+    }
+    format!(
+        "\nNot steady: from trial to trial, the same work took the CPU that gave way {}. Where something else uses its core, or \
+         its clock changes, another search may find another rate.\n",
+        times.join(", ")
+    )
+}
+
+fn lossless_legend(asked: lossless::Asked) -> String {
+    let lossless::Asked {
+        goal_pct,
+        exceed_pct,
+        trial,
+        sum,
+        width_pct,
+    } = asked;
+    let what = if goal_pct > 0.0 {
+        format!("more than {goal_pct} % are lost")
+    } else {
+        "any is lost".to_owned()
+    };
+    format!(
+        "\nwithout loss: the highest rate, of thousands of datagrams or requests per second, at which in no more than \
+         {exceed_pct} % of the trials {what}, within {width_pct} %: trials of {}, of each bound {} together (RFC 9971). \
+         95 % interval: in 95 of 100 searches or more it holds that rate, as long as the machine stays as it was. gave way \
+         first: where most was lost just above it.\n",
+        duration::text(trial),
+        duration::text(sum),
+    )
+}
+
+fn cliff_legend(asked: cliff::Asked) -> String {
+    format!(
+        "\nfrom byte: the first payload, of {} to {}, that takes so much more than the one before it. Changes of {} % or more \
+         are looked for; what changes gradually is none. before, behind: microseconds of a round trip, or for each datagram.\n",
+        asked.from, asked.to, asked.jump_pct
+    )
+}

@@ -1,0 +1,53 @@
+//! Of trains.
+
+use super::super::burst::{Asked, Burst};
+use super::super::held::held;
+use super::super::{Record, Search, Searched};
+use super::{mark, or_dash, searched};
+use crate::term::duration;
+use crate::term::table::{Columns, Table};
+
+pub(super) fn table(record: &Record) -> Table {
+    let columns = Columns::<(&Searched, &Burst)>::default()
+        .word("case", |(case, _)| case.case.key())
+        .number("longest train\ndatagrams", |(case, search)| {
+            let found = search.found();
+            if search.next().is_none() && found.too_much.is_none() {
+                return "any".to_owned();
+            }
+            or_dash(found.load) + mark(case)
+        })
+        .number("95 % interval\ndatagrams", |(_, search)| {
+            let (low, high) = search.found().interval;
+            format!("{} to {}", or_dash(low), or_dash(high))
+        })
+        .spare(1, "buffers\nhold", |(case, search)| {
+            or_dash(held(record.header(), &case.case, search.rcvbuf_bytes()))
+        })
+        .number("gave way first", |(case, _)| {
+            or_dash(case.search.gave_way())
+        });
+    columns.table(searched(record).filter_map(|case| match &case.search {
+        Search::Burst(search) => Some((case, search)),
+        _ => None,
+    }))
+}
+
+pub(super) fn legend(asked: Asked) -> String {
+    let Asked {
+        pause,
+        trial,
+        sum,
+        width_pct,
+    } = asked;
+    format!(
+        "\nlongest train: the most datagrams or requests, sent back to back every {}, of which none is lost in more than half of \
+         the trials, within {width_pct} %: trials of {}, of each bound {} together (RFC 9004, searched as in RFC 9971). buffers \
+         hold: as many fit into the receive buffer, or into the token bucket at the sender's interface, as far as these are \
+         known, if nobody takes any out meanwhile. any: a sender that goes on until the next train is due loses none; a full send \
+         buffer holds it back, too. gave way first: where most was lost of trains just longer.\n",
+        duration::text(pause),
+        duration::text(trial),
+        duration::text(sum),
+    )
+}

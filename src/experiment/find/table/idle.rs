@@ -1,0 +1,111 @@
+//! Of silences.
+
+use std::fmt::Write as _;
+
+use super::super::idle::{Asked, Idle, Step};
+use super::super::log::Header;
+use super::super::{Record, Search};
+use super::{Found, found, known, or_dash, or_none, percents, us};
+use crate::term::table::{Columns, Table};
+
+/// One that has no step has a row, too.
+pub(super) fn table(record: &Record) -> Table {
+    let columns = Columns::<Found<Step>>::default()
+        .word("case", |(key, _)| key.clone())
+        .word("silence\nfrom", |(_, step)| {
+            or_none(step.as_ref().map(|it| it.at))
+        })
+        .number(
+            "before\nus",
+            known(|it: &Step| or_dash(it.round_trip_ns.0.map(us))),
+        )
+        .number(
+            "behind\nus",
+            known(|it: &Step| or_dash(it.round_trip_ns.1.map(us))),
+        )
+        .number(
+            "more, 95 %\ninterval %",
+            known(|it: &Step| or_dash(it.interval.map(percents))),
+        )
+        .number(
+            "lost before,\nbehind %",
+            known(|it: &Step| format!("{:.0}, {:.0}", 100.0 * it.loss.0, 100.0 * it.loss.1)),
+        )
+        .spare(
+            1,
+            "CPUs enter",
+            known(|it: &Step| {
+                or_dash(it.idle_state.as_ref().map(|entered| {
+                    let (before, behind) = (100.0 * entered.before, 100.0 * entered.behind);
+                    format!("{} ({before:.0} to {behind:.0} %)", entered.name)
+                }))
+            }),
+        );
+    columns.table(found(record, |search| match search {
+        Search::Idle(search) => search.steps(),
+        _ => Vec::new(),
+    }))
+}
+
+/// How long round trips take by silence, in a sentence.
+pub(super) fn curve(key: &str, search: &Idle) -> String {
+    let points = search.curve().into_iter().map(|(silence, ns, loss)| {
+        let us = ns.map_or_else(|| "-".to_owned(), |ns| format!("{:.1}", ns / 1e3));
+        if loss >= 0.005 {
+            format!("{silence} {us} ({:.0} % lost)", 100.0 * loss)
+        } else {
+            format!("{silence} {us}")
+        }
+    });
+    let points: Vec<String> = points.collect();
+    format!(
+        "\n{key}, round trips in us by silence: {}\n",
+        points.join(", ")
+    )
+}
+
+pub(super) fn legend(header: &Header, asked: Asked) -> String {
+    let Asked {
+        from, to, step_pct, ..
+    } = asked;
+    let mut text = format!(
+        "\nsilence from: the first, of {from} to {to} on a grid of 1, 2 and 5, before which a client was silent and its next \
+         request then took so much longer, or was lost more often, than after the silence before it on the grid. Round trips \
+         that differ by {step_pct} % or more, and loss that differs by 10 points or more, are steps; what changes gradually is \
+         none. before, behind: microseconds of half of the round trips. CPUs enter: the idle state, and the share of their time \
+         in it.\n",
+    );
+    let reasons = reasons(header);
+    if !reasons.is_empty() {
+        let _ = writeln!(text, "\nWhat may make a step: {}.", reasons.join("; "));
+    }
+    text
+}
+
+/// What the hosts say of themselves that makes the first datagram after a silence late.
+fn reasons(header: &Header) -> Vec<String> {
+    let mut reasons = Vec::new();
+    let mut hosts = vec![("here", &header.host)];
+    hosts.extend(header.wire.as_ref().map(|wire| ("there", &wire.host)));
+    for (place, host) in hosts {
+        let governor = host.governor.as_deref();
+        if let Some(governor) = governor.filter(|governor| *governor != "performance") {
+            reasons.push(format!("{place}, the cpufreq governor is {governor}"));
+        }
+        if let Some(driver) = &host.cpuidle_driver {
+            reasons.push(format!("{place}, {driver} has CPUs sleep"));
+        }
+    }
+    for link in header.wire.iter().flat_map(|wire| &wire.links) {
+        for (place, end) in [("here", &link.here), ("there", &link.there)] {
+            let interface = &end.interface;
+            if interface.eee.as_ref().is_some_and(|eee| eee.is_active) {
+                reasons.push(format!(
+                    "{place}, {} has energy-efficient Ethernet",
+                    interface.name
+                ));
+            }
+        }
+    }
+    reasons
+}

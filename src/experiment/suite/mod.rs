@@ -1,0 +1,285 @@
+//! Suites: named lists of sweeps and searches, `suites/*.toml`, compiled in, and what others have published about the like.
+//!
+//! `suites/README.md` explains every key to those who write one.
+
+mod beside;
+mod table;
+
+use std::collections::BTreeSet;
+
+use serde::Deserialize;
+
+pub use self::beside::{Beside, Cell, Line, Swept, beside};
+pub use self::table::{draw, sources, table};
+use crate::error::UsageError;
+use crate::results::row::Row;
+use crate::stats::Estimate;
+use crate::term::nearest;
+
+/// Every suite of this build: its name, which is the file's, and its text, in alphabetical order.
+static TEXTS: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/suites.rs"));
+
+/// Sweeps that answer one question together.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Suite {
+    /// The name of its file, without `.toml`.
+    #[serde(skip)]
+    pub name: String,
+    /// What it asks, for people.
+    pub title: String,
+    /// Where it comes from.
+    pub source: String,
+    /// What its sweeps cannot say of themselves.
+    pub about: String,
+    /// What is measured, in this order.
+    #[serde(rename = "sweep")]
+    pub sweeps: Vec<Sweep>,
+    /// What is searched for after them, in this order.
+    #[serde(default, rename = "find")]
+    pub searches: Vec<Sweep>,
+    /// What others have measured.
+    #[serde(default)]
+    pub published: Vec<Published>,
+}
+
+/// One of them, or a search.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sweep {
+    /// The name of its files, without their endings.
+    pub name: String,
+    /// What it asks, for people.
+    pub about: String,
+    /// Its options, as they are typed after `udpbench`, or after `udpbench find`.
+    pub options: String,
+}
+
+/// A table that somebody has published.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Published {
+    /// What it is about.
+    pub title: String,
+    /// The machine it was measured on.
+    pub hardware: String,
+    /// The unit of its values.
+    pub unit: String,
+    /// What of our rows stands beside them.
+    pub figure: Figure,
+    /// What has to be known to read the two side by side.
+    #[serde(default)]
+    pub note: String,
+    /// The names of the columns; ratios are to the first one.
+    pub columns: Vec<String>,
+    /// Its lines.
+    pub rows: Vec<PublishedRow>,
+}
+
+/// A line of it.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PublishedRow {
+    /// What it is about.
+    pub name: String,
+    /// One for each column; not a number where nothing was published.
+    pub values: Vec<f64>,
+    /// The key of the case that is nearest to each; empty where none is.
+    pub cases: Vec<String>,
+}
+
+/// A number that rows have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Figure {
+    /// Payload received per second.
+    ReceivedMbps,
+    /// Datagrams, messages or answers received per second.
+    ReceivedPps,
+    /// The middle of the round trips.
+    RttP50Us,
+}
+
+impl Figure {
+    /// That number of a row, if it has one.
+    pub fn of(self, row: &Row) -> Option<Estimate> {
+        let (middle, low, high) = match self {
+            Self::ReceivedMbps => (
+                row.received_mbps,
+                row.received_mbps_low,
+                row.received_mbps_high,
+            ),
+            Self::ReceivedPps => (
+                row.received_pps,
+                row.received_pps_low,
+                row.received_pps_high,
+            ),
+            Self::RttP50Us => (row.rtt_p50_us, row.rtt_p50_us_low, row.rtt_p50_us_high),
+        };
+        let middle = middle?;
+        Some(Estimate { middle, low, high })
+    }
+
+    /// Its unit.
+    pub fn unit(self) -> &'static str {
+        match self {
+            Self::ReceivedMbps => "Mb/s",
+            Self::ReceivedPps => "1/s",
+            Self::RttP50Us => "us",
+        }
+    }
+
+    /// Whether it is a rate, of which rows have the ratio to the reference.
+    fn is_rate(self) -> bool {
+        self != Self::RttP50Us
+    }
+}
+
+/// Every suite of this build.
+///
+/// # Errors
+/// None in a build whose tests pass: they read every suite.
+pub fn all() -> Result<Vec<Suite>, UsageError> {
+    let read = |(name, text): &(&str, &str)| Suite::parse(name, text);
+    TEXTS.iter().map(read).collect()
+}
+
+/// The suite of that name, which was given as `place`.
+///
+/// # Errors
+/// When there is none, and what to do instead.
+pub fn find(place: &'static str, name: &str) -> Result<Suite, UsageError> {
+    nearest::named(all()?, name, |suite| &suite.name).map_err(|hint| {
+        let fix = format!("no such suite; {hint}use one that udpbench suites lists");
+        UsageError::flag(place, &format!("'{name}'"), fix)
+    })
+}
+
+/// The names of all suites of this build.
+pub fn names() -> Vec<&'static str> {
+    TEXTS.iter().map(|(name, _)| *name).collect()
+}
+
+/// The text of the suite of that name, comments and all.
+pub fn source(name: &str) -> Option<&'static str> {
+    let (_, text) = TEXTS.iter().find(|(suite, _)| *suite == name)?;
+    Some(text)
+}
+
+impl Suite {
+    /// Reads a suite.
+    ///
+    /// # Errors
+    /// The file, the line, and what is wrong with it.
+    pub fn parse(name: &str, text: &str) -> Result<Self, UsageError> {
+        let file = format!("suites/{name}.toml");
+        let mut suite: Self = toml::from_str(text).map_err(|error| {
+            let start = error.span().map_or(0, |span| span.start);
+            let line = text[..start.min(text.len())].matches('\n').count() + 1;
+            UsageError::file(&file, line, error.message())
+        })?;
+        if let Some(fault) = suite.fault() {
+            return Err(UsageError::file(&file, 0, &fault));
+        }
+        name.clone_into(&mut suite.name);
+        // Lines break where the file is best read.
+        suite.about = in_one_line(&suite.about);
+        for table in &mut suite.published {
+            table.note = in_one_line(&table.note);
+        }
+        Ok(suite)
+    }
+
+    /// What contradicts itself, if anything does.
+    fn fault(&self) -> Option<String> {
+        let all = || self.sweeps.iter().chain(&self.searches);
+        let names: BTreeSet<&str> = all().map(|sweep| &*sweep.name).collect();
+        if names.len() < all().count() {
+            return Some("two sweeps have one name: their files would be the same".to_owned());
+        }
+        let is_file_name = |name: &&str| {
+            let mut letters = name.chars();
+            letters.all(|it| it.is_ascii_lowercase() || it.is_ascii_digit() || it == '-')
+        };
+        if let Some(name) = names.iter().find(|name| !is_file_name(name)) {
+            return Some(format!(
+                "sweep '{name}': use lower-case letters, digits and dashes"
+            ));
+        }
+        let tables = self.published.iter();
+        let mut rows = tables.flat_map(|table| table.rows.iter().map(move |row| (table, row)));
+        rows.find(|(table, row)| {
+            let columns = table.columns.len();
+            row.values.len() != columns
+                || row.cases.len() != columns
+                || !row.values.first().is_some_and(|value| value.is_finite())
+        })
+        .map(|(table, row)| {
+            let columns = table.columns.len();
+            format!(
+                "'{}', '{}': use {columns} values and {columns} cases, one for each column; the first value must be known",
+                table.title, row.name
+            )
+        })
+    }
+}
+
+fn in_one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<&str>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Case;
+
+    #[test]
+    fn every_suite_of_this_build_is_sound() {
+        let all = all().expect("each can be read");
+        let names: Vec<&str> = all.iter().map(|suite| &*suite.name).collect();
+        assert_eq!(
+            names,
+            [
+                "board",
+                "good-and-bad-server",
+                "message-io",
+                "network-socket-performance",
+                "rust-socket-benchmark",
+                "sockbench",
+                "wire",
+            ]
+        );
+        for suite in all {
+            assert!(!suite.sweeps.is_empty(), "{}", suite.name);
+            let rows = suite.published.iter().flat_map(|table| &table.rows);
+            for key in rows
+                .flat_map(|row| &row.cases)
+                .filter(|key| !key.is_empty())
+            {
+                assert!(Case::of_key(key).is_some(), "{}: {key}", suite.name);
+            }
+        }
+    }
+
+    fn problem(text: &str) -> String {
+        let suite = Suite::parse("mine", text);
+        suite.expect_err("it is refused").to_string()
+    }
+
+    const SWEEP: &str = "title = 'a'\nsource = 'b'\nabout = 'c'\n[[sweep]]\nname = 'one'\nabout = 'd'\noptions = ''\n";
+
+    #[test]
+    fn what_is_wrong_is_said_with_its_place() {
+        assert!(Suite::parse("mine", SWEEP).is_ok());
+        assert!(problem("title = 1").starts_with("suites/mine.toml, line 1: "));
+        let twice = format!("{SWEEP}[[sweep]]\nname = 'one'\nabout = 'd'\noptions = ''\n");
+        assert!(problem(&twice).contains("two sweeps have one name"));
+        let path = SWEEP.replace("'one'", "'../one'");
+        assert!(problem(&path).contains("sweep '../one': use lower-case letters"));
+        let short = format!(
+            "{SWEEP}[[published]]\ntitle = 'e'\nhardware = 'f'\nunit = 'g'\nfigure = 'received_mbps'\n\
+             columns = ['h', 'i']\nrows = [{{ name = 'j', values = [1.0], cases = ['', ''] }}]\n"
+        );
+        assert!(problem(&short).contains("'e', 'j': use 2 values and 2 cases"));
+    }
+}

@@ -1,0 +1,327 @@
+//! The sweep: rounds; in each of them all blocks in shuffled order, and the cases of a block, shuffled.
+//!
+//! What is compared is measured within a second of each other, so that drift (heat, neighbours) cancels in the
+//! ratio to the reference of the same round. The rounds of a case lie as far apart as the sweep is long: what they
+//! differ by is what ratios of another sweep would differ by.
+
+use std::collections::{HashMap, VecDeque};
+use std::time::Instant;
+
+use crate::data::{self, Case, Sample};
+use crate::host::board::Cooldown;
+use crate::host::placement::Placement;
+use crate::plan::Until;
+use crate::results::log::{Event, Header, Of};
+use crate::results::replay::Replay;
+use crate::results::row::{EndedBy, Row};
+use crate::session::{Begin, Experiment, Logged, Step, Trial, Work, soak_of};
+use crate::trial::spec::TrialSpec;
+
+/// Cases that were to run and cannot any more, by their keys, and why: of a sweep that is resumed elsewhere.
+pub type Unable = HashMap<String, String>;
+
+/// A sweep, as far as it is.
+#[derive(Clone, Debug)]
+pub struct Sweep {
+    replay: Replay,
+    /// What cannot run any more.
+    pub unable: Unable,
+    /// The round in hand, from 1. 0: none yet.
+    round: u32,
+    /// Its blocks that are still to come.
+    blocks: VecDeque<usize>,
+    /// The block in hand.
+    block: Option<usize>,
+    /// What is left of its round.
+    steps: VecDeque<Step>,
+    /// When `--until` gives up.
+    end: Option<Instant>,
+}
+
+impl Logged for Sweep {
+    type Header = Header;
+
+    fn begin(header: Header) -> Result<Self, String> {
+        Ok(Self {
+            replay: Replay::new(header),
+            unable: Unable::new(),
+            round: 0,
+            blocks: VecDeque::new(),
+            block: None,
+            steps: VecDeque::new(),
+            end: None,
+        })
+    }
+
+    fn header(&self) -> &Header {
+        self.replay.header()
+    }
+
+    fn contradiction(&self, event: &Event) -> Option<String> {
+        self.replay.contradiction(event)
+    }
+}
+
+impl Experiment for Sweep {
+    // Its row shows what does not add up.
+    fn keeps_faulty(&self) -> bool {
+        true
+    }
+
+    fn next(&mut self, now: Instant) -> Option<Step> {
+        if self.round == 0 {
+            let max_time = self.header().schedule.until.map(|until| until.max_time);
+            self.end = max_time.and_then(|max_time| now.checked_add(max_time));
+            self.begin_round();
+            if let Some(soak) = self.soak().filter(|_| !self.blocks.is_empty()) {
+                return Some(soak);
+            }
+        }
+        loop {
+            while let Some(step) = self.steps.pop_front() {
+                if self.is_wanted(&step) {
+                    return Some(step);
+                }
+            }
+            if let Some(block) = self.block.take() {
+                if let Some(by) = self.is_enough(block, now) {
+                    return Some(Step::Note(Box::new(Event::BlockEnded { block, by })));
+                }
+            } else if let Some(block) = self.blocks.pop_front() {
+                self.block = Some(block);
+                self.steps = self.round_of(block);
+            } else if self.begin_round() {
+                return Some(Step::Renew);
+            } else {
+                return None;
+            }
+        }
+    }
+
+    fn take(&mut self, event: &Event) -> Result<Vec<Row>, String> {
+        self.replay.take(event)
+    }
+
+    fn is_complete(&self) -> bool {
+        self.blocks_of(1).is_empty()
+    }
+
+    fn work(&self) -> Work {
+        let (done, all) = self.replay.windows();
+        let each = self.header().schedule.time_per_window();
+        Work { done, all, each }
+    }
+
+    fn rest(&self) -> Vec<Row> {
+        self.replay.rest()
+    }
+
+    fn fault(&self, trial: &Trial, sample: &Sample) -> Option<String> {
+        // A receiver that is known to starve would do so again.
+        let receiver = self.header().plan.pair(&trial.spec.case).receiver;
+        let is_expected = sample.books.unread > 0 && receiver.starves.is_some();
+        let fault = || sample.fault().filter(|_| !is_expected);
+        sample.link_fault().or_else(fault)
+    }
+}
+
+impl Sweep {
+    /// Goes on to the next round. Whether there is one.
+    fn begin_round(&mut self) -> bool {
+        self.round += 1;
+        self.blocks = self.blocks_of(self.round).into();
+        !self.blocks.is_empty()
+    }
+
+    /// The blocks that are measured in a round, in its order.
+    fn blocks_of(&self, round: u32) -> Vec<usize> {
+        let schedule = &self.header().schedule;
+        let mut blocks = schedule.order_of_blocks(&self.header().plan, round);
+        blocks.retain(|&block| !self.replay.has_ended(block));
+        blocks
+    }
+
+    /// Traffic of the same case whatever the seed: the reference, mostly.
+    fn soak(&self) -> Option<Step> {
+        let Header { schedule, plan, .. } = self.header();
+        if schedule.soak.is_zero() {
+            return None;
+        }
+        let (case, placement) = plan
+            .blocks
+            .iter()
+            .find_map(|block| block.runnable().next())?;
+        let spec = self.spec(case, placement);
+        Some(Step::Soak(Box::new(soak_of(spec, schedule.soak))))
+    }
+
+    fn spec(&self, case: &Case, placement: &Placement) -> TrialSpec {
+        let Header { schedule, wire, .. } = self.header();
+        let between = wire.as_ref().and_then(|wire| wire.between(case));
+        TrialSpec::new(case, placement, &schedule.settings).between(between)
+    }
+
+    /// All of the round in hand of a block.
+    fn round_of(&self, number: usize) -> VecDeque<Step> {
+        let (header, round) = (self.header(), self.round);
+        let (schedule, block) = (&header.schedule, &header.plan.blocks[number]);
+        let cases: Vec<(&Case, &Placement)> = block.runnable().collect();
+        if cases.iter().all(|(case, _)| !self.is_to_come(case)) {
+            return VecDeque::new();
+        }
+        let of_all_rounds = |cooldown: Cooldown| Cooldown {
+            at_most: cooldown.at_most / schedule.rounds.max(1),
+            ..cooldown
+        };
+        let begin = Step::Begin(Begin {
+            block: number,
+            has_begun: self.replay.has_begun(number),
+            cooldown: schedule.cooldown.map(of_all_rounds),
+        });
+        let unable = cases.iter().filter_map(|(case, _)| self.unable(case));
+        let verified = cases.iter().filter(|_| schedule.verify);
+        let verified = verified.map(|(case, placement)| self.verification(case, placement));
+        let order = schedule.order_of_round(number, round, cases.len());
+        let windows = (1..).zip(order).map(|(position, place)| {
+            let (case, placement) = cases[place];
+            let told = format!("{}: {}", block.key, case.label());
+            let trial = Trial::new(case, self.spec(case, placement), told);
+            Step::Trial(Box::new(Trial {
+                round,
+                position,
+                is_repeated: self.replay.is_repeated(case, round),
+                ..trial
+            }))
+        });
+        let steps = std::iter::once(begin).chain(unable);
+        steps.chain(verified).chain(windows).collect()
+    }
+
+    /// Looks at what a case delivers, before anything is measured.
+    fn verification(&self, case: &Case, placement: &Placement) -> Step {
+        let mut spec = self.spec(case, placement);
+        spec.verifies = true;
+        let told = format!("verifying {}", case.label());
+        Step::Trial(Box::new(Trial::new(case, spec, told)))
+    }
+
+    fn unable(&self, case: &Case) -> Option<Step> {
+        let reason = self.unable.get(&case.key())?;
+        let failed = Event::Failed {
+            of: Of::case(case),
+            round: 0,
+            reason: reason.clone(),
+        };
+        (!self.replay.has_failed(case)).then(|| Step::Note(Box::new(failed)))
+    }
+
+    /// Whether a case has a window in the round in hand that is not measured.
+    fn is_to_come(&self, case: &Case) -> bool {
+        !self.replay.has_failed(case) && !self.replay.has_window(case, self.round)
+    }
+
+    /// Whether a step that was planned is still to be taken: a case may have failed meanwhile.
+    fn is_wanted(&self, step: &Step) -> bool {
+        let Step::Trial(trial) = step else {
+            return true;
+        };
+        let case = &trial.spec.case;
+        if !trial.spec.verifies {
+            return self.is_to_come(case);
+        }
+        let sender = self.header().plan.pair(case).sender;
+        let is_there = self.replay.is_verified(case) || self.replay.has_failed(case);
+        !is_there && data::refusal(case.payload, sender).is_none()
+    }
+
+    /// Whether a block needs no more than the rounds so far, and why.
+    fn is_enough(&self, number: usize, now: Instant) -> Option<EndedBy> {
+        let (rounds, schedule) = (self.round, &self.header().schedule);
+        let mut cases: Vec<&Case> = self.header().plan.blocks[number]
+            .runnable()
+            .map(|(case, _)| case)
+            .collect();
+        cases.retain(|case| !self.replay.has_failed(case));
+        if cases.is_empty() {
+            return Some(EndedBy::Rounds);
+        }
+        // A sweep that is resumed may have begun a further round, which is then finished, too.
+        let is_begun = |case: &&Case| self.replay.has_window(case, rounds + 1);
+        if rounds < schedule.rounds || cases.iter().any(is_begun) {
+            return None;
+        }
+        let Some(until) = schedule.until else {
+            return Some(EndedBy::Rounds);
+        };
+        let is_over = self.end.is_some_and(|end| now >= end);
+        let is_last = is_over || rounds >= Until::MAX_ROUNDS;
+        // A look at thousands of rounds takes as long as a window.
+        let is_a_look = is_last || rounds == schedule.rounds || rounds % (rounds / 10).max(1) == 0;
+        let is_narrow = |row: &Row| row.is_narrow(until.half_width_pct);
+        if is_a_look && self.replay.preview(number).iter().all(is_narrow) {
+            return Some(EndedBy::Until);
+        }
+        is_last.then_some(EndedBy::MaxTime)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::replay::tests::header;
+    use crate::results::row::tests::{case, window};
+
+    fn sweep(rounds: u32) -> Sweep {
+        let mut header = header();
+        (header.schedule.rounds, header.schedule.verify) = (rounds, false);
+        Sweep::begin(header).expect("a plan")
+    }
+
+    /// Has happen what is asked for, until nothing is; `end` is what becomes of a trial. What was asked for, in short.
+    fn course(sweep: &mut Sweep, end: impl Fn(&Trial) -> Event) -> Vec<String> {
+        let mut asked = Vec::new();
+        while let Some(step) = sweep.next(Instant::now()) {
+            let (short, event) = match step {
+                Step::Renew => ("renew".to_owned(), None),
+                Step::Begin(Begin {
+                    block, has_begun, ..
+                }) => {
+                    let warning = None;
+                    let begun = Event::BlockBegun { block, warning };
+                    ("begin".to_owned(), (!has_begun).then_some(begun))
+                }
+                Step::Trial(trial) => (format!("trial {}", trial.round), Some(end(&trial))),
+                Step::Note(event) => (String::from("note"), Some(*event)),
+                other => panic!("{other:?}"),
+            };
+            asked.push(short);
+            if let Some(event) = event {
+                sweep.take(&event).expect("it can happen");
+            }
+        }
+        asked
+    }
+
+    #[test]
+    fn a_round_is_asked_for_after_the_other_and_the_end_of_the_block_written_down() {
+        let mut sweep = sweep(2);
+        let asked = course(&mut sweep, |trial| Event::window(window(trial.round)));
+        let rounds = ["begin", "trial 1", "renew", "begin", "trial 2", "note"];
+        assert_eq!(asked, rounds);
+        assert!(sweep.is_complete());
+        let Work { done, all, .. } = sweep.work();
+        assert_eq!((done, all), (2, 2));
+    }
+
+    #[test]
+    fn a_case_that_failed_is_asked_for_no_more() {
+        let mut sweep = sweep(2);
+        let failed = |trial: &Trial| Event::Failed {
+            of: Of::case(&case()),
+            round: trial.round,
+            reason: "it broke".to_owned(),
+        };
+        assert_eq!(course(&mut sweep, failed), ["begin", "trial 1", "note"]);
+        assert!(sweep.is_complete());
+    }
+}

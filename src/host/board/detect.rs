@@ -1,0 +1,124 @@
+//! Which profile a host gets.
+
+use std::path::Path;
+
+use super::{Board, all, find};
+use crate::error::UsageError;
+use crate::host::facts::Host;
+use crate::sys::files::{self, Kind};
+use crate::term::text;
+
+/// Which profile, and how it was chosen.
+#[derive(Clone, Debug)]
+pub struct Detected {
+    /// The profile.
+    pub board: Board,
+    /// Why it is this one, as a sentence.
+    pub because: String,
+    /// Whether it was asked for, and may be of another machine than this.
+    pub is_asked: bool,
+}
+
+impl Detected {
+    /// The machine in words: by its profile, unless that was asked for and need not be its own.
+    pub fn machine(&self, host: &Host) -> String {
+        let title = &self.board.title;
+        if !self.is_asked {
+            return title.clone();
+        }
+        let model = host.model.as_deref().unwrap_or("this machine");
+        format!("{model}, with the profile of {title}")
+    }
+}
+
+/// Finds the profile of `host`: an entry of `compatible`, most specific first; else `model`; else
+/// `generic`.
+///
+/// `compatible` comes first because firmware and vendor kernels rewrite `model` (Raspberry Pi's own
+/// documentation, `revision-codes.adoc`, advises the same).
+///
+/// # Errors
+/// As for [`all`].
+pub fn detect(host: &Host) -> Result<Detected, UsageError> {
+    Ok(among(all()?, host))
+}
+
+/// The same among `boards`, the first of which is taken where nothing fits.
+///
+/// # Panics
+/// When there are no boards.
+pub fn among(mut boards: Vec<Board>, host: &Host) -> Detected {
+    let (index, because) = by_compatible(host, &boards)
+        .or_else(|| by_model(host, &boards))
+        .unwrap_or_else(|| (0, nothing_fits(host)));
+    Detected {
+        board: boards.swap_remove(index),
+        because,
+        is_asked: false,
+    }
+}
+
+fn by_compatible(host: &Host, boards: &[Board]) -> Option<(usize, String)> {
+    host.compatible.iter().find_map(|entry| {
+        let is_for = |board: &Board| board.detect.compatible.contains(entry);
+        let index = boards.iter().position(is_for)?;
+        Some((index, format!("the device tree is compatible with {entry}")))
+    })
+}
+
+fn by_model(host: &Host, boards: &[Board]) -> Option<(usize, String)> {
+    let model = host.model.as_deref()?;
+    let name = without_revision(model);
+    let is_for = |board: &Board| board.detect.model.iter().any(|model| model == name);
+    let index = boards.iter().position(is_for)?;
+    Some((index, format!("the model is {model}")))
+}
+
+/// The Raspberry Pi's firmware appends `Rev 1.4` to the model. What is left is compared whole, not by its
+/// beginning: `Pine64` begins `Pine64+` and `Pine64 RockPro64`, `Orange Pi 5` begins four other boards.
+pub(super) fn without_revision(model: &str) -> &str {
+    model.split_once(" Rev ").map_or(model, |(name, _)| name)
+}
+
+fn nothing_fits(host: &Host) -> String {
+    match (host.compatible.first(), &host.model) {
+        (Some(compatible), _) => format!("no profile for {compatible}"),
+        (None, Some(model)) => format!("no profile for {model}"),
+        (None, None) => {
+            "no device tree, no DMI product name and no model in /proc/cpuinfo".to_owned()
+        }
+    }
+}
+
+/// What `--board` said.
+///
+/// # Errors
+/// An unknown name, an unreadable file, or a malformed profile, with its line.
+pub fn choose(choice: &str, host: &Host) -> Result<Detected, UsageError> {
+    if choice == "auto" {
+        return detect(host);
+    }
+    let because = format!("--board {choice}");
+    let is_file = choice.contains('/') || has_toml_extension(choice);
+    let board = if is_file {
+        let unreadable = |why: &dyn std::fmt::Display| {
+            UsageError::flag("--board", choice, format!("cannot read it: {why}"))
+        };
+        let bytes = files::read_whole(Path::new(choice), Kind::File);
+        let bytes = bytes.map_err(|error| unreadable(&error))?;
+        Board::parse(&text::decode(choice, &bytes)?, choice)?
+    } else {
+        find("--board", choice, ", a path to a TOML file, or auto")?
+    };
+    Ok(Detected {
+        board,
+        because,
+        is_asked: true,
+    })
+}
+
+fn has_toml_extension(choice: &str) -> bool {
+    Path::new(choice)
+        .extension()
+        .is_some_and(|extension| extension.eq_ignore_ascii_case("toml"))
+}

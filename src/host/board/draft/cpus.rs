@@ -1,0 +1,111 @@
+//! The CPUs that a board has, for its draft.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use super::list;
+use crate::host::facts::{Cpu, Host};
+use crate::sys::files::{Root, parse_cpu_list};
+
+/// The CPUs that the board has, and those of them that this process may use.
+pub(super) struct Cpus<'a> {
+    count: usize,
+    usable: &'a [Cpu],
+}
+
+impl<'a> Cpus<'a> {
+    pub(super) fn read(host: &'a Host, root: &Root) -> Option<Self> {
+        let present = root.text("sys/devices/system/cpu/present");
+        let present = present
+            .and_then(|list| parse_cpu_list(&list).ok())
+            .unwrap_or_default();
+        let usable = host.cpus.iter().map(|cpu| cpu.id);
+        let last = present.into_iter().chain(usable).max()?;
+        Some(Self {
+            count: last + 1,
+            usable: &host.cpus,
+        })
+    }
+
+    pub(super) fn all_usable(&self) -> bool {
+        self.usable.len() == self.count
+    }
+
+    pub(super) fn text(&self) -> String {
+        let mut text = format!(
+            "\n[cpus]\n# /sys/devices/system/cpu/present: 0 to {}.\ncount = {}\n",
+            self.count - 1,
+            self.count
+        );
+        if !self.all_usable() {
+            text += "# Not all of them could be used when this was written: whether some are big is not known.\n";
+            return text;
+        }
+        let kinds = self.kinds();
+        if kinds.len() > 1 {
+            let kind = |((capacity, part, khz), cpus): (&Speed, &Vec<usize>)| {
+                let mhz = khz / 1000;
+                format!(
+                    "{capacity}, part {part:#x}, {mhz} MHz (CPUs {})",
+                    list(cpus)
+                )
+            };
+            let kinds = kinds.iter().map(kind).collect::<Vec<_>>().join("\n#   ");
+            let _ = writeln!(
+                text,
+                "# cpu_capacity, core in /proc/cpuinfo, highest clock:\n#   {kinds}"
+            );
+        }
+        let big = self.big();
+        if !big.is_empty() {
+            let _ = writeln!(text, "big = [{}]", list(&big));
+        }
+        text
+    }
+
+    /// The CPUs of each speed.
+    fn kinds(&self) -> BTreeMap<Speed, Vec<usize>> {
+        let mut kinds = BTreeMap::<Speed, Vec<usize>>::new();
+        for cpu in self.usable {
+            kinds.entry(cpu.speed()).or_default().push(cpu.id);
+        }
+        kinds
+    }
+
+    /// The CPUs above the widest step from one speed to the next. A step of less than a fifth is none: clusters of one
+    /// kind may differ a little in their highest clocks.
+    fn big(&self) -> Vec<usize> {
+        let kinds = self.kinds();
+        let speeds: Vec<Speed> = kinds.keys().copied().collect();
+        let steps = speeds
+            .windows(2)
+            .map(|pair| (step(pair[0], pair[1]), pair[1]));
+        let widest = steps.max_by(|a, b| a.0.total_cmp(&b.0));
+        let Some((_, least)) = widest.filter(|(step, _)| *step >= 1.2) else {
+            return Vec::new();
+        };
+        let mut big: Vec<usize> = kinds
+            .range(least..)
+            .flat_map(|(_, cpus)| cpus.clone())
+            .collect();
+        big.sort_unstable();
+        big
+    }
+}
+
+/// As [`Cpu::speed`] has it.
+type Speed = (u32, u16, u64);
+
+/// How many times as fast the second one is, roughly.
+fn step(slower: Speed, faster: Speed) -> f64 {
+    /// Of another kind of core at the same capacity, which then is not known: as between an A53 and an A73.
+    const OTHER_CORE: f64 = 2.0;
+    let (capacity, part, khz) = slower;
+    if capacity != faster.0 {
+        f64::from(faster.0) / f64::from(capacity.max(1))
+    } else if part != faster.1 {
+        OTHER_CORE
+    } else {
+        faster.2 as f64 / khz.max(1) as f64
+    }
+}

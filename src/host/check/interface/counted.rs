@@ -1,0 +1,121 @@
+//! What an interface counted until now.
+
+use super::Finding;
+use crate::host::facts::Interface;
+use crate::term::digits;
+
+pub(super) fn findings(interface: &Interface) -> Vec<Finding> {
+    let all = [
+        lost(interface),
+        broken(interface),
+        dropped(interface),
+        flapping(interface),
+    ];
+    all.into_iter().flatten().collect()
+}
+
+/// One in as many packets lost is worth a word.
+const ONE_IN: u64 = 10_000;
+
+/// Whether so many packets are a share worth a word, and how large it is, in words.
+fn share(lost: u64, received: u64) -> Option<String> {
+    let all = received.saturating_add(lost);
+    (lost > 0 && lost >= all / ONE_IN).then(|| {
+        let percent = 100.0 * lost as f64 / all as f64;
+        let decimals = digits::decimals(percent / 10.0);
+        format!("{percent:.decimals$} %")
+    })
+}
+
+/// The packets that the driver lost on the way in.
+fn driver_losses(interface: &Interface) -> u64 {
+    let lost = interface.counted.driver_in_drops.iter().flatten();
+    lost.fold(0, |sum: u64, (_, count)| sum.saturating_add(*count))
+}
+
+/// #7395, #7115: `rx_resource_errors` climbs, and nothing else shows it.
+fn lost(interface: &Interface) -> Option<Finding> {
+    /// Parts of the names of counters of frames that came damaged.
+    const DAMAGE: [&str; 8] = [
+        "crc",
+        "fcs",
+        "align",
+        "symbol",
+        "jabber",
+        "fragment",
+        "frame_check",
+        "length",
+    ];
+    let (name, received) = (&interface.name, interface.counted.rx_packets?);
+    let (counter, most) = interface.counted.driver_in_drops.as_ref()?.first()?;
+    let lost = driver_losses(interface);
+    let share = share(lost, received)?;
+    let lower = counter.to_lowercase();
+    let (why, remedy) = if DAMAGE.iter().any(|part| lower.contains(part)) {
+        (
+            "frames come damaged: the numbers are those of a cable, a plug or a port",
+            "use another cable, then another port",
+        )
+    } else {
+        (
+            "they came faster than the interface or its driver could store them",
+            "the largest ring (ethtool -g), flow control (ethtool -a), the interrupt on its own CPU",
+        )
+    };
+    Some(Finding::note(
+        format!("{name} has lost {lost} packets ({share}) in its driver: {counter} {most}"),
+        why,
+        format!("whether it goes on, while packets come: watch -d ethtool -S {name}\n{remedy}"),
+    ))
+}
+
+/// What the kernel counts as errors, as far as the driver's own counters do not say it.
+fn broken(interface: &Interface) -> Option<Finding> {
+    let (name, received) = (&interface.name, interface.counted.rx_packets?);
+    let errors = interface.counted.rx_errors?;
+    let share = share(errors.saturating_sub(driver_losses(interface)), received)?;
+    Some(Finding::note(
+        format!("{name} has counted {errors} errors of receiving ({share} of the packets)"),
+        "damaged or missed packets reach no socket, and no counter of UDP has them",
+        format!(
+            "of what kind: ip -s -s link show {name}\n\
+             crc, frame, length: the cable or the port; missed, fifo, overrun: rings and interrupts"
+        ),
+    ))
+}
+
+/// #6898, #1954: rx_dropped rises, and the driver has lost nothing.
+fn dropped(interface: &Interface) -> Option<Finding> {
+    let (name, counted) = (&interface.name, &interface.counted);
+    let received = counted.rx_packets?;
+    let dropped = counted.rx_dropped?.saturating_sub(counted.backlog_drops);
+    (driver_losses(interface) == 0 && share(dropped, received).is_some()).then(|| {
+        let silent = match counted.driver_in_drops {
+            Some(_) => "the driver lost none",
+            None => "the driver has no counters for it",
+        };
+        Finding::note(
+            format!("{name} has dropped {dropped} of {received} packets received"),
+            format!("{silent}: often frames of protocols or VLANs that nobody here wants"),
+            format!(
+                "what they are: sudo tcpdump -eni {name} vlan or not '(ip or ip6 or arp)'\n\
+                 the kernel's reasons: sudo perf trace -e skb:kfree_skb"
+            ),
+        )
+    })
+}
+
+/// Up, and a time or two again while the link is negotiated, is what booting takes.
+const MOST_CHANGES: u32 = 6;
+
+fn flapping(interface: &Interface) -> Option<Finding> {
+    let name = &interface.name;
+    let changes = interface
+        .carrier_changes
+        .filter(|&changes| changes > MOST_CHANGES)?;
+    Some(Finding::note(
+        format!("the carrier of {name} came or went {changes} times since it was made"),
+        "each time the link is gone for seconds, and so is all that was sent",
+        "look at the cable, at the power supply and at the other end; dmesg says when it was",
+    ))
+}

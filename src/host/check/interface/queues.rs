@@ -1,0 +1,147 @@
+//! Queues, rings, interrupts and buffers: who takes packets from the interface, and when.
+
+use super::super::network;
+use super::{Finding, Subject};
+use crate::data::Threads;
+use crate::host::facts::{Interface, list};
+
+pub(super) fn findings(interface: &Interface, subject: &Subject) -> Vec<Finding> {
+    let all = [
+        unsteered(interface, subject),
+        interrupted(interface, subject),
+        held_back(interface),
+        small_rings(interface),
+    ];
+    all.into_iter().flatten().collect()
+}
+
+/// Several flows starve on a Pi 4 (README of OB-UDPST): the kernel hashes them to queues that the driver serves
+/// unequally.
+fn unsteered(interface: &Interface, subject: &Subject) -> Option<Finding> {
+    let (name, queues) = (&interface.name, interface.tx_queues);
+    let is_off = interface.xps_cpus.as_ref().is_some_and(Vec::is_empty);
+    let cpus: Vec<usize> = subject.host.cpus.iter().map(|cpu| cpu.id).collect();
+    (queues > 1 && is_off && !cpus.is_empty()).then(|| {
+        Finding::note(
+            format!("{name} has {queues} transmit queues, and XPS gives none of them a CPU"),
+            "flows are hashed to queues, several to one of them, and some starve",
+            steering(name, queues, &cpus),
+        )
+    })
+}
+
+/// A line for each queue that gets CPUs. Masks of more than 32 CPUs have commas (kernel doc networking/scaling).
+fn steering(name: &str, queues: usize, cpus: &[usize]) -> String {
+    let line = |queue: usize| {
+        let own = cpus.iter().skip(queue).step_by(queues);
+        let mask = own
+            .filter(|cpu| **cpu < 32)
+            .fold(0_u32, |mask, cpu| mask | 1 << cpu);
+        (mask != 0).then(|| {
+            format!("echo {mask:x} | sudo tee /sys/class/net/{name}/queues/tx-{queue}/xps_cpus")
+        })
+    };
+    (0..queues).filter_map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// Raspberry-Pi-OS-64bit #182, #6898: interrupt, softirq and thread take turns on one CPU.
+fn interrupted(interface: &Interface, subject: &Subject) -> Option<Finding> {
+    let name = &interface.name;
+    let nic = subject.host.nics.iter().find(|nic| nic.name == *name);
+    // Said already, of loopback.
+    if nic.is_some_and(|nic| network::interrupts(subject, nic).is_some()) {
+        return None;
+    }
+    let has_own = |cpu: &usize| !interface.irq_cpus.contains(cpu);
+    // Where threads use every CPU, one of them has the interrupt's.
+    let counts = subject.board.defaults.threads.iter();
+    let used = counts.map(|&threads| wire_cpus(subject, threads));
+    let mut fewer = used.filter(|used| used.len() < subject.host.cpus.len());
+    let used = fewer.find(|used| !used.iter().all(has_own))?;
+    let mut cpus = subject.host.cpus.iter().map(|cpu| cpu.id);
+    let free = cpus.find(|cpu| !used.contains(cpu))?;
+    let irqs: Vec<String> = interface.irqs.iter().map(ToString::to_string).collect();
+    Some(Finding::note(
+        format!(
+            "{name} interrupts CPU {}, where a thread of runs between two hosts is pinned",
+            list(&interface.irq_cpus, ",")
+        ),
+        "the kernel and the program take turns on it; irqbalance undoes the fix",
+        format!(
+            "for irq in {}; do echo {free} | sudo tee /proc/irq/$irq/smp_affinity_list; done",
+            irqs.join(" ")
+        ),
+    ))
+}
+
+/// The CPUs of so many threads whose peers are on another host.
+fn wire_cpus(subject: &Subject, threads: Threads) -> Vec<usize> {
+    if let Some(cpus) = subject.board.wire(threads) {
+        return cpus.to_vec();
+    }
+    let placed = subject.board.placement(threads, subject.host).ok();
+    let cpus = placed.iter().flat_map(|placed| placed.placement.cpus());
+    cpus.flatten().collect()
+}
+
+/// r8168 #68.
+fn held_back(interface: &Interface) -> Option<Finding> {
+    let name = &interface.name;
+    // One packet is enough for an interrupt, whatever the time.
+    let held = interface.coalescing.filter(|held| held.rx_frames != 1);
+    let usecs = held.map_or(0, |held| held.rx_usecs);
+    let is_polled = interface
+        .napi_defer_hard_irqs
+        .is_some_and(|times| times > 0);
+    let polled_ns = interface.gro_flush_timeout_ns.filter(|_| is_polled);
+    let polled_us = polled_ns.unwrap_or(0) / 1000;
+    let floor = u64::from(usecs) + polled_us;
+    let adapts = held.is_some_and(|held| held.adapts_rx);
+    let mut fixes = Vec::new();
+    if usecs > 0 {
+        let adaptive = if adapts { "adaptive-rx off " } else { "" };
+        fixes.push(format!("sudo ethtool -C {name} {adaptive}rx-usecs 0"));
+    }
+    if polled_us > 0 {
+        fixes.push(format!(
+            "echo 0 | sudo tee /sys/class/net/{name}/napi_defer_hard_irqs"
+        ));
+    }
+    (floor > 0).then(|| {
+        Finding::note(
+            format!("{name} holds packets back: a latency floor of up to {floor} us"),
+            "fewer interrupts, higher throughput, and every lone packet waits that long",
+            format!("none for throughput; for latency:\n{}", fixes.join("\n")),
+        )
+    })
+}
+
+/// moonlight-embedded #315, moonlight-qt #724: senders in bursts.
+fn small_rings(interface: &Interface) -> Option<Finding> {
+    let name = &interface.name;
+    let rings = interface.rings?;
+    (rings.rx < rings.rx_max || rings.tx < rings.tx_max).then(|| {
+        Finding::note(
+            format!(
+                "the rings of {name} have {} and {} descriptors of {} and {} (rx, tx)",
+                rings.rx, rings.tx, rings.rx_max, rings.tx_max
+            ),
+            "a burst that is longer than the ring is lost before the kernel sees it",
+            format!(
+                "sudo ethtool -G {name} rx {} tx {}",
+                rings.rx_max, rings.tx_max
+            ),
+        )
+    })
+}
+
+/// librealsense #14928, ouster-ros #247: the limit alone does nothing.
+pub(super) fn unused_rmem_max(subject: &Subject) -> Option<Finding> {
+    let asked = u64::from(subject.rcvbuf_bytes);
+    let most = subject.host.rmem_max.filter(|&most| most > asked)?;
+    Some(Finding::note(
+        format!("net.core.rmem_max allows {most} B of receive buffer, and {asked} are asked for"),
+        "the limit changes nothing by itself: a socket has what its program asks for (SO_RCVBUF)",
+        format!("--rcvbuf {most}, if that is what is to be measured"),
+    ))
+}

@@ -1,0 +1,225 @@
+//! A healthy interface has no findings; each thing that is wrong with one has its own.
+
+use crate::host::check::Finding;
+use crate::host::check::tests::{Seen, found, texts};
+use crate::host::facts::Interface;
+use crate::host::facts::interface::{Counted, Kind};
+use crate::sys::nic::{Coalescing, Eee, LinkModes, Pause, Rings};
+
+/// That of a Pi 4B, with everything as it should be.
+fn healthy() -> Interface {
+    Interface {
+        name: "eth0".to_owned(),
+        driver: Some("bcmgenet".to_owned()),
+        bus: Some("platform".to_owned()),
+        state: Some("up".to_owned()),
+        speed_mbps: Some(1000),
+        duplex: Some("full".to_owned()),
+        modes: Some(LinkModes {
+            supports_gigabit: true,
+            advertises_gigabit: true,
+            partner_gigabit: Some(true),
+            partner_pause: Some(true),
+        }),
+        mtu: Some(1500),
+        rx_queues: 5,
+        tx_queues: 5,
+        rings: Some(Rings {
+            rx: 512,
+            tx: 512,
+            rx_max: 512,
+            tx_max: 512,
+        }),
+        // One packet is enough for an interrupt.
+        coalescing: Some(Coalescing {
+            rx_usecs: 57,
+            rx_frames: 1,
+            tx_usecs: 0,
+            tx_frames: 10,
+            adapts_rx: false,
+        }),
+        gro_flush_timeout_ns: Some(0),
+        napi_defer_hard_irqs: Some(0),
+        eee: Some(Eee {
+            is_active: false,
+            is_enabled: false,
+            sleeps: false,
+            sleeps_after_us: 34,
+        }),
+        pause: Some(Pause {
+            is_negotiated: true,
+            rx: true,
+            tx: true,
+        }),
+        rps_cpus: Some(Vec::new()),
+        xps_cpus: Some(vec![0, 1, 2, 3]),
+        irqs: vec![31, 32],
+        irq_cpus: vec![0],
+        qdisc: Some("mq".to_owned()),
+        carrier_changes: Some(2),
+        counted: Counted {
+            rx_packets: Some(1_200_000),
+            rx_dropped: Some(3),
+            rx_errors: Some(0),
+            driver_in_drops: Some(Vec::new()),
+            backlog_drops: 0,
+        },
+        ..Interface::default()
+    }
+}
+
+fn found_at(change: fn(&mut Interface)) -> Vec<Finding> {
+    found(|seen: &mut Seen| {
+        let mut eth0 = healthy();
+        change(&mut eth0);
+        seen.interfaces = vec![eth0];
+    })
+}
+
+#[test]
+fn a_healthy_interface_has_no_findings() {
+    assert_eq!(found_at(|_| {}), []);
+    // Nor has one of which nothing is known.
+    assert_eq!(
+        found(|seen| seen.interfaces = vec![Interface::default()]),
+        []
+    );
+}
+
+fn sleeping(driver: &str) -> impl Fn(&mut Interface) {
+    let driver = driver.to_owned();
+    move |eth0| {
+        eth0.driver = Some(driver.clone());
+        if let Some(eee) = &mut eth0.eee {
+            (eee.is_active, eee.is_enabled, eee.sleeps) = (true, true, true);
+        }
+    }
+}
+
+/// A driver's counters of losses.
+fn lost(counters: &[(&str, u64)]) -> Vec<(String, u64)> {
+    let counters = counters
+        .iter()
+        .map(|(name, count)| ((*name).to_owned(), *count));
+    counters.collect()
+}
+
+type Change = fn(&mut Interface);
+
+/// Each kind of trouble, and how it comes about.
+const TROUBLES: &[Change] = &[
+    |eth0| eth0.state = Some("down".to_owned()),
+    |eth0| eth0.kind = Kind::Wireless,
+    |eth0| eth0.kind = Kind::Veth,
+    |eth0| eth0.kind = Kind::Vlan,
+    |eth0| sleeping("macb")(eth0),
+    |eth0| sleeping("r8169")(eth0),
+    |eth0| eth0.duplex = Some("half".to_owned()),
+    |eth0| eth0.speed_mbps = Some(100),
+    |eth0| {
+        eth0.speed_mbps = Some(100);
+        eth0.modes = eth0.modes.map(|modes| LinkModes {
+            partner_gigabit: Some(false),
+            ..modes
+        });
+    },
+    |eth0| {
+        eth0.speed_mbps = Some(10);
+        eth0.modes = eth0.modes.map(|modes| LinkModes {
+            advertises_gigabit: false,
+            ..modes
+        });
+    },
+    |eth0| {
+        eth0.driver = Some("lan78xx".to_owned());
+        eth0.pause = eth0.pause.map(|pause| Pause { rx: false, ..pause });
+    },
+    |eth0| {
+        eth0.driver = Some("lan78xx".to_owned());
+        eth0.modes = eth0.modes.map(|modes| LinkModes {
+            partner_pause: Some(false),
+            ..modes
+        });
+    },
+    |eth0| eth0.xps_cpus = Some(Vec::new()),
+    |eth0| (eth0.xps_cpus, eth0.tx_queues) = (Some(Vec::new()), 3),
+    |eth0| eth0.irq_cpus = vec![3],
+    |eth0| {
+        eth0.coalescing = eth0.coalescing.map(|held| Coalescing {
+            rx_frames: 16,
+            adapts_rx: true,
+            ..held
+        });
+    },
+    |eth0| (eth0.gro_flush_timeout_ns, eth0.napi_defer_hard_irqs) = (Some(20_000), Some(2)),
+    |eth0| eth0.rings = eth0.rings.map(|rings| Rings { rx: 256, ..rings }),
+    |eth0| eth0.counted.rx_dropped = Some(5321),
+    |eth0| (eth0.counted.rx_dropped, eth0.counted.driver_in_drops) = (Some(5321), None),
+    |eth0| {
+        eth0.counted.driver_in_drops =
+            Some(lost(&[("rx_resource_errors", 17_800), ("rx_overruns", 12)]));
+    },
+    |eth0| eth0.counted.driver_in_drops = Some(lost(&[("mmc_rx_crc_error", 250)])),
+    |eth0| eth0.counted.rx_errors = Some(600_000),
+    |eth0| (eth0.driver, eth0.eee) = (Some("macb".to_owned()), None),
+    |eth0| eth0.carrier_changes = Some(14),
+];
+
+#[test]
+fn every_trouble_is_found_alone_with_its_reason_and_its_fix() {
+    let mut all = Vec::new();
+    for &trouble in TROUBLES {
+        let findings = found_at(trouble);
+        assert_eq!(findings.len(), 1, "{findings:#?}");
+        all.extend(texts(&findings));
+    }
+    insta::assert_snapshot!(all.join("\n"));
+}
+
+#[test]
+fn every_line_of_a_finding_fits_a_terminal() {
+    for &trouble in TROUBLES {
+        for finding in found_at(trouble) {
+            let lines = [&finding.seen, &finding.why, &finding.fix];
+            for line in lines.into_iter().flat_map(|text| text.lines()) {
+                assert!(line.len() <= 92, "{} columns: {line}", line.len() + 8);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_other_counters_explain_is_no_finding() {
+    // The backlog's, which rx_dropped has once more.
+    let explained: Change = |eth0| {
+        (eth0.counted.rx_dropped, eth0.counted.backlog_drops) = (Some(5321), 5000);
+        eth0.counted.rx_packets = Some(12_000_000);
+    };
+    assert_eq!(found_at(explained), []);
+    // The driver's own losses.
+    let by_driver: Change = |eth0| {
+        (eth0.counted.rx_dropped, eth0.counted.driver_in_drops) =
+            (Some(5321), Some(lost(&[("rbuf_ovflow_cnt", 100)])));
+    };
+    assert_eq!(found_at(by_driver), []);
+    let by_driver: Change = |eth0| {
+        (eth0.counted.rx_errors, eth0.counted.driver_in_drops) =
+            (Some(17_800), Some(lost(&[("rx_resource_errors", 17_800)])));
+    };
+    assert_eq!(found_at(by_driver).len(), 1, "said once");
+    // One in ten thousand.
+    let few: Change = |eth0| eth0.counted.rx_errors = Some(119);
+    assert_eq!(found_at(few), []);
+}
+
+#[test]
+fn a_limit_that_nobody_uses_is_told_once_and_only_with_an_interface() {
+    let raised = |seen: &mut Seen| seen.host.rmem_max = Some(64 << 20);
+    assert_eq!(found(raised), []);
+    let findings = found(|seen| {
+        raised(seen);
+        seen.interfaces = vec![healthy(), healthy()];
+    });
+    assert_eq!(findings.len(), 1, "{findings:#?}");
+    insta::assert_snapshot!(texts(&findings).join("\n"));
+}

@@ -1,0 +1,106 @@
+//! What the network stack grants, and does besides.
+
+use super::{Finding, Subject};
+use crate::data::Ip;
+use crate::host::facts::{Nic, list};
+
+pub(super) fn findings(subject: &Subject) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = [
+        loopback(subject, Ip::V4),
+        loopback(subject, Ip::V6),
+        rcvbuf(subject),
+        rps(subject),
+        conntrack(subject),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    findings.extend(
+        subject
+            .host
+            .nics
+            .iter()
+            .filter_map(|nic| interrupts(subject, nic)),
+    );
+    findings
+}
+
+fn loopback(subject: &Subject, ip: Ip) -> Option<Finding> {
+    let refusal = subject.host.refusal(ip)?;
+    let (seen, fix) = refusal.split_once("; ").unwrap_or((refusal, ""));
+    let finding = match ip {
+        Ip::V4 => Finding::invalid,
+        Ip::V6 => Finding::note,
+    };
+    Some(finding(
+        seen.to_owned(),
+        "its cases are skipped".to_owned(),
+        fix.to_owned(),
+    ))
+}
+
+/// Loss depends on nothing so much as on the buffer.
+fn rcvbuf(subject: &Subject) -> Option<Finding> {
+    let asked = u64::from(subject.rcvbuf_bytes);
+    let most = subject.host.rmem_max.filter(|&most| most < asked)?;
+    if subject.host.exceeds_rmem_max {
+        return None;
+    }
+    Some(Finding::invalid(
+        format!("net.core.rmem_max grants {most} B of receive buffer, not the {asked} asked for"),
+        "a smaller buffer loses more when a receiver is late; rows with other buffers do not compare",
+        format!("sudo sysctl -w net.core.rmem_max={asked}"),
+    ))
+}
+
+fn rps(subject: &Subject) -> Option<Finding> {
+    let cpus = subject.host.lo_rps_cpus.as_deref();
+    let cpus = cpus.filter(|cpus| !cpus.is_empty())?;
+    Some(Finding::invalid(
+        format!("RPS hands packets of lo to CPUs {}", list(cpus, ",")),
+        "the receive path runs on other CPUs than the sender: rates and CPU times change",
+        "echo 0 | sudo tee /sys/class/net/lo/queues/rx-*/rps_cpus",
+    ))
+}
+
+fn conntrack(subject: &Subject) -> Option<Finding> {
+    let follows = subject.host.conntrack?.follows_loopback;
+    follows.filter(|&follows| follows).map(|_| {
+        Finding::invalid(
+            "conntrack tracks datagrams over loopback",
+            "every datagram costs a lookup in its table",
+            "for ip in iptables ip6tables; do sudo $ip -t raw -I OUTPUT -o lo -j NOTRACK\n\
+             sudo $ip -t raw -I PREROUTING -i lo -j NOTRACK; done",
+        )
+    })
+}
+
+/// What arrives from outside (the ssh session, for one) interrupts the CPU that it arrives at.
+pub(super) fn interrupts(subject: &Subject, nic: &Nic) -> Option<Finding> {
+    let threads = subject.board.defaults.threads.iter();
+    let senders: Vec<usize> = threads
+        .filter_map(|&threads| subject.board.placement(threads, subject.host).ok())
+        .flat_map(|placed| placed.placement.senders)
+        .flatten()
+        .collect();
+    let is_hit = |cpu: &usize| senders.contains(cpu);
+    let hit: Vec<usize> = nic.irq_cpus.iter().copied().filter(is_hit).collect();
+    // Where every CPU has a sender at some thread count, there is no better place.
+    let mut cpus = subject.host.cpus.iter().map(|cpu| cpu.id);
+    let free = cpus
+        .find(|cpu| !senders.contains(cpu))
+        .filter(|_| !hit.is_empty())?;
+    let irqs: Vec<String> = nic.irqs.iter().map(ToString::to_string).collect();
+    Some(Finding::note(
+        format!(
+            "{} interrupts CPU {}, where a sender runs",
+            nic.name,
+            list(&hit, ",")
+        ),
+        "outside traffic takes CPU time from the sender, the busiest thread; irqbalance undoes it",
+        format!(
+            "for irq in {}; do echo {free} | sudo tee /proc/irq/$irq/smp_affinity_list; done",
+            irqs.join(" ")
+        ),
+    ))
+}

@@ -1,0 +1,296 @@
+//! A healthy board has no findings; each thing that goes wrong has its own.
+
+use super::*;
+use crate::host::board;
+use crate::host::facts::{Conntrack, Cpu, CpufreqPolicy, Nic};
+use crate::sys::busy::Busy;
+use crate::sys::temperature::{Reading, Temperatures};
+
+fn policy() -> CpufreqPolicy {
+    CpufreqPolicy {
+        name: "policy0".to_owned(),
+        cpus: "0-3".to_owned(),
+        driver: Some("cpufreq-dt".to_owned()),
+        governor: Some("performance".to_owned()),
+        min_khz: Some(600_000),
+        max_khz: Some(1_800_000),
+        current_khz: Some(1_800_000),
+        hardware_max_khz: Some(1_800_000),
+    }
+}
+
+/// Four policies, with these governors.
+fn policies(governors: [&str; 4]) -> Vec<CpufreqPolicy> {
+    let policy = |governor: &str| CpufreqPolicy {
+        governor: Some(governor.to_owned()),
+        ..policy()
+    };
+    governors.map(policy).to_vec()
+}
+
+fn nonsense(name: &str) -> (String, String) {
+    (name.to_owned(), "2147483.6 C".to_owned())
+}
+
+/// A Pi 4B that is fit to measure on.
+fn healthy() -> Host {
+    let cpu = |id| Cpu {
+        id,
+        capacity: 1024,
+        part: 0xd08,
+        max_khz: 1_800_000,
+        core: id,
+        cache: 0,
+    };
+    Host {
+        compatible: vec![
+            "raspberrypi,4-model-b".to_owned(),
+            "brcm,bcm2711".to_owned(),
+        ],
+        model: Some("Raspberry Pi 4 Model B Rev 1.4".to_owned()),
+        cpus: (0..4).map(cpu).collect(),
+        pinnable_cpus: (0..4).collect(),
+        online_cpus: Some(4),
+        isolated_cpus: Some(String::new()),
+        machine: Some(std::env::consts::ARCH.to_owned()),
+        irq_time_accounting: Some(false),
+        governor: Some("performance".to_owned()),
+        cpufreq: vec![policy()],
+        load_1min: Some(0.1),
+        rmem_max: Some(4 << 20),
+        lo_rps_cpus: Some(Vec::new()),
+        nics: vec![Nic {
+            name: "eth0".to_owned(),
+            irqs: vec![31],
+            irq_cpus: vec![0],
+            rps_cpus: Vec::new(),
+        }],
+        ..Host::default()
+    }
+}
+
+fn hottest(millic: i32) -> Temperatures {
+    let sensor = "cpu-thermal".to_owned();
+    Temperatures {
+        hottest: Some(Reading { sensor, millic }),
+        ignored: Vec::new(),
+    }
+}
+
+pub(super) struct Seen {
+    pub(super) host: Host,
+    board: Board,
+    rcvbuf_bytes: u32,
+    temperatures: Temperatures,
+    throttle_bits: Option<u32>,
+    cooling: Option<bool>,
+    busy: Vec<Busy>,
+    pub(super) interfaces: Vec<Interface>,
+}
+
+/// What is found after `change`, without what is true of every test.
+pub(super) fn found(change: impl FnOnce(&mut Seen)) -> Vec<Finding> {
+    let mut seen = Seen {
+        host: healthy(),
+        board: board::find("a test", "rpi-4b", "").expect("compiled in"),
+        rcvbuf_bytes: 4 << 20,
+        temperatures: hottest(48_000),
+        throttle_bits: Some(0),
+        cooling: Some(false),
+        busy: Vec::new(),
+        interfaces: Vec::new(),
+    };
+    change(&mut seen);
+    let subject = Subject {
+        host: &seen.host,
+        board: &seen.board,
+        rcvbuf_bytes: seen.rcvbuf_bytes,
+        temperatures: seen.temperatures,
+        throttle_bits: seen.throttle_bits,
+        cooling: seen.cooling,
+        busy: seen.busy,
+        interfaces: seen.interfaces,
+    };
+    let mut findings = subject.findings();
+    findings.retain(|finding| !finding.seen.starts_with("this is a debug build"));
+    findings
+}
+
+pub(super) fn texts(findings: &[Finding]) -> Vec<String> {
+    let text = |finding: &Finding| {
+        let Finding {
+            gravity,
+            seen,
+            why,
+            fix,
+        } = finding;
+        format!(
+            "{gravity:?}: {seen}\n   {why}\n   {}",
+            fix.replace('\n', "\n   ")
+        )
+    };
+    findings.iter().map(text).collect()
+}
+
+#[test]
+fn a_healthy_board_has_no_findings() {
+    assert_eq!(found(|_| {}), []);
+}
+
+type Change = fn(&mut Seen);
+
+/// Each kind of trouble, and how it comes about.
+const TROUBLES: &[Change] = &[
+    |seen| seen.host.cpufreq = policies(["ondemand", "performance", "schedutil", "ondemand"]),
+    |seen| seen.host.cpufreq[0].governor = Some("powersave".to_owned()),
+    |seen| seen.host.cpufreq[0].current_khz = Some(600_000),
+    |seen| {
+        seen.host.cpufreq[0].governor = Some("userspace".to_owned());
+        seen.host.cpufreq[0].current_khz = Some(1_500_000);
+    },
+    |seen| {
+        seen.host.cpufreq[0].max_khz = Some(1_500_000);
+        seen.host.cpufreq[0].current_khz = Some(1_500_000);
+    },
+    |seen| seen.throttle_bits = Some(0x5_0005),
+    |seen| seen.throttle_bits = Some(0x8_0000),
+    |seen| seen.cooling = Some(true),
+    |seen| seen.temperatures = hottest(80_000),
+    |seen| seen.temperatures = hottest(60_500),
+    |seen| seen.temperatures = Temperatures::default(),
+    |seen| (seen.host.cpufreq, seen.temperatures) = (Vec::new(), Temperatures::default()),
+    |seen| seen.temperatures.ignored = vec![nonsense("bogus-thermal")],
+    |seen| seen.temperatures.ignored = ["a", "b", "c"].map(nonsense).to_vec(),
+    |seen| seen.host.virtualization = Some("qemu".to_owned()),
+    |seen| (seen.host.virtualization, seen.host.compatible) = (Some("kvm".to_owned()), Vec::new()),
+    |seen| seen.host.machine = Some("riscv64".to_owned()),
+    |seen| seen.host.cpu_quota = Some(1.5),
+    |seen| {
+        seen.busy = [
+            (0.95, "cargo"),
+            (0.5, "rustc"),
+            (0.05, "sshd"),
+            (0.05, "cat"),
+        ]
+        .map(|(cpus, name)| Busy {
+            pid: 4_194_304,
+            name: name.to_owned(),
+            cpus,
+        })
+        .to_vec();
+    },
+    |seen| seen.host.online_cpus = Some(8),
+    |seen| seen.host.offline_cpus = vec![1, 2, 3],
+    |seen| seen.host.offline_cpus = vec![3],
+    |seen| seen.host.cpus.truncate(1),
+    |seen| seen.host.isolated_cpus = Some("2-3".to_owned()),
+    |seen| {
+        seen.host.isolated_cpus = Some("2-3".to_owned());
+        seen.host.cpus.truncate(2);
+    },
+    |seen| seen.host.isolated_cpus = Some("5".to_owned()),
+    |seen| seen.host.hides_device_tree = true,
+    |seen| (seen.host.hides_device_tree, seen.host.model) = (true, None),
+    |seen| seen.board = board::find("a test", "generic", "").expect("compiled in"),
+    |seen| (seen.host.cpus[3].id, seen.host.pinnable_cpus[3]) = (7, 7),
+    |seen| seen.host.irq_time_accounting = Some(true),
+    |seen| seen.host.rmem_max = Some(212_992),
+    |seen| seen.host.lo_rps_cpus = Some(vec![0, 1]),
+    |seen| {
+        seen.host.conntrack = Some(Conntrack {
+            entries: 12,
+            follows_loopback: Some(true),
+        });
+    },
+    |seen| seen.host.nics[0].irq_cpus = vec![2],
+    |seen| seen.host.v4_refusal = Some("127.0.0.1 cannot be used here: x; is lo up?".to_owned()),
+    |seen| seen.host.v6_refusal = Some("::1 cannot be used here: x; is IPv6 off?".to_owned()),
+];
+
+#[test]
+fn every_trouble_is_found_alone_with_its_reason_and_its_fix() {
+    let mut all = Vec::new();
+    for &trouble in TROUBLES {
+        let findings = found(trouble);
+        assert_eq!(findings.len(), 1, "{findings:#?}");
+        all.extend(texts(&findings));
+    }
+    let all = all.join("\n").replace(crate::TARGET, "TARGET");
+    insta::assert_snapshot!(all);
+}
+
+#[test]
+fn every_line_of_a_finding_fits_a_terminal() {
+    for &trouble in TROUBLES {
+        for finding in found(trouble) {
+            let lines = [&finding.seen, &finding.why, &finding.fix];
+            for line in lines.into_iter().flat_map(|text| text.lines()) {
+                assert!(line.len() <= 92, "{} columns: {line}", line.len() + 8);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_graver_findings_come_first() {
+    let findings = found(|seen| {
+        seen.host.irq_time_accounting = Some(true);
+        seen.host.cpufreq[0].governor = Some("powersave".to_owned());
+    });
+    let gravities: Vec<Gravity> = findings.iter().map(|finding| finding.gravity).collect();
+    assert_eq!(gravities, [Gravity::Invalid, Gravity::Note]);
+}
+
+#[test]
+fn a_clock_is_judged_by_what_it_is_and_not_by_the_name_of_its_governor() {
+    const LOW: u64 = 600_000;
+    const TOP: u64 = 1_800_000;
+    let found_with = |governor: &str, khz: [u64; 3], driver: &str| {
+        let [min, max, now] = khz;
+        let findings = found(|seen| {
+            seen.host.cpufreq = vec![CpufreqPolicy {
+                governor: Some(governor.to_owned()),
+                driver: Some(driver.to_owned()),
+                min_khz: Some(min),
+                max_khz: Some(max),
+                current_khz: Some(now),
+                hardware_max_khz: Some(max),
+                ..policy()
+            }];
+        });
+        findings.into_iter().map(|it| it.seen).collect::<Vec<_>>()
+    };
+    let silent = [
+        // Nobody can choose another clock.
+        ("ondemand", [TOP, TOP, TOP], "cpufreq-dt"),
+        ("powersave", [TOP, TOP, TOP], "cpufreq-dt"),
+        ("userspace", [LOW, TOP, TOP], "cpufreq-dt"),
+        ("performance", [LOW, TOP, TOP], "cpufreq-dt"),
+        // Drivers round.
+        ("performance", [LOW, TOP, TOP - 1000], "BCM2835 CPUFreq"),
+        // A boost is above.
+        ("performance", [LOW, TOP, TOP + LOW], "acpi-cpufreq"),
+        // An idle CPU's clock, measured.
+        ("performance", [LOW, TOP, LOW], "intel_pstate"),
+        ("performance", [LOW, TOP, LOW], "amd-pstate-epp"),
+        ("performance", [LOW, TOP, LOW], "cppc_cpufreq"),
+    ];
+    for (governor, khz, driver) in silent {
+        assert_eq!(
+            found_with(governor, khz, driver),
+            [""; 0],
+            "{governor} {khz:?} {driver}"
+        );
+    }
+    let held = "CPUs 0-3 run at 600 MHz of 1800, and the governor is ";
+    for governor in ["performance", "userspace"] {
+        let said = found_with(governor, [LOW, TOP, LOW], "cpufreq-dt");
+        assert_eq!(said, [format!("{held}{governor}")]);
+    }
+    for governor in ["ondemand", "powersave", "schedutil", "conservative"] {
+        for now in [LOW, TOP] {
+            let said = found_with(governor, [LOW, TOP, now], "cpufreq-dt");
+            assert_eq!(said, [format!("the cpufreq governor is {governor}")]);
+        }
+    }
+}

@@ -1,0 +1,348 @@
+//! Which settings a machine has, and what is tried of each.
+
+use std::io;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Knob, Knobs, LeftOut, Name, Place, Setting, mask};
+use crate::data::Buffer;
+use crate::host::facts::{Host, Interface};
+use crate::sys::files::{Root, parse_cpu_list};
+use crate::sys::nic::{Changeable, Ethtool};
+
+/// The settings that are to be tried, as far as a machine has them.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Wanted {
+    /// These.
+    pub names: Vec<Name>,
+    /// The interfaces that datagrams pass.
+    pub interfaces: Vec<String>,
+    /// The largest receive buffer that cases ask for.
+    pub rcvbuf: Buffer,
+}
+
+/// So many times `--rcvbuf` is tried.
+pub const LARGER: u32 = 4;
+const CPUFREQ: &str = "sys/devices/system/cpu/cpufreq";
+
+/// Those of the wanted settings that can be tried on `host`, whose `/proc` and `/sys` are below `root`. Nothing is touched.
+pub fn choose(wanted: &Wanted, host: &Host, root: &Root) -> Knobs {
+    let machine = Machine {
+        root,
+        host,
+        interfaces: &wanted.interfaces,
+        rcvbuf: wanted.rcvbuf,
+    };
+    let mut knobs = Knobs::default();
+    for &name in &wanted.names {
+        match machine.settings(name).and_then(|all| machine.usable(all)) {
+            Ok(settings) => knobs.tried.push(Knob { name, settings }),
+            Err(reason) => knobs.left_out.push(LeftOut { name, reason }),
+        }
+    }
+    knobs
+}
+
+struct Machine<'a> {
+    root: &'a Root,
+    host: &'a Host,
+    interfaces: &'a [String],
+    rcvbuf: Buffer,
+}
+
+impl Machine<'_> {
+    fn settings(&self, name: Name) -> Result<Vec<Setting>, String> {
+        match name {
+            Name::Sham => Ok(Vec::new()),
+            Name::Rcvbuf => self.larger_buffer().map(|()| Vec::new()),
+            Name::Governor => self.governors(),
+            Name::Rps => self.each_interface(|interface| self.rps(interface)),
+            Name::Xps => self.each_interface(|interface| self.xps(interface)),
+            Name::Irq => self.each_interface(|interface| self.irqs(interface)),
+            Name::Gro => self.driver(Changeable::Gro, |_, before| {
+                if before == "on" { "off" } else { "on" }.to_owned()
+            }),
+            Name::Coalescing => self.driver(Changeable::Coalescing, |_, _| "0 us".to_owned()),
+            Name::Eee => self.driver(Changeable::Eee, |_, _| "off".to_owned()),
+            Name::Ring => self.driver(Changeable::Rings, |driver, before| {
+                let most = driver.rings().map(|rings| (rings.rx_max, rings.tx_max));
+                most.map_or(before.to_owned(), |(rx, tx)| format!("rx {rx} tx {tx}"))
+            }),
+        }
+    }
+
+    /// Those that are not as tried already, if all of them can be set.
+    fn usable(&self, settings: Vec<Setting>) -> Result<Vec<Setting>, String> {
+        let first = settings.first().cloned();
+        let is_as_tried = |it: &Setting| it.place.is_same(&it.before, &it.tried);
+        let left: Vec<Setting> = settings
+            .into_iter()
+            .filter(|setting| !is_as_tried(setting))
+            .collect();
+        if let (Some(first), true) = (first, left.is_empty()) {
+            return Err(format!("{}: it is {} already", first.place, first.tried));
+        }
+        for setting in &left {
+            let checked = setting.place.check(self.root);
+            checked.map_err(|error| unusable(&setting.place, &error))?;
+        }
+        Ok(left)
+    }
+
+    fn larger_buffer(&self) -> Result<(), String> {
+        let larger = u32::try_from(self.rcvbuf.bytes())
+            .ok()
+            .and_then(|bytes| bytes.checked_mul(LARGER))
+            .filter(|&bytes| bytes <= Buffer::MAX);
+        let larger = larger.ok_or("four times --rcvbuf is more than a socket can have")?;
+        match self.host.rmem_max {
+            Some(most) if most < larger.into() && !self.host.exceeds_rmem_max => Err(format!(
+                "net.core.rmem_max grants {most} B, not {larger}: sudo sysctl -w net.core.rmem_max={larger}"
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    fn each_interface(
+        &self,
+        settings: impl Fn(&str) -> Result<Vec<Setting>, String>,
+    ) -> Result<Vec<Setting>, String> {
+        let each = self.interfaces.iter().map(|interface| settings(interface));
+        Ok(each.collect::<Result<Vec<_>, _>>()?.concat())
+    }
+
+    fn online(&self) -> Result<Vec<usize>, String> {
+        let list = self.root.text("sys/devices/system/cpu/online");
+        let cpus = parse_cpu_list(&list.unwrap_or_default()).unwrap_or_default();
+        if cpus.len() < 2 {
+            return Err("this machine has one CPU".to_owned());
+        }
+        Ok(cpus)
+    }
+
+    fn file(&self, path: String, tried: String) -> Result<Setting, String> {
+        let place = Place::File(path);
+        let before = place.read(self.root);
+        let before = before.map_err(|error| unusable(&place, &error))?;
+        Ok(Setting {
+            place,
+            before,
+            tried,
+        })
+    }
+
+    /// The CPUs that no interrupt of the interface comes to, or none if RPS is on.
+    fn rps(&self, interface: &str) -> Result<Vec<Setting>, String> {
+        let queues = format!("sys/class/net/{interface}/queues");
+        let names = self.root.names(&queues, "rx-");
+        if names.is_empty() {
+            return Err(format!("{interface} has no receive queues"));
+        }
+        let online = self.online()?;
+        let busy = Interface::read(self.root, interface).map_or_else(Vec::new, |it| it.irq_cpus);
+        let others: Vec<usize> = online
+            .iter()
+            .copied()
+            .filter(|cpu| !busy.contains(cpu))
+            .collect();
+        let mask = mask::of(if others.is_empty() { &online } else { &others });
+        let files = names
+            .iter()
+            .map(|queue| format!("{queues}/{queue}/rps_cpus"));
+        let mut settings: Vec<Setting> = files
+            .map(|file| self.file(file, mask.clone()))
+            .collect::<Result<_, _>>()?;
+        switch_off(&mut settings);
+        Ok(settings)
+    }
+
+    /// Queue for queue another CPU, or none if XPS is on.
+    fn xps(&self, interface: &str) -> Result<Vec<Setting>, String> {
+        let queues = format!("sys/class/net/{interface}/queues");
+        let names = self.root.names(&queues, "tx-");
+        if names.len() < 2 {
+            return Err(format!("{interface} has one transmit queue"));
+        }
+        let online = self.online()?;
+        let cpus = online.iter().cycle();
+        let files = names
+            .iter()
+            .map(|queue| format!("{queues}/{queue}/xps_cpus"));
+        let mut settings: Vec<Setting> = files
+            .zip(cpus)
+            .map(|(file, cpu)| self.file(file, mask::of(&[*cpu])))
+            .collect::<Result<_, _>>()?;
+        switch_off(&mut settings);
+        Ok(settings)
+    }
+
+    /// Interrupt for interrupt another CPU, from the last one down: most machines serve them on the first.
+    fn irqs(&self, interface: &str) -> Result<Vec<Setting>, String> {
+        let irqs = Interface::read(self.root, interface).map_or_else(Vec::new, |it| it.irqs);
+        if irqs.is_empty() {
+            return Err(format!("{interface} has no interrupts of its own"));
+        }
+        let online = self.online()?;
+        let cpus = online.iter().rev().cycle();
+        let setting = |(irq, cpu): (&u32, &usize)| {
+            self.file(format!("proc/irq/{irq}/smp_affinity"), mask::of(&[*cpu]))
+        };
+        irqs.iter().zip(cpus).map(setting).collect()
+    }
+
+    fn governors(&self) -> Result<Vec<Setting>, String> {
+        const TRIED: &str = "performance";
+        let policies = self.root.names(CPUFREQ, "policy");
+        if policies.is_empty() {
+            return Err("this machine has no cpufreq".to_owned());
+        }
+        let setting = |policy: &String| {
+            let directory = format!("{CPUFREQ}/{policy}");
+            let all = self
+                .root
+                .text(format!("{directory}/scaling_available_governors"));
+            if let Some(all) = all.filter(|all| !all.split(' ').any(|it| it == TRIED)) {
+                return Err(format!("{policy} has no governor {TRIED}, but {all}"));
+            }
+            self.file(format!("{directory}/scaling_governor"), TRIED.to_owned())
+        };
+        policies.iter().map(setting).collect()
+    }
+
+    fn driver(
+        &self,
+        what: Changeable,
+        tried: impl Fn(&Ethtool, &str) -> String,
+    ) -> Result<Vec<Setting>, String> {
+        self.each_interface(|interface| {
+            if interface == "lo" {
+                return Err(
+                    "lo has no driver: what it carries goes from socket to socket".to_owned(),
+                );
+            }
+            let place = Place::Driver {
+                interface: interface.to_owned(),
+                what,
+            };
+            let before = place.read(self.root);
+            let before = before.map_err(|error| unusable(&place, &error))?;
+            let driver = Ethtool::open(interface).map_err(|error| unusable(&place, &error))?;
+            Ok(vec![Setting {
+                tried: tried(&driver, &before),
+                place,
+                before,
+            }])
+        })
+    }
+}
+
+/// If any is on, off is tried for all.
+fn switch_off(settings: &mut [Setting]) {
+    if settings
+        .iter()
+        .any(|setting| !mask::is_empty(&setting.before))
+    {
+        for setting in settings {
+            "0".clone_into(&mut setting.tried);
+        }
+    }
+}
+
+/// Why, for people.
+fn unusable(place: &Place, error: &io::Error) -> String {
+    let why = match error.kind() {
+        io::ErrorKind::PermissionDenied => "not permitted: try as root".to_owned(),
+        io::ErrorKind::Unsupported => "this driver has no such setting".to_owned(),
+        io::ErrorKind::NotFound => "there is no such file".to_owned(),
+        _ => error.to_string(),
+    };
+    format!("{place}: {why}")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use tempfile::TempDir;
+
+    use super::*;
+
+    /// Four CPUs, the first of which has both interrupts of an interface with two queues each way.
+    fn machine() -> TempDir {
+        let place = TempDir::new().expect("a directory");
+        let eth0 = "sys/class/net/eth0";
+        for (file, text) in [
+            ("sys/devices/system/cpu/online", "0-3"),
+            ("sys/devices/eth/uevent", ""),
+            (&format!("{eth0}/queues/rx-0/rps_cpus"), "0"),
+            (&format!("{eth0}/queues/rx-1/rps_cpus"), "0"),
+            (&format!("{eth0}/queues/tx-0/xps_cpus"), "1"),
+            (&format!("{eth0}/queues/tx-1/xps_cpus"), "0"),
+            ("proc/interrupts", " 24: 1 GIC eth0-0\n 25: 1 GIC eth0-1\n"),
+            ("proc/irq/24/smp_affinity", "f"),
+            ("proc/irq/24/effective_affinity_list", "0"),
+            ("proc/irq/25/smp_affinity", "4"),
+            ("proc/irq/25/effective_affinity_list", "0"),
+        ] {
+            let path = place.path().join(file);
+            fs::create_dir_all(path.parent().expect("a directory")).expect("created");
+            fs::write(path, format!("{text}\n")).expect("written");
+        }
+        let device = place.path().join(eth0).join("device");
+        symlink(place.path().join("sys/devices/eth"), device).expect("a link");
+        place
+    }
+
+    fn chosen(names: &[Name]) -> Knobs {
+        let place = machine();
+        let root = Root::new(place.path());
+        let wanted = Wanted {
+            names: names.to_vec(),
+            interfaces: vec!["eth0".to_owned()],
+            rcvbuf: Buffer::DEFAULT,
+        };
+        choose(&wanted, &Host::default(), &root)
+    }
+
+    fn changes(knobs: &Knobs) -> Vec<(String, &str, &str)> {
+        let settings = knobs.tried.iter().flat_map(|knob| &knob.settings);
+        let change = |it| {
+            let Setting {
+                place,
+                before,
+                tried,
+            }: &Setting = it;
+            let place = place.to_string();
+            let name = place.rsplit_once("/sys/class/net/eth0/queues/");
+            let name = name.map_or(place.clone(), |(_, name)| name.to_owned());
+            (name, &**before, &**tried)
+        };
+        settings.map(change).collect()
+    }
+
+    #[test]
+    fn packets_go_to_the_cpus_without_interrupts_and_interrupts_to_the_last_cpus() {
+        let knobs = chosen(&[Name::Rps, Name::Xps, Name::Irq]);
+        let expected = [
+            ("rx-0/rps_cpus", "0", "e"),
+            ("rx-1/rps_cpus", "0", "e"),
+            // It is on in part: off.
+            ("tx-0/xps_cpus", "1", "0"),
+            ("/proc/irq/24/smp_affinity", "f", "8"),
+        ];
+        let expected = expected.map(|(name, before, tried)| (name.to_owned(), before, tried));
+        assert_eq!(changes(&knobs), expected, "the rest is so already");
+        assert_eq!(knobs.left_out, []);
+    }
+
+    #[test]
+    fn what_a_machine_does_not_have_is_left_out_with_the_reason() {
+        let knobs = chosen(&[Name::Governor, Name::Eee, Name::Sham, Name::Rcvbuf]);
+        let tried: Vec<Name> = knobs.tried.iter().map(|knob| knob.name).collect();
+        assert_eq!(tried, [Name::Sham, Name::Rcvbuf]);
+        let reasons: Vec<&str> = knobs.left_out.iter().map(|it| &*it.reason).collect();
+        let no_eee = "ethtool --show-eee eth0: this driver has no such setting";
+        assert_eq!(reasons, ["this machine has no cpufreq", no_eee]);
+    }
+}

@@ -1,0 +1,288 @@
+//! Plans of made-up hosts.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::data::{Batch, Buffer, Connection, Ip, Sharing, Wait, Workload};
+use crate::engines;
+use crate::host::board;
+
+fn host() -> Host {
+    Host {
+        cpus: (0..4)
+            .map(|id| crate::host::facts::Cpu {
+                id,
+                capacity: 1024,
+                part: 0,
+                max_khz: 0,
+                core: id,
+                cache: 0,
+            })
+            .collect(),
+        v6_refusal: Some("no IPv6".to_owned()),
+        ..Host::default()
+    }
+}
+
+fn plan(axes: &Axes, board: &str) -> Plan {
+    let conditions = Conditions {
+        host: &host(),
+        board: &board::find("a test", board, "").expect("compiled in"),
+        pin: &Pin::Board,
+        steering_refusal: None,
+        engine_refusals: &[],
+        there: None,
+    };
+    Plan::new(axes, &conditions)
+}
+
+fn axes(engines: &[&str], threads: &[u16], ip: Ip) -> Axes {
+    let entry = |name: &&str| engines::find(name).expect("registered");
+    Axes {
+        engines: engines
+            .iter()
+            .map(|name| (entry(name), entry(name)))
+            .collect(),
+        engines_are_asked: true,
+        threads: threads
+            .iter()
+            .map(|&n| n.try_into().expect("in range"))
+            .collect(),
+        payload: vec![300.try_into().expect("in range")],
+        connection: vec![Connection::Unconnected],
+        ip: vec![ip],
+        batch: vec![Batch::DEFAULT],
+        tokio_workers: Vec::new(),
+        wait: Vec::new(),
+        rcvbuf: vec![Buffer::DEFAULT],
+        sndbuf: Vec::new(),
+        tos: Vec::new(),
+        workload: Vec::new(),
+        transport: Vec::new(),
+        direction: vec![],
+        address: Vec::new(),
+        flows: Vec::new(),
+        outstanding: Vec::new(),
+        think: Vec::new(),
+        rate: Vec::new(),
+        arrivals: Vec::new(),
+        service: Vec::new(),
+        server_model: Vec::new(),
+        duplex: Vec::new(),
+        sharings: vec![Sharing::DEFAULT],
+        reference: true,
+    }
+}
+
+fn reason(axes: &Axes, board: &str) -> String {
+    let plan = plan(axes, board);
+    let (_, reason) = plan.skipped().last().expect("something is skipped");
+    reason.to_owned()
+}
+
+#[test]
+fn what_cannot_run_is_in_the_plan_with_its_reason() {
+    let starved = reason(&axes(&["mio-exhaustive"], &[1], Ip::V4), "generic");
+    assert!(
+        starved.starts_with("mio-exhaustive starves with 1 thread"),
+        "{starved}"
+    );
+    assert_eq!(reason(&axes(&["std"], &[2], Ip::V6), "generic"), "no IPv6");
+    let crowded = reason(&axes(&["std"], &[9], Ip::V4), "rpi-4b");
+    assert!(crowded.contains("at most 8 threads"), "{crowded}");
+    let mut mixed = axes(&["std"], &[2], Ip::V4);
+    mixed.engines[0].1 = engines::find("null").expect("registered");
+    assert_eq!(
+        reason(&mixed, "generic"),
+        "null moves no datagrams: sender and receiver must both be null"
+    );
+    mixed.engines[0].1 = engines::find("mio-level").expect("registered");
+    mixed.threads = vec![1.try_into().expect("in range")];
+    assert!(reason(&mixed, "generic").starts_with("one thread runs one engine"));
+}
+
+#[cfg(feature = "tokio")]
+#[test]
+fn a_lane_that_never_gives_way_needs_a_worker_of_its_own() {
+    let last = |engine: &str, workers: u16| {
+        let mut axes = axes(&[engine], &[4], Ip::V4);
+        axes.tokio_workers = vec![workers.try_into().expect("in range")];
+        let plan = plan(&axes, "generic");
+        plan.cases().last().map(|planned| planned.verdict.clone())
+    };
+    let skip = "tokio-exhaustive never yields: 4 tasks need 4 workers, not 3";
+    let skip = Some(Verdict::Skip(skip.to_owned()));
+    assert_eq!(last("tokio-exhaustive", 3), skip);
+    for (engine, workers) in [("tokio-exhaustive", 4), ("tokio", 1), ("std", 1)] {
+        let verdict = last(engine, workers);
+        assert!(
+            matches!(verdict, Some(Verdict::Run(..))),
+            "{engine}: {verdict:?}"
+        );
+    }
+}
+
+#[cfg(feature = "tokio")]
+#[test]
+fn workers_are_the_threads_that_share_the_cpus() {
+    let mut axes = axes(&["tokio"], &[2], Ip::V4);
+    axes.tokio_workers = vec![3.try_into().expect("in range")];
+    let plan = plan(&axes, "generic");
+    let last = plan.cases().last().map(|planned| planned.verdict.clone());
+    let Some(Verdict::Run(_, warnings)) = last else {
+        panic!("skipped: {last:?}")
+    };
+    assert_eq!(warnings, ["3 threads share 2 CPUs"]);
+}
+
+#[test]
+fn what_runs_but_misleads_carries_a_warning() {
+    let warnings = |axes: &Axes| match &plan(axes, "generic").blocks[0].cases[0].verdict {
+        Verdict::Run(_, warnings) => warnings.join("; "),
+        Verdict::Skip(reason) => panic!("skipped: {reason}"),
+    };
+    assert_eq!(warnings(&axes(&["std"], &[2], Ip::V4)), "");
+    assert_eq!(
+        warnings(&axes(&["std"], &[5], Ip::V4)),
+        "5 threads share 4 CPUs; an odd thread count: 3 send, 2 receive; \
+         3 flows cannot be spread evenly over 2 receivers: some get more"
+    );
+}
+
+#[test]
+fn a_sender_that_is_the_limit_is_no_judge_of_receivers() {
+    let meet = |sender: &str, receivers: &[&str]| {
+        let mut axes = axes(&[], &[1, 2], Ip::V4);
+        let entry = |name: &str| engines::find(name).expect("registered");
+        let pairs = receivers.iter().map(|name| (entry(sender), entry(name)));
+        axes.engines = pairs.collect();
+        axes.advice()
+    };
+    let advice = meet("std", &["std", "mmsg"]).expect("std is the limit");
+    assert!(advice.contains("--sender gso"), "{advice}");
+    assert_eq!(meet("gso", &["std", "mmsg"]), None);
+    assert_eq!(meet("std", &["mmsg"]), None);
+}
+
+#[test]
+fn the_reference_is_in_every_block_once() {
+    let plan = plan(&axes(&["mio-level", "std"], &[1, 2], Ip::V4), "generic");
+    for block in &plan.blocks {
+        let references = block
+            .cases
+            .iter()
+            .filter(|planned| planned.case.is_reference());
+        assert_eq!(references.count(), 1);
+    }
+}
+
+proptest! {
+    #[test]
+    fn every_point_of_the_matrix_is_in_the_plan_exactly_once(
+        engines in proptest::sample::subsequence(vec!["null", "std", "mio-level", "mio-once"], 1..=4),
+        threads in proptest::collection::btree_set(1_u16..=256, 1..5),
+        payloads in proptest::collection::btree_set(0_u32..=65_507, 1..5),
+        ips in proptest::sample::subsequence(vec![Ip::V4, Ip::V6], 1..=2),
+        board in proptest::sample::select(vec!["generic", "rpi-4b", "rpi-5"]),
+    ) {
+        let threads: Vec<u16> = threads.into_iter().collect();
+        let mut axes = axes(&engines, &threads, Ip::V4);
+        axes.payload = payloads.into_iter().map(|n| n.try_into().expect("in range")).collect();
+        axes.ip = ips;
+        axes.connection = vec![Connection::Connected, Connection::Unconnected];
+        axes.reference = false;
+        let plan = plan(&axes, board);
+        let mut keys: Vec<String> = plan.cases().map(|planned| planned.case.key()).collect();
+        let points = engines.len() * threads.len() * axes.payload.len() * axes.ip.len() * 2;
+        prop_assert_eq!(keys.len(), points);
+        keys.sort();
+        keys.dedup();
+        prop_assert_eq!(keys.len(), points);
+        for planned in plan.runnable() {
+            let Verdict::Run(placement, _) = &planned.verdict else { unreachable!() };
+            prop_assert_eq!(placement.cpus().count(), planned.case.threads.count());
+        }
+    }
+}
+
+#[test]
+fn only_engines_that_can_do_both_are_asked_how_to_wait() {
+    let mut axes = axes(&["std", "mmsg", "nix"], &[2], Ip::V4);
+    axes.wait = vec![Wait::Block, Wait::Spin];
+    let plan = plan(&axes, "generic");
+    let keys: Vec<String> = plan.cases().map(|planned| planned.case.key()).collect();
+    let case = |engine: &str, rest: &str| format!("{engine}:{engine}/2t/300B/unconnected/v4{rest}");
+    assert_eq!(
+        keys,
+        [
+            "std:std/2t/300B/connected/v4".to_owned(),
+            case("std", ""),
+            case("std", "/spin"),
+            case("mmsg", "/batch32"),
+            case("mmsg", "/batch32/spin"),
+            case("nix", ""),
+        ]
+    );
+}
+
+#[test]
+fn flows_that_cannot_be_had_say_what_is_too_many_of_what() {
+    let reason = |flows: u16, change: fn(&mut Axes)| {
+        let mut axes = axes(&["epoll-level"], &[4], Ip::V4);
+        axes.reference = false;
+        axes.flows = vec![flows.try_into().expect("in range")];
+        change(&mut axes);
+        let conditions = Conditions {
+            host: &Host {
+                open_files: Some(20_000),
+                v6_refusal: None,
+                ..host()
+            },
+            board: &board::find("a test", "generic", "").expect("compiled in"),
+            pin: &Pin::Board,
+            steering_refusal: None,
+            engine_refusals: &[],
+            there: None,
+        };
+        let plan = Plan::new(&axes, &conditions);
+        let found = plan.skipped().last().map(|(_, reason)| reason.to_owned());
+        found.unwrap_or_default()
+    };
+    let both_ways = |axes: &mut Axes| axes.workload = vec![Workload::Duplex];
+    let asks = |axes: &mut Axes| axes.workload = vec![Workload::Ask];
+    assert_eq!(reason(3000, |_| {}), "");
+    assert!(reason(3400, |_| {}).starts_with("6800 flows take 20496 open files, and 20000 may be"));
+    assert!(reason(3000, both_ways).starts_with("6000 flows take 36096 open files"));
+    assert_eq!(reason(4950, asks), "");
+    assert!(reason(5000, asks).starts_with("10000 flows take 20100 open files"));
+    let from_each = |axes: &mut Axes| {
+        axes.workload = vec![Workload::Ask];
+        axes.connection = vec![Connection::Connected];
+    };
+    assert!(reason(3000, from_each).starts_with("6000 flows take 24096 open files"));
+    assert!(reason(30_000, both_ways).starts_with("60000 flows, more than 32767"));
+    assert!(reason(10_000, |axes| axes.ip = vec![Ip::V6]).ends_with("use --ip v4"));
+    let large = |axes: &mut Axes| axes.payload = vec![65_507.try_into().expect("in range")];
+    assert!(reason(2000, large).ends_with("use fewer --flows or a smaller --payload"));
+    let single =
+        |axes: &mut Axes| axes.engines = vec![(engines::reference(), engines::reference())];
+    assert!(reason(2, single).starts_with("std serves one socket per thread"));
+}
+
+#[test]
+fn logs_have_numbers_of_datagrams_as_before_and_bits_as_text() {
+    for (text, stored) in [("20k", "20000"), ("100Mbit", "\"100Mbit\"")] {
+        let rate = text.parse::<crate::data::AskedRate>().expect(text);
+        assert_eq!(serde_json::to_string(&rate).expect("stored"), stored);
+        assert_eq!(
+            serde_json::from_str::<crate::data::AskedRate>(stored).expect(stored),
+            rate
+        );
+    }
+    for wrong in ["0", "-1", "\"fast\"", "1.5"] {
+        assert!(
+            serde_json::from_str::<crate::data::AskedRate>(wrong).is_err(),
+            "{wrong}"
+        );
+    }
+}

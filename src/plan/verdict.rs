@@ -1,0 +1,136 @@
+//! Whether a case runs, and what may mislead about it.
+
+mod across;
+mod flows;
+mod link_mtu;
+mod refusal;
+mod transport;
+mod warnings;
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+pub(super) use self::refusal::can_run_nowhere;
+use self::refusal::refusal;
+use self::warnings::warnings;
+use super::Conditions;
+use crate::data::{Case, Ip, Payload};
+use crate::engines::{self, Engines, Entry};
+use crate::host::facts::Host;
+use crate::host::placement::{Pin, Placement};
+
+/// Whether a case runs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// On these CPUs; what may mislead about it.
+    Run(Placement, Vec<String>),
+    /// Not; the reason.
+    Skip(String),
+}
+
+impl Verdict {
+    pub(super) fn of(case: &Case, conditions: &Conditions) -> Self {
+        let engines = match engines::of(case) {
+            Ok(engines) => engines,
+            Err(reason) => return Self::Skip(reason),
+        };
+        if let Some(reason) = refusal(case, engines, conditions) {
+            return Self::Skip(reason);
+        }
+        let (placement, fallbacks) = match placement(case, conditions) {
+            Ok(placed) => placed,
+            Err(reason) => return Self::Skip(reason),
+        };
+        let mut warnings = warnings(case, engines, conditions, &placement);
+        warnings.extend(fallbacks);
+        Self::Run(placement, warnings)
+    }
+}
+
+/// The CPUs of a case's threads, and why they are not those of the profile, if they are not.
+fn placement(case: &Case, conditions: &Conditions) -> Result<(Placement, Vec<String>), String> {
+    let threads = case.threads;
+    Ok(match (conditions.pin, &conditions.there) {
+        (Pin::None, _) => (Placement::unpinned(threads), Vec::new()),
+        (Pin::To(senders, receivers), _) => {
+            let placement = Placement::from_lists(threads, senders, receivers);
+            let placement = placement.unwrap_or_else(|| Placement::unpinned(threads));
+            (placement, Vec::new())
+        }
+        (Pin::Board, Some(there)) => across::placement(case, conditions, there),
+        (Pin::Board, None) => {
+            let placed = conditions.board.placement(threads, conditions.host)?;
+            (placed.placement, Vec::from_iter(placed.fallback))
+        }
+    })
+}
+
+/// Which of these engines cannot run at a place, and why.
+fn cannot_run(
+    engines: &[&'static Entry],
+    refusals: &[(&'static Entry, String)],
+    place: &str,
+) -> Option<String> {
+    let mut refusals = refusals.iter();
+    let (entry, reason) = refusals.find(|(refused, _)| engines.contains(refused))?;
+    Some(format!("{entry} cannot run {place}: {reason}"))
+}
+
+/// So many threads on these CPUs of a host, if they share them.
+fn sharing_cpus(
+    busy: usize,
+    pinned: impl Iterator<Item = Option<usize>>,
+    host: &Host,
+) -> Option<String> {
+    let pinned: BTreeSet<usize> = pinned.flatten().collect();
+    let cpus = if pinned.is_empty() {
+        host.cpus.len()
+    } else {
+        pinned.len()
+    };
+    if cpus == 0 {
+        return Some(format!(
+            "how many CPUs there are is not known (no /proc, no /sys): {busy} threads may share them"
+        ));
+    }
+    let plural = if cpus == 1 { "" } else { "s" };
+    (busy > cpus).then(|| format!("{busy} threads share {cpus} CPU{plural}"))
+}
+
+/// How many lanes workers run.
+fn lanes_on_workers(case: &Case, (sender, receiver): Engines) -> usize {
+    let threads = case.threads;
+    let receivers = if threads.is_alone() {
+        0
+    } else {
+        threads.receivers()
+    };
+    let sides = [(sender, threads.senders()), (receiver, receivers)];
+    let on_workers = sides
+        .iter()
+        .filter(|(entry, _)| entry.runs_on_workers(case));
+    on_workers.map(|(_, lanes)| lanes).sum()
+}
+
+fn is_fragmented(case: &Case) -> bool {
+    case.transport.is_none()
+        && case.direction.is_none()
+        && case.ip == Ip::V6
+        && u32::from(case.payload) > Payload::MAX_UNFRAGMENTED_V6
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unknown_cpus_are_not_called_none() {
+        let warning = sharing_cpus(2, [None].into_iter(), &Host::default()).expect("a warning");
+        assert!(
+            warning.starts_with("how many CPUs there are is not known"),
+            "{warning}"
+        );
+    }
+}

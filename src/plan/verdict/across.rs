@@ -1,0 +1,178 @@
+//! Cases between two hosts: what cannot be, and where the threads go.
+
+use super::{cannot_run, link_mtu, sharing_cpus};
+use crate::data::{Case, Direction, Group, Ip, Workload};
+use crate::engines::Engines;
+use crate::host::board::Board;
+use crate::host::facts::Host;
+use crate::host::placement::Placement;
+use crate::plan::{Conditions, There, WireLink};
+
+/// One of the two hosts, as a half of a case meets it.
+struct Side<'a> {
+    host: &'a Host,
+    board: &'a Board,
+    /// What has the address that the half uses.
+    interface: &'a str,
+}
+
+/// Why a case does not run between these hosts.
+pub(super) fn refusal(
+    case: &Case,
+    engines: Engines,
+    conditions: &Conditions,
+    there: &There,
+) -> Option<String> {
+    if case.threads.is_alone() {
+        return Some("one thread cannot be on two hosts: use --threads 2".to_owned());
+    }
+    if let Some(transport) = case.transport {
+        return Some(format!(
+            "between hosts, datagrams are measured so far, no {transport}: leave out --transport"
+        ));
+    }
+    if !engines.0.about.moves_datagrams {
+        return Some(format!("{} moves no datagrams to another host", engines.0));
+    }
+    if let Some(reason) = both_twice(case) {
+        return Some(reason.to_owned());
+    }
+    let Some(link) = there.wire.link(case) else {
+        return Some(no_way(case.ip, there));
+    };
+    if engines.0.about.group == Group::Offload {
+        if let Some(reason) = link_mtu::too_long_to_cut(case, link) {
+            return Some(format!("{} {reason}", engines.0));
+        }
+    }
+    let (sending, receiving) = by_half(case, conditions.engine_refusals, there.engine_refusals);
+    let (from, to) = by_half(case, "here", "there");
+    let (sender, receiver) = engines;
+    let both = case.receives_at_both_ends();
+    cannot_run(&[sender], sending, from)
+        .or_else(|| cannot_run(&[receiver], receiving, to))
+        .or_else(|| cannot_run(&[receiver], sending, from).filter(|_| both))
+        .or_else(|| cannot_run(&[sender], receiving, to).filter(|_| both))
+}
+
+fn both_twice(case: &Case) -> Option<&'static str> {
+    match case.workload? {
+        _ if case.direction != Some(Direction::Both) => None,
+        Workload::Ask => {
+            Some("requests go one way, and answers the other: use --direction up or down")
+        }
+        Workload::Duplex => Some("duplex goes both ways: use --direction up or down"),
+        Workload::Flood => None,
+    }
+}
+
+fn no_way(ip: Ip, there: &There) -> String {
+    let other = there
+        .wire
+        .links
+        .iter()
+        .map(WireLink::ip)
+        .find(|other| *other != ip);
+    if let Some(other) = other {
+        return format!(
+            "the other host is reached by IP{other} here: use --ip {other}; or give both interfaces an IP{ip} address, and name \
+             the one there by --address"
+        );
+    }
+    format!(
+        "no IP{ip} address of the other host is known that this one reaches: name it by --address (see ip -br address \
+         there)"
+    )
+}
+
+/// What is of here and of there, as what is of the senders' host and of the receivers'.
+fn by_half<T>(case: &Case, here: T, there: T) -> (T, T) {
+    if case.sends_from_there() {
+        (there, here)
+    } else {
+        (here, there)
+    }
+}
+
+/// Where the threads of each half go, and why not where a profile says.
+pub(super) fn placement(
+    case: &Case,
+    conditions: &Conditions,
+    there: &There,
+) -> (Placement, Vec<String>) {
+    let (here, there) = sides(case, conditions, there);
+    let (sending, receiving) = by_half(case, here, there);
+    let threads = case.threads;
+    let mut fallbacks = Vec::new();
+    let mut place = |side: &Side, count| {
+        let (cpus, fallback) = side.board.of_one_role(count, side.host, side.interface);
+        fallbacks.extend(fallback);
+        cpus
+    };
+    let placement = Placement {
+        senders: place(&sending, threads.senders()),
+        receivers: place(&receiving, threads.receivers()),
+    };
+    (placement, fallbacks)
+}
+
+fn sides<'a>(case: &Case, conditions: &Conditions<'a>, there: &There<'a>) -> (Side<'a>, Side<'a>) {
+    let link = there.wire.link(case);
+    let here = Side {
+        host: conditions.host,
+        board: conditions.board,
+        interface: link.map_or("", |link| &link.here.interface.name),
+    };
+    let there = Side {
+        host: &there.wire.host,
+        board: there.board,
+        interface: link.map_or("", |link| &link.there.interface.name),
+    };
+    (here, there)
+}
+
+/// What may mislead about a case between these hosts.
+pub(super) fn warnings(
+    case: &Case,
+    conditions: &Conditions,
+    there: &There,
+    placement: &Placement,
+) -> Vec<String> {
+    let mut warnings = crowds(case, conditions, there, placement);
+    let link = there.wire.link(case);
+    warnings.extend(
+        link.into_iter()
+            .flat_map(|link| link_mtu::warnings(case, link)),
+    );
+    warnings
+}
+
+/// Threads that share the CPUs of their host.
+fn crowds(
+    case: &Case,
+    conditions: &Conditions,
+    there: &There,
+    placement: &Placement,
+) -> Vec<String> {
+    let (here, there) = sides(case, conditions, there);
+    let (sending, receiving) = by_half(case, here, there);
+    let each = if case.is_full_duplex() { 2 } else { 1 };
+    let beside = usize::from(case.is_open_loop());
+    let senders = case.threads.senders() * (each + beside);
+    let receivers = case.threads.receivers() * each;
+    let (of_senders, of_receivers) = by_half(case, "here", "at the other end");
+    let halves = [
+        (senders, &placement.senders, sending.host, of_senders),
+        (
+            receivers,
+            &placement.receivers,
+            receiving.host,
+            of_receivers,
+        ),
+    ];
+    let crowds = halves.into_iter().filter_map(|(busy, cpus, host, end)| {
+        let crowd = sharing_cpus(busy, cpus.iter().copied(), host)?;
+        Some(format!("{crowd} {end}"))
+    });
+    crowds.collect()
+}

@@ -1,0 +1,179 @@
+//! Datagrams that are longer than an interface, or the way between two hosts, takes.
+
+use crate::data::Case;
+use crate::plan::{LinkEnd, WireLink};
+
+/// One direction of a case.
+struct Way<'a> {
+    from: &'a LinkEnd,
+    to: &'a LinkEnd,
+    /// Where that is: `here`, or `at the other end`.
+    from_where: &'static str,
+    to_where: &'static str,
+}
+
+/// The directions in which a case sends.
+fn ways<'a>(case: &Case, link: &'a WireLink) -> Vec<Way<'a>> {
+    const HERE: &str = "here";
+    const THERE: &str = "at the other end";
+    let up = Way {
+        from: &link.here,
+        to: &link.there,
+        from_where: HERE,
+        to_where: THERE,
+    };
+    let down = Way {
+        from: &link.there,
+        to: &link.here,
+        from_where: THERE,
+        to_where: HERE,
+    };
+    match (case.receives_at_both_ends(), case.sends_from_there()) {
+        (true, _) => vec![up, down],
+        (false, false) => vec![up],
+        (false, true) => vec![down],
+    }
+}
+
+/// Why an engine whose datagrams the kernel or the interface cuts from one buffer (UDP_SEGMENT) cannot send these.
+pub(super) fn too_long_to_cut(case: &Case, link: &WireLink) -> Option<String> {
+    let payload = u32::from(case.payload);
+    let ways = ways(case, link);
+    let at_sender = ways.iter().find_map(|way| {
+        let most = way.from.most_payload().filter(|&most| payload > most)?;
+        let from_where = way.from_where;
+        Some(format!(
+            "cuts datagrams of {most} B at most {from_where}: they may not be longer than the MTU (UDP_SEGMENT, udp(7))"
+        ))
+    });
+    let on_the_way = || {
+        let of_interfaces = link.most_of_interfaces();
+        let mosts = ways
+            .iter()
+            .filter_map(|way| way.from.longest_payload.or(of_interfaces));
+        let most = mosts.min().filter(|&most| payload > most)?;
+        Some(format!(
+            "sends each datagram whole, and {most} B at most come through whole"
+        ))
+    };
+    at_sender.or_else(on_the_way)
+}
+
+/// What becomes of long datagrams in each direction.
+pub(super) fn warnings(case: &Case, link: &WireLink) -> Vec<String> {
+    let payload = u32::from(case.payload);
+    let mut warnings = Vec::new();
+    for way in ways(case, link) {
+        let own = way.from.most_payload();
+        let is_cut = own.is_some_and(|most| payload > most);
+        if let Some(most) = own.filter(|_| is_cut) {
+            warnings.push(format!(
+                "above {most} B a datagram is sent in fragments {} (MTU): one that gets lost loses all of it (see \
+                 net.ipv4.ipfrag_high_thresh)",
+                way.from_where
+            ));
+        }
+        warnings.extend(shorter_mtu_behind(&way, payload));
+        let whole = way.from.longest_payload.filter(|&most| payload > most);
+        let is_paths = whole < link.most_of_interfaces();
+        if let Some(most) = whole.filter(|_| is_paths && !is_cut) {
+            warnings.push(format!(
+                "no datagram of more than {most} B came through whole before the start: longer ones are cut on the \
+                 way, or lost"
+            ));
+        }
+    }
+    warnings
+}
+
+/// An interface may drop frames that are longer than its own MTU, as a veth does and many drivers do.
+fn shorter_mtu_behind(way: &Way, payload: u32) -> Option<String> {
+    let (from, to) = (way.from.interface.mtu?, way.to.interface.mtu?);
+    let most = way.to.most_payload()?;
+    (from > to && payload > most).then(|| {
+        format!(
+            "the MTUs differ: {from} {}, {to} {}, where longer frames may be dropped: ip link set dev {} mtu {to} {}, \
+             or --payload {most}",
+            way.from_where, way.to_where, way.from.interface.name, way.from_where
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::facts::Interface;
+
+    fn end(address: &str, mtu: u32) -> LinkEnd {
+        LinkEnd {
+            address: address.parse().expect("an address"),
+            interface: Interface {
+                name: "eth0".to_owned(),
+                mtu: Some(mtu),
+                ..Interface::default()
+            },
+            longest_payload: None,
+        }
+    }
+
+    fn link(here: u32, there: u32, longest_payload: Option<u32>) -> WireLink {
+        let tried = |end| LinkEnd {
+            longest_payload,
+            ..end
+        };
+        WireLink {
+            here: tried(end("10.0.0.1", here)),
+            there: tried(end("10.0.0.2", there)),
+        }
+    }
+
+    fn case(key: &str) -> Case {
+        Case::of_key(&format!("std:std/2t/{key}")).expect("a case")
+    }
+
+    #[test]
+    fn mtus_that_differ_are_said_with_the_fix_and_nothing_is_cut_that_leaves_whole() {
+        let link = link(1500, 1280, Some(1252));
+        let up = warnings(&case("1400B/connected/v4/up"), &link);
+        assert_eq!(
+            up,
+            [
+                "the MTUs differ: 1500 here, 1280 at the other end, where longer frames may be dropped: ip link set dev \
+              eth0 mtu 1280 here, or --payload 1252"
+            ]
+        );
+        let down = warnings(&case("1400B/connected/v4/down"), &link);
+        let [cut] = &down[..] else {
+            panic!("{down:?}");
+        };
+        let expected = "above 1252 B a datagram is sent in fragments at the other end";
+        assert!(cut.starts_with(expected), "{cut}");
+        assert_eq!(
+            warnings(&case("1252B/connected/v4/up"), &link),
+            Vec::<String>::new()
+        );
+        // Requests go one way, and answers the other.
+        assert_eq!(warnings(&case("1400B/connected/v4/ask/up"), &link).len(), 2);
+        // Fragments of the longer MTU are as long as it.
+        assert_eq!(warnings(&case("1473B/connected/v4/up"), &link).len(), 2);
+    }
+
+    #[test]
+    fn what_the_path_does_not_take_is_not_said_to_be_cut_here() {
+        let link = link(1500, 1500, Some(1300));
+        let said = warnings(&case("1301B/connected/v4/up"), &link).join("");
+        assert!(
+            said.starts_with("no datagram of more than 1300 B came through"),
+            "{said}"
+        );
+        let said = warnings(&case("1473B/connected/v4/up"), &link).join("");
+        assert!(
+            said.starts_with("above 1472 B a datagram is sent in fragments here"),
+            "{said}"
+        );
+        let reason = |key| too_long_to_cut(&case(key), &link).unwrap_or_default();
+        assert!(reason("1301B/connected/v4/up").contains("1300 B at most come through"));
+        assert!(reason("1473B/connected/v4/up").contains("of 1472 B at most here"));
+        assert_eq!(reason("1300B/connected/v4/up"), "");
+    }
+}

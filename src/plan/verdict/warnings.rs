@@ -1,0 +1,79 @@
+//! What may mislead about a case that runs.
+
+use super::{across, is_fragmented, lanes_on_workers, sharing_cpus};
+use crate::data::{Case, Group, Payload, Sharing, Spread, Workers};
+use crate::engines::{Engines, Entry};
+use crate::host::placement::Placement;
+use crate::plan::Conditions;
+
+/// Each a sentence.
+pub(super) fn warnings(
+    case: &Case,
+    (sender, receiver): Engines,
+    conditions: &Conditions,
+    placement: &Placement,
+) -> Vec<String> {
+    let threads = case.threads;
+    let (senders, receivers) = (threads.senders(), threads.receivers());
+    let mut warnings = Vec::new();
+    let workers = case.tokio_workers.map_or(0, Workers::count);
+    // A client that asks at a rate is two threads, and so is each socket of a full duplex.
+    let beside = match () {
+        () if case.is_open_loop() => senders,
+        () if case.is_full_duplex() => senders + receivers,
+        () => 0,
+    };
+    let busy = threads.count() + beside - lanes_on_workers(case, (sender, receiver)) + workers;
+    match &conditions.there {
+        Some(there) => warnings.extend(across::warnings(case, conditions, there, placement)),
+        None => warnings.extend(sharing_cpus(busy, placement.cpus(), conditions.host)),
+    }
+    if !threads.is_alone() && senders != receivers {
+        let (send, receive) = if case.asks() {
+            ("ask", "answer")
+        } else {
+            ("send", "receive")
+        };
+        warnings.push(format!(
+            "an odd thread count: {senders} {send}, {receivers} {receive}"
+        ));
+    }
+    if senders % receivers != 0 && case.sharing.is_none_or(Sharing::is_even) {
+        let flows = case.flow_count();
+        warnings.push(format!(
+            "{flows} flows cannot be spread evenly over {receivers} receivers: some get more"
+        ));
+    }
+    match case.sharing {
+        Some(Sharing::Reuseport(Spread::Hash)) => {
+            warnings.push(
+                "the kernel's hash assigns the flows: some receivers may get none".to_owned(),
+            );
+        }
+        Some(Sharing::Reuseaddr) => warnings.push(
+            "SO_REUSEADDR: the kernel gives all datagrams to one of the receivers".to_owned(),
+        ),
+        _ => {}
+    }
+    if sender_cuts_nothing(case, sender) {
+        let payload = case.payload;
+        warnings.push(format!(
+            "{} sends one datagram per call at {payload} B",
+            case.sender
+        ));
+    }
+    if is_fragmented(case) {
+        warnings
+            .push("above 65488 B IPv6 sends two fragments per datagram over loopback".to_owned());
+    }
+    if let Some(reason) = receiver.about.starves {
+        warnings.push(format!("{} may starve: {reason}", case.receiver));
+    }
+    warnings
+}
+
+/// Half of what a call may hand over, or nothing, leaves nothing to cut.
+fn sender_cuts_nothing(case: &Case, sender: &Entry) -> bool {
+    let payload = u32::from(case.payload);
+    sender.about.group == Group::Offload && (payload == 0 || 2 * payload > Payload::MAX_DATAGRAM)
+}

@@ -1,0 +1,142 @@
+//! What throughput and CPU time have in common: a bar for each engine, with its interval and its value. Those of a
+//! second file lie on that of the first.
+
+use maud::{Markup, html};
+
+use super::chart::{Drawn, Scale, Track, Tracks, WHOLE};
+use super::number;
+use super::panels::{Engine, Facet};
+use crate::results::row::{Row, Status};
+use crate::stats;
+use crate::term::digits::reach_pct;
+
+/// A kind of bars.
+pub(super) struct Bars {
+    pub(super) unit: &'static str,
+    /// A value with the ends of its interval.
+    pub(super) value: fn(&Row) -> [Option<f64>; 3],
+    /// How much of the value is of the second kind, which is hatched.
+    pub(super) hatched: fn(&Row) -> f64,
+}
+
+/// An interval that reaches further than this many times beyond all values ends at the edge.
+const BEYOND: f64 = 1.5;
+/// A value that is so many times the median of all has a bar that ends there, too: gso hands over 60 times as many
+/// datagrams per second as most engines, whose bars would be too short to be told apart.
+const MANY_TIMES: f64 = 6.0;
+
+impl Bars {
+    /// The facets of a panel side by side, on one axis.
+    pub(super) fn draw(&self, facets: &[Facet], panel: &str) -> Markup {
+        let engines = || facets.iter().flat_map(|facet| &facet.engines);
+        let all = engines().flat_map(|engine| engine.values(|row| (self.value)(row)[0]));
+        let all: Vec<(usize, &Row, f64)> = all.collect();
+        let values = || all.iter().map(|(_, _, value)| *value);
+        let middle = stats::median(values().collect()).filter(|middle| *middle > 0.0);
+        let usual = middle.map_or(f64::INFINITY, |middle| MANY_TIMES * middle);
+        let most = values().filter(|value| *value <= usual).fold(0.0, f64::max);
+        let highs = all.iter().filter_map(|(_, row, _)| (self.value)(row)[2]);
+        let scale = Scale::linear(highs.map(|high| high.min(most * BEYOND)).chain([most]));
+        let track = |engine: &Engine| self.track(engine, usual);
+        html! {
+            .facets {
+                @for facet in facets {
+                    (Tracks {
+                        unit: self.unit,
+                        caption: &format!("{}, {panel}", facet.name),
+                        scale,
+                        reference: None,
+                    }.draw(&facet.engines.iter().map(track).collect::<Vec<_>>()))
+                }
+            }
+        }
+    }
+
+    /// `usual`: longer bars end at the edge.
+    fn track(&self, engine: &Engine, usual: f64) -> Track {
+        let files = engine.runs.len();
+        let (mut drawn, mut values) = (Vec::new(), Vec::new());
+        for (n, row, value) in engine.values(|row| (self.value)(row)[0]) {
+            let hatched = (self.hatched)(row).clamp(0.0, value);
+            let colour = match engine.colour {
+                colour if value > usual => format!("c{colour} beyond"),
+                colour => format!("c{colour}"),
+            };
+            drawn.extend(bars((value, hatched), &colour, (n, files)));
+            let [_, low, high] = (self.value)(row);
+            let interval = low.zip(high).filter(|(low, high)| low <= high);
+            if let Some((low, high)) = interval.filter(|_| value <= usual) {
+                drawn.push(Drawn::Interval {
+                    low,
+                    high,
+                    class: if is_behind(n, files) { "pale" } else { "" },
+                    lane: lane(n, files),
+                });
+            }
+            let mut about = about(value, interval, (n, files));
+            if row.status != Status::Ok {
+                about = format!("{about} {}", row.status);
+            }
+            values.push((number::plain(value), about.trim_start().to_owned()));
+        }
+        if values.is_empty() {
+            let row = engine.runs.iter().flatten().next();
+            let why = row.map(|row| match row.status {
+                Status::Ok => "not known".to_owned(),
+                status => status.to_string(),
+            });
+            values.push((String::new(), why.unwrap_or_default()));
+        }
+        Track {
+            label: engine.label.clone(),
+            drawn,
+            values,
+        }
+    }
+}
+
+/// Whether bars of other files lie on those of this one.
+fn is_behind(n: usize, files: usize) -> bool {
+    n == 0 && files > 1
+}
+
+/// Of a single file, the whole height. Of several, the first is behind the others, which share it.
+fn lane(n: usize, files: usize) -> (usize, usize) {
+    if n == 0 { WHOLE } else { (n - 1, files - 1) }
+}
+
+fn bars((value, hatched): (f64, f64), class: &str, (n, files): (usize, usize)) -> Vec<Drawn> {
+    let bar = |from, to, class: String| Drawn::Bar {
+        from,
+        to,
+        class,
+        lane: lane(n, files),
+    };
+    if is_behind(n, files) {
+        return vec![bar(0.0, value, format!("{class} pale"))];
+    }
+    let plain = bar(0.0, value - hatched, class.to_owned());
+    let rest = (hatched > 0.0).then(|| bar(value - hatched, value, format!("{class} hatched")));
+    std::iter::once(plain).chain(rest).collect()
+}
+
+/// How far the interval reaches to either side, and the letter of the file. One with unlike sides is only drawn: there is
+/// no room for two figures.
+fn about(value: f64, interval: Option<(f64, f64)>, (n, files): (usize, usize)) -> String {
+    let reach = interval.and_then(|(low, high)| {
+        let reach = reach_pct(value, low, high)?;
+        (!reach.starts_with('-')).then(|| format!("±{reach} %"))
+    });
+    let file = (files > 1).then(|| letter(n));
+    let parts: Vec<String> = reach.into_iter().chain(file).collect();
+    parts.join(" ")
+}
+
+/// What a file is called at its values: A, B, and numbers after Z.
+pub(super) fn letter(n: usize) -> String {
+    let letters = 'A'..='Z';
+    letters
+        .into_iter()
+        .nth(n)
+        .map_or_else(|| n.to_string(), String::from)
+}

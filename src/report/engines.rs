@@ -1,0 +1,91 @@
+//! Engines on the page: always in one order, and in the colour of their group.
+
+use super::chart::Look;
+use crate::data::{Group, Traits};
+use crate::engines;
+use crate::results::row::Row;
+
+/// What rows are sorted by: the place of their engines in the registry; those of other builds come last, by name.
+pub(super) fn order(row: &Row) -> (usize, usize, String) {
+    let place = |name: &str| {
+        let mut all = engines::ALL.iter();
+        all.position(|entry| entry.name().as_str() == name)
+            .unwrap_or(engines::ALL.len())
+    };
+    (place(&row.sender), place(&row.receiver), row.label())
+}
+
+/// The group of the receiver, which decides what is received. `None`: not known.
+pub(super) fn group(row: &Row) -> Option<Group> {
+    let name = row.receiver.parse().ok()?;
+    Traits::known(name).map(|engine| engine.group)
+}
+
+/// A colour that all can tell from those of the other groups; see `page.css`.
+pub(super) fn colour(group: Option<Group>) -> u8 {
+    match group {
+        Some(Group::Blocking) => 1,
+        Some(Group::Readiness) => 2,
+        Some(Group::Batch) => 3,
+        Some(Group::Async) => 4,
+        Some(Group::Offload) => 5,
+        Some(Group::Harness) | None => 7,
+    }
+}
+
+/// How rows look that are in one picture: those of a group in its colour, told apart by shape.
+pub(super) fn looks(rows: &[&Row]) -> Vec<Look> {
+    let groups: Vec<Option<Group>> = rows.iter().map(|row| group(row)).collect();
+    let looks = groups.iter().enumerate().map(|(n, group)| {
+        let before = groups[..n].iter().filter(|other| *other == group);
+        Look {
+            colour: colour(*group),
+            ..Look::nth(before.count())
+        }
+    });
+    looks.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::row::tests::ordinary_row;
+
+    fn row(engine: &str) -> Row {
+        Row {
+            sender: engine.to_owned(),
+            receiver: engine.to_owned(),
+            ..ordinary_row()
+        }
+    }
+
+    #[test]
+    fn every_engine_of_the_registry_has_a_group() {
+        for entry in engines::ALL {
+            assert!(
+                group(&row(entry.name().as_str())).is_some(),
+                "{}",
+                entry.name()
+            );
+        }
+        assert_eq!(group(&row("another")), None);
+    }
+
+    #[test]
+    fn engines_of_a_group_have_its_colour_and_shapes_of_their_own() {
+        let rows = ["std", "tokio", "nix", "smol"].map(row);
+        let looks = looks(&rows.each_ref());
+        assert_eq!(looks[0].colour, looks[2].colour);
+        assert_ne!(looks[0].colour, looks[1].colour);
+        assert_ne!(looks[0].shape, looks[2].shape);
+        assert_eq!(looks[0].shape, looks[1].shape);
+    }
+
+    #[test]
+    fn the_order_is_that_of_the_registry() {
+        let mut rows = ["zebra", "tokio", "std"].map(row);
+        rows.sort_by_cached_key(order);
+        let names = rows.each_ref().map(|row| row.sender.as_str());
+        assert_eq!(names, ["std", "tokio", "zebra"]);
+    }
+}

@@ -1,0 +1,184 @@
+//! Round trips: how many take how long, and what they become under load.
+
+mod load;
+mod over_time;
+
+use maud::{Markup, html};
+
+use self::load::by_load;
+use self::over_time::over_time;
+use super::cases::{by_block, drawable};
+use super::chart::{LOOKS, Line, Lines, Look, Mark, Over, figure, legend};
+use super::engines;
+use crate::data::{BlockKey, Connection};
+use crate::results::files::Results;
+use crate::results::row::Row;
+
+/// Pictures of all that was asked. `None`: nobody asked.
+pub(super) fn charts(files: &[Results]) -> Option<fn(&Results) -> Markup> {
+    let mut rows = files.iter().flat_map(|file| &file.rows);
+    rows.any(|row| half(row).is_some()).then_some(of_file)
+}
+
+fn of_file(file: &Results) -> Markup {
+    let blocks = by_block(&file.rows, half);
+    let tails: Vec<(String, Vec<Line>)> = blocks
+        .iter()
+        .flat_map(|(block, rows)| tails(block, rows))
+        .collect();
+    let loads = by_load(&file.rows);
+    html! {
+        @if blocks.is_empty() { p { "No case has round trips." } }
+        @if !tails.is_empty() {
+            p {
+                "Of all requests, so many took no longer, with intervals: the further right, the rarer. Where a line ends,"
+                " fewer than ten requests took longer."
+            }
+            .charts {
+                @let steps = QUANTILES.map(|(name, ..)| name.to_owned());
+                @for (caption, lines) in &tails {
+                    @let picture = Lines { axis: "µs", over: TAIL, steps: &steps, caption };
+                    (figure(caption, &html! { p .legend { (legend(lines)) } (picture.draw(lines)) }))
+                }
+            }
+        }
+        @if !loads.is_empty() {
+            p { "The same under load: half of the requests, and 99 of 100, took no longer." }
+            .charts { @for load in &loads { (load.draw()) } }
+        }
+        (over_time(file))
+    }
+}
+
+fn half(row: &Row) -> Option<f64> {
+    row.rtt_p50_us.and_then(drawable)
+}
+
+const TAIL: Over = Over {
+    name: "share of requests",
+    axis: "share of requests",
+    unit: "",
+    is_log: true,
+};
+
+type Quantile = (&'static str, fn(&Row) -> [Option<f64>; 3]);
+
+const QUANTILES: [Quantile; 5] = [
+    ("50 %", |row| {
+        [row.rtt_p50_us, row.rtt_p50_us_low, row.rtt_p50_us_high]
+    }),
+    ("90 %", |row| {
+        [row.rtt_p90_us, row.rtt_p90_us_low, row.rtt_p90_us_high]
+    }),
+    ("99 %", |row| {
+        [row.rtt_p99_us, row.rtt_p99_us_low, row.rtt_p99_us_high]
+    }),
+    ("99.9 %", |row| {
+        [row.rtt_p999_us, row.rtt_p999_us_low, row.rtt_p999_us_high]
+    }),
+    ("99.99 %", |row| {
+        [
+            row.rtt_p9999_us,
+            row.rtt_p9999_us_low,
+            row.rtt_p9999_us_high,
+        ]
+    }),
+];
+
+fn mark((_, of): &Quantile, row: &Row, look: Look) -> Option<Mark> {
+    let [value, low, high] = of(row);
+    Some(Mark {
+        value: value.and_then(drawable)?,
+        low,
+        high,
+        look,
+    })
+}
+
+/// A picture for as many engines as can be told apart.
+fn tails(block: &BlockKey, rows: &[&Row]) -> Vec<(String, Vec<Line>)> {
+    let line = |(row, look): (&&Row, Look)| {
+        let marks = QUANTILES.iter().enumerate();
+        Line {
+            label: name(row),
+            look,
+            marks: marks
+                .filter_map(|(step, of)| Some((step, mark(of, row, look)?)))
+                .collect(),
+        }
+    };
+    let mut rows = rows.to_vec();
+    rows.sort_by_cached_key(|row| engines::order(row));
+    let pictures = rows.chunks(LOOKS);
+    let picture = |rows: &[&Row]| {
+        (
+            block.to_string(),
+            rows.iter().zip(engines::looks(rows)).map(line).collect(),
+        )
+    };
+    pictures.map(picture).collect()
+}
+
+fn name(row: &Row) -> String {
+    match row.connection {
+        Connection::Connected => row.label(),
+        Connection::Unconnected => format!("{}, unconnected", row.label()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::tests::results;
+    use crate::results::row::tests::ordinary_row;
+
+    fn row(engine: &str, rate: Option<u32>, us: f64) -> Row {
+        let key = rate.map_or_else(String::new, |rate| format!("/rate{rate}"));
+        Row {
+            case: format!("{engine}:{engine}/2t/300B/connected/v4/ask{key}"),
+            sender: engine.to_owned(),
+            receiver: engine.to_owned(),
+            workload: crate::data::Workload::Ask,
+            rate_asked_rps: rate.map(|rate| rate.try_into().expect("in range")),
+            received_pps: Some(10_000.0),
+            rtt_p50_us: Some(us),
+            rtt_p99_us: Some(10.0 * us),
+            ..ordinary_row()
+        }
+    }
+
+    fn drawn(rows: Vec<Row>) -> Option<String> {
+        let files = [results(rows)];
+        charts(&files).map(|charts| charts(&files[0]).into_string())
+    }
+
+    #[test]
+    fn loads_are_shares_of_what_a_client_alone_reaches() {
+        let engine = |name: &'static str| {
+            [None, Some(1000), Some(5001), Some(9000)].map(|rate| row(name, rate, 50.0))
+        };
+        let rows = ["std", "tokio"].into_iter().flat_map(engine).collect();
+        let page = drawn(rows).expect("there are round trips");
+        for text in [
+            "µs over share of requests",
+            "µs, 50 % over load",
+            ">10 %<",
+            ">50 %<",
+            ">90 %<",
+            ">99.9 %<",
+        ] {
+            assert!(page.contains(text), "{text}: {page}");
+        }
+        let rates = vec![row("std", Some(1000), 50.0), row("std", Some(9000), 70.0)];
+        let page = drawn(rates).expect("there are round trips");
+        assert!(
+            page.contains(">1000/s<") && page.contains(">9000/s<"),
+            "{page}"
+        );
+    }
+
+    #[test]
+    fn where_nobody_asked_there_is_nothing() {
+        assert_eq!(drawn(vec![ordinary_row()]), None);
+    }
+}

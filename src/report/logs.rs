@@ -1,0 +1,85 @@
+//! Logs of what is no sweep: a section of the page each.
+
+use maud::{Markup, html};
+
+use super::{searches, sides};
+use crate::experiment::register::Answers;
+use crate::host::facts::Host;
+use crate::session::Logged;
+
+impl Answers {
+    /// The section of the n-th log on the page.
+    pub(super) fn section(&self, n: usize) -> Markup {
+        let id = self.id(n);
+        let (command_line, started_at) = match self {
+            Self::Search(record) => (&record.header().command_line, &record.header().started_at),
+            Self::Sides(it) => (&it.header().command_line, &it.header().started_at),
+        };
+        html! {
+            section aria-labelledby=(id) {
+                h2 id=(id) { (self.title()) }
+                p { code { (command_line.join(" ")) } }
+                p { "Begun " (started_at) " on " (self.machine()) "." }
+                @match self {
+                    Self::Search(record) => (searches::found(record)),
+                    Self::Sides(it) => (sides::found(&it.record)),
+                }
+            }
+        }
+    }
+
+    /// Where the section of the n-th log is.
+    pub(super) fn id(&self, n: usize) -> String {
+        match self {
+            Self::Search(_) => format!("search-{n}"),
+            Self::Sides(_) => format!("ab-{n}"),
+        }
+    }
+
+    /// What was asked.
+    pub(super) fn title(&self) -> &'static str {
+        match self {
+            Self::Search(record) => searches::title(record),
+            Self::Sides(_) => "Did this change help",
+        }
+    }
+
+    /// Both, across a wire.
+    pub(super) fn machine(&self) -> String {
+        match self {
+            Self::Search(record) => {
+                let header = record.header();
+                let here = real(&header.host, &header.environment.board);
+                match &header.wire {
+                    None => here,
+                    Some(wire) => format!("{here} to {}", model(&wire.host, &wire.board)),
+                }
+            }
+            Self::Sides(it) => {
+                let header = it.header();
+                real(&header.host, &header.environment.board)
+            }
+        }
+    }
+
+    pub(super) fn is_of_a_wire(&self) -> bool {
+        match self {
+            Self::Search(record) => record.header().wire.is_some(),
+            Self::Sides(_) => false,
+        }
+    }
+}
+
+fn model(host: &Host, board: &str) -> String {
+    let model = host.model.as_deref();
+    model.unwrap_or(board).to_owned()
+}
+
+/// A machine that is not real says so: its numbers are not those of the board.
+fn real(host: &Host, board: &str) -> String {
+    let model = model(host, board);
+    match &host.virtualization {
+        None => model,
+        Some(by) => format!("{model} (emulated or virtualised: {by})"),
+    }
+}

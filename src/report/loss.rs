@@ -1,0 +1,90 @@
+//! Loss against throughput.
+
+use maud::{Markup, html};
+
+use super::cases::drawable;
+use super::chart::{Look, Points, Scale, Scatter, Shape, figure};
+use super::panels::{Engine, Facet};
+use crate::results::row::Row;
+
+pub(super) const ABOUT: &str = "Datagrams sent and not received, in % of those sent: further right is faster, further down \
+                                is better. Engines without loss are not named.";
+
+/// Panels without loss are only named.
+pub(super) fn draw(facets: &[Facet], panel: &str) -> Markup {
+    let most = |facet: &Facet| {
+        let engines = facet.engines.iter().map(points);
+        let all = engines.flat_map(|engine| engine.points);
+        all.map(|((_, pct), _)| pct).reduce(f64::max)
+    };
+    let (known, unknown): (Vec<&Facet>, Vec<&Facet>) =
+        facets.iter().partition(|facet| most(facet).is_some());
+    let (with, without): (Vec<&Facet>, Vec<&Facet>) =
+        known.into_iter().partition(|facet| most(facet) > Some(0.0));
+    let values = |value: fn(&Row) -> Option<f64>| -> Vec<f64> {
+        let engines = with.iter().flat_map(|facet| &facet.engines);
+        let values = engines.flat_map(|engine| engine.values(value));
+        values.map(|(.., value)| value).collect()
+    };
+    // Engines may be a hundred times as fast as others.
+    let axes = [
+        Scale::logarithmic(values(kpps)),
+        Scale::linear(values(loss)),
+    ];
+    let names = |facets: &[&Facet]| {
+        let names: Vec<&str> = facets.iter().map(|facet| facet.name.as_str()).collect();
+        names.join("; ")
+    };
+    html! {
+        @if !without.is_empty() { p { "No loss, " (panel) ": " (names(&without)) "." } }
+        @if !unknown.is_empty() { p { "Not measured, " (panel) ": " (names(&unknown)) "." } }
+        .charts { @for facet in with { (of_facet(facet, panel, axes)) } }
+    }
+}
+
+fn loss(row: &Row) -> Option<f64> {
+    row.loss_pct
+}
+
+fn kpps(row: &Row) -> Option<f64> {
+    row.received_pps.map(|pps| pps / 1000.0)
+}
+
+fn of_facet(facet: &Facet, panel: &str, [x, y]: [Scale; 2]) -> Markup {
+    let caption = format!("{}, {panel}", facet.name);
+    let scatter = Scatter {
+        x: ("kpps, log scale", x),
+        y: ("% lost", y),
+        caption: &caption,
+    };
+    let all: Vec<Points> = facet.engines.iter().map(points).collect();
+    let (picture, unnamed) = scatter.draw(
+        &all.into_iter()
+            .filter(|all| !all.points.is_empty())
+            .collect::<Vec<_>>(),
+    );
+    html! {
+        (figure(&caption, &html! {
+            (picture)
+            @if !unnamed.is_empty() { p .legend { "Too close to others to be named: " (unnamed.join(", ")) "." } }
+        }))
+    }
+}
+
+/// The first of several files hollow, the others filled.
+fn points(engine: &Engine) -> Points {
+    let files = engine.runs.len();
+    let at = engine.values(loss).filter_map(|(n, row, pct)| {
+        let kpps = kpps(row).and_then(drawable)?;
+        let look = Look {
+            colour: engine.colour,
+            shape: if n > 1 { Shape::Square } else { Shape::Circle },
+            filled: n > 0 || files == 1,
+        };
+        Some(((kpps, pct), look))
+    });
+    Points {
+        label: engine.label.clone(),
+        points: at.collect(),
+    }
+}

@@ -1,0 +1,294 @@
+//! What is on the page, in which order.
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+use super::charts::Charts;
+use super::{
+    board, comparison, drift, fitness, latency, over_payload, published, ranking, reasons, shares,
+    summary, tables,
+};
+use crate::VERSION;
+use crate::experiment::register::Answers;
+use crate::experiment::suite::Suite;
+use crate::results::files::Results;
+use crate::results::row::Row;
+
+/// How a report begins: what does not begin so is not ours to overwrite.
+pub const MARK: &str = "<!DOCTYPE html><!-- a report of udpbench -->";
+
+/// The whole page. With several files, the others are compared with the first. Each log has a section of its own.
+pub fn page(files: &[Results], logs: &[Answers]) -> String {
+    page_of(files, logs, None)
+}
+
+/// The page of a suite's sweeps and searches, beside what has been published.
+pub fn suite_page(files: &[Results], logs: &[Answers], suite: &Suite) -> String {
+    page_of(files, logs, Some(suite))
+}
+
+fn page_of(files: &[Results], logs: &[Answers], suite: Option<&Suite>) -> String {
+    let title = match suite {
+        None if files.is_empty() => title_of(logs),
+        None => title(files),
+        Some(suite) => format!("{}{}", suite.title, title(files).trim_start_matches("UDP")),
+    };
+    let charts = if files.is_empty() {
+        Vec::new()
+    } else {
+        all_charts(files, suite)
+    };
+    let styles: String = charts.iter().map(Charts::style).collect();
+    let page = html! {
+        (DOCTYPE) (PreEscaped("<!-- a report of udpbench -->"))
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(POLICY);
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { (title) }
+                style { (PreEscaped(include_str!("page.css"))) (PreEscaped(styles)) }
+            }
+            body {
+                a .skip href="#content" { "Skip to the content" }
+                header {
+                    h1 { (title) }
+                    @if !files.is_empty() { p { (board::lead(files)) } }
+                    @if let Some(suite) = suite { p { (suite.about) " From " (suite.source) "." } }
+                }
+                nav aria-label="Contents" {
+                    ul {
+                        @for (id, title) in contents(files, logs, suite) { li { a href={ "#" (id) } { (title) } } }
+                    }
+                }
+                main #content {
+                    @if !files.is_empty() {
+                        section #summary aria-label="Summary" { (summary::summary(files, suite.is_none())) }
+                    }
+                    @for (n, charts) in charts.iter().enumerate() {
+                        @let name = suite.and(files.get(n)).map(|file| board::shown(file, files));
+                        (of_files(charts, n, name.as_deref()))
+                    }
+                    @for (n, log) in logs.iter().enumerate() { (log.section(n)) }
+                    @if !files.is_empty() { (rest(files, suite)) }
+                }
+                footer {
+                    p {
+                        "Made by udpbench " (VERSION) "."
+                        @if !rows(files).any(is_of_a_wire) && !logs.iter().any(Answers::is_of_a_wire) { " UDP over loopback, not over a network." }
+                    }
+                }
+                (tables::data(files))
+                script { (PreEscaped(include_str!("page.js"))) }
+            }
+        }
+    };
+    page.into_string()
+}
+
+/// Files that are compared are laid over each other. The sweeps of a suite are of different things: each has charts
+/// of its own.
+fn all_charts<'a>(files: &'a [Results], suite: Option<&Suite>) -> Vec<Charts<'a>> {
+    let together = if suite.is_some() {
+        1
+    } else {
+        files.len().max(1)
+    };
+    let groups = files.chunks(together).enumerate();
+    groups.map(|(n, files)| Charts::new(files, n)).collect()
+}
+
+/// `name`: of the sweep, in a suite.
+fn of_files(charts: &Charts, n: usize, name: Option<&str>) -> Markup {
+    html! {
+        @if let Some(name) = name { h2 id={ "sweep-" (n) } { (name) } }
+        @for (id, title, body) in charts.draw() {
+            section aria-labelledby=(id) {
+                @if name.is_some() { h3 id=(id) { (title) } } @else { h2 id=(id) { (title) } }
+                (body)
+            }
+        }
+    }
+}
+
+/// What follows the charts.
+fn rest(files: &[Results], suite: Option<&Suite>) -> Markup {
+    html! {
+        h2 #details { "Details" }
+        @for section in details(files, suite) {
+            section aria-labelledby=(section.id) {
+                details open[section.is_open] {
+                    summary { h3 id=(section.id) { (section.title) } }
+                    (section.body)
+                }
+            }
+        }
+        h2 #appendix { "Appendix" }
+        @for section in appendix(files) {
+            section aria-labelledby=(section.id) { h3 id=(section.id) { (section.title) } (section.body) }
+        }
+    }
+}
+
+/// Nothing from elsewhere, whatever is in the results.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; \
+                      img-src data:; base-uri 'none'; form-action 'none'";
+
+/// Where the reader may go from the top, and what is there.
+fn contents(files: &[Results], logs: &[Answers], suite: Option<&Suite>) -> Vec<(String, String)> {
+    let entry = |(id, title): (&str, &str)| (id.to_owned(), title.to_owned());
+    let charts = [
+        ("speed", "Throughput"),
+        ("cpu", "CPU time"),
+        ("loss", "Loss"),
+    ];
+    let sweeps = files.iter().enumerate();
+    let sweeps = sweeps.map(|(n, file)| (format!("sweep-{n}"), board::shown(file, files)));
+    let charts: Vec<_> = match suite {
+        None if files.is_empty() => Vec::new(),
+        None => charts.into_iter().map(entry).collect(),
+        Some(_) => sweeps.collect(),
+    };
+    let logs = logs.iter().enumerate();
+    let logs = logs.map(|(n, log)| (log.id(n), log.title().to_owned()));
+    let rest = [("details", "Details"), ("appendix", "Appendix")].map(entry);
+    let rest = rest.into_iter().filter(|_| !files.is_empty());
+    charts.into_iter().chain(logs).chain(rest).collect()
+}
+
+struct Section {
+    id: &'static str,
+    title: &'static str,
+    body: Markup,
+    /// Of those that can be folded: whether it is not, at first.
+    is_open: bool,
+}
+
+fn section(id: &'static str, title: &'static str, body: Markup) -> Section {
+    Section {
+        id,
+        title,
+        body,
+        is_open: false,
+    }
+}
+
+/// What is folded. A single file has nothing that it could differ from.
+fn details(files: &[Results], suite: Option<&Suite>) -> Vec<Section> {
+    let published = suite.and_then(|suite| published::tables(suite, files));
+    let changes = comparison::changes(files).filter(|_| suite.is_none());
+    let latency = latency::charts(files).map(|charts| each(files, charts));
+    let beginning = [
+        ("published", "Beside what was published", published),
+        ("comparison", "What changed", changes),
+        ("latency", "Round trips", latency),
+    ];
+    let beginning = beginning.into_iter();
+    let mut sections: Vec<Section> = beginning
+        .filter_map(|(id, title, body)| {
+            Some(Section {
+                is_open: true,
+                ..section(id, title, body?)
+            })
+        })
+        .collect();
+    sections.extend([section("ranking", "Ranking", ranking::places(files))]);
+    let over_payload = over_payload::charts(files).map(|charts| each(files, charts));
+    sections
+        .extend(over_payload.map(|charts| section("payload", "Throughput over payload", charts)));
+    sections.extend([
+        section("drift", "Over time", each(files, drift::charts)),
+        section("shares", "Receiver shares", each(files, shares::charts)),
+        section(
+            "reasons",
+            "Skipped and failed",
+            each(
+                files,
+                |file| html! { (board::cases(file)) (reasons::table(file)) },
+            ),
+        ),
+        section(
+            "accounting",
+            "Every datagram",
+            each(files, fitness::accounting),
+        ),
+        section("rows", "All numbers", tables::tables(files)),
+    ]);
+    sections
+}
+
+/// What it was measured on, and what may mislead.
+fn appendix(files: &[Results]) -> Vec<Section> {
+    vec![
+        section("host", "Host", each(files, board::host)),
+        section("warnings", "Warnings", each(files, fitness::warnings)),
+    ]
+}
+
+/// The part of each file; with several files, under its name.
+fn each(files: &[Results], part: impl Fn(&Results) -> Markup) -> Markup {
+    html! {
+        @for file in files {
+            @if files.len() > 1 { h4 { (board::shown(file, files)) } }
+            (part(file))
+        }
+    }
+}
+
+/// Every question once, and every machine.
+fn title_of(logs: &[Answers]) -> String {
+    let distinct = |of: &dyn Fn(&Answers) -> String| {
+        let mut all: Vec<String> = Vec::new();
+        for one in logs.iter().map(of) {
+            if !all.contains(&one) {
+                all.push(one);
+            }
+        }
+        all.join(", ")
+    };
+    let asked = distinct(&|log| log.title().to_owned());
+    format!("{asked}: UDP on {}", distinct(&Answers::machine))
+}
+
+/// Every machine once. One that is not real says so at once: its numbers are not those of the board.
+fn title(files: &[Results]) -> String {
+    let mut machines: Vec<String> = Vec::new();
+    for machine in rows(files).filter_map(machine) {
+        if !machines.contains(&machine) {
+            machines.push(machine);
+        }
+    }
+    let preposition = if rows(files).all(is_of_a_wire) {
+        "from"
+    } else {
+        "on"
+    };
+    match machines.len() {
+        0 => "UDP, measured".to_owned(),
+        1..=3 => format!("UDP {preposition} {}", machines.join(" and ")),
+        many => format!("UDP on {many} machines"),
+    }
+}
+
+/// Both, across a wire: `a laptop to Raspberry Pi 4 Model B`.
+fn machine(row: &Row) -> Option<String> {
+    let known = |names: [&String; 3]| names.into_iter().find(|name| !name.is_empty()).cloned();
+    let here = known([&row.model, &row.cpu_model, &row.board])?;
+    let here = match row.virtualization.as_str() {
+        "" => here,
+        by => format!("{here} (emulated or virtualised: {by})"),
+    };
+    let there = known([&row.there_model, &row.there_cpu_model, &row.there_board]);
+    Some(match there {
+        None => here,
+        Some(there) => format!("{here} to {there}"),
+    })
+}
+
+fn is_of_a_wire(row: &Row) -> bool {
+    row.direction.is_some()
+}
+
+fn rows(files: &[Results]) -> impl Iterator<Item = &Row> {
+    files.iter().flat_map(|file| &file.rows)
+}

@@ -1,0 +1,24 @@
+//! What others have published, beside the sweeps of a suite.
+
+use maud::{Markup, html};
+
+use super::tables::table;
+use crate::experiment::suite::{self, Beside, Suite, Swept, beside, sources};
+use crate::results::files::Results;
+
+/// Its tables. `None`: nothing has been published.
+pub(super) fn tables(suite: &Suite, files: &[Results]) -> Option<Markup> {
+    let sweeps: Vec<Swept> = files.iter().map(|file| file.rows.as_slice()).collect();
+    let tables = beside(suite, &sweeps);
+    (!tables.is_empty()).then(|| html! { @for table in &tables { (of_one(table)) } })
+}
+
+fn of_one(beside: &Beside) -> Markup {
+    let published = beside.published;
+    html! {
+        h4 { (published.title) }
+        p { (sources(published)) "." }
+        (table(&published.title, &suite::table(beside)))
+        @if !published.note.is_empty() { p { (published.note) } }
+    }
+}

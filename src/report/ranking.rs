@@ -1,0 +1,223 @@
+//! The ranking, from [`crate::verdict::rank`].
+
+use maud::{Markup, html};
+
+use super::chart::{Drawn, Look, Scale, Shape, Track, Tracks, WHOLE, key};
+use super::number;
+use crate::results::files::Results;
+use crate::verdict::rank::table::{LEGEND, caption, heading_of};
+use crate::verdict::rank::{
+    self, Averaged, BoardRanking, Measure, Place, SettingRanking, Standing, Unit,
+};
+
+/// The ranking of all files together, each machine apart.
+pub(super) fn places(files: &[Results]) -> Markup {
+    let ranking = rank::rank(files);
+    html! {
+        @if ranking.boards.is_empty() { p { "There are no cases." } }
+        @for board in &ranking.boards {
+            @if ranking.boards.len() > 1 { h4 { (board.machine) } }
+            (of_board(board, files))
+        }
+    }
+}
+
+fn of_board(board: &BoardRanking, files: &[Results]) -> Markup {
+    html! {
+        @if !board.averaged.is_empty() {
+            p .legend {
+                "The number before an engine is its place; engines that share a place cannot be told apart. "
+                (key("c3", "●", "place 1")) (key("c1", "○", "others")) (key("r", "┆", "std, connected"))
+                @if files.len() > 1 {
+                    "All files together: values of the same machine in several files are averaged."
+                }
+            }
+            @for (conditions, label) in &board.labels() {
+                @let averaged = || board.averaged.iter().filter(|one| one.conditions == *conditions);
+                .pair { @for averaged in averaged() { (picture(averaged, label)) } }
+                .pair { @for averaged in averaged() { (table(averaged, label)) } }
+            }
+            (leaders(board))
+            details { summary { "How to read it" } p { (LEGEND.trim()) } }
+        }
+        @if !board.remarks.is_empty() {
+            ul { @for remark in &board.remarks { li { (remark) } } }
+        }
+    }
+}
+
+fn picture(averaged: &Averaged, label: &str) -> Markup {
+    let standing = &averaged.standing;
+    let values = || standing.places.iter().map(|place| place.reading.value());
+    let reference = (standing.unit == Unit::TimesStd).then_some(1.0);
+    let most = values().chain(reference).fold(0.0, f64::max);
+    let intervals = standing
+        .places
+        .iter()
+        .filter_map(|place| place.reading.interval());
+    // Where an interval is wide, values stay readable: it ends at the edge.
+    let highs = intervals.map(|(_, high)| high.min(1.5 * most));
+    Tracks {
+        unit: unit(standing),
+        caption: &caption(averaged, label),
+        scale: Scale::linear(highs.chain([most])),
+        reference,
+    }
+    .draw(
+        &standing
+            .places
+            .iter()
+            .map(|place| track(standing, place))
+            .collect::<Vec<_>>(),
+    )
+}
+
+fn track(standing: &Standing, place: &Place) -> Track {
+    let (at, is_first) = (place.reading.value(), place.is_first());
+    let interval = place.reading.interval();
+    let interval = interval.map(|(low, high)| Drawn::Interval {
+        low,
+        high,
+        class: "",
+        lane: WHOLE,
+    });
+    let look = Look {
+        colour: if is_first { 3 } else { 1 },
+        shape: Shape::Circle,
+        filled: is_first,
+    };
+    Track {
+        label: format!("{} {}", shown(place), place.engine),
+        drawn: interval
+            .into_iter()
+            .chain([Drawn::Mark { at, look }])
+            .collect(),
+        values: vec![(standing.figure(at, &place.reading), String::new())],
+    }
+}
+
+fn shown(place: &Place) -> String {
+    place
+        .place
+        .map_or_else(|| "-".to_owned(), |n| n.to_string())
+}
+
+/// What [`Standing::figure`] is in.
+fn unit(standing: &Standing) -> &'static str {
+    match (standing.unit, standing.measure) {
+        (Unit::TimesStd, _) => "times std",
+        (Unit::Absolute, Measure::Speed) => "per second",
+        (Unit::Absolute, Measure::Cpu) => "ns",
+    }
+}
+
+/// The same in tables, which count in thousands.
+fn unit_in_words(standing: &Standing) -> &'static str {
+    match (standing.unit, standing.measure) {
+        (Unit::Absolute, Measure::Speed) => "kpps",
+        _ => unit(standing),
+    }
+}
+
+fn table(averaged: &Averaged, label: &str) -> Markup {
+    let (standing, caption) = (&averaged.standing, caption(averaged, label));
+    html! {
+        div {
+            .scroll tabindex="0" role="region" aria-label=(caption) {
+                table .named {
+                    caption { (caption) }
+                    thead {
+                        tr {
+                            th scope="col" { "place" }
+                            th scope="col" { "engine" }
+                            th scope="col" { (unit_in_words(standing)) }
+                            th scope="col" { "95 % interval" }
+                            th scope="col" { "loss %" }
+                        }
+                    }
+                    tbody { @for place in &standing.places { (line(standing, place)) } }
+                }
+            }
+            @if !averaged.left_out.is_empty() {
+                p .legend {
+                    "Too few settings to be ranked: "
+                    @for (n, (engine, settings)) in averaged.left_out.iter().enumerate() {
+                        @if n > 0 { ", " }
+                        (engine) " (" (settings) ")"
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn line(standing: &Standing, place: &Place) -> Markup {
+    html! {
+        tr {
+            td { (shown(place)) }
+            th scope="row" { (place.engine) }
+            td { (standing.figure(place.reading.value(), &place.reading)) }
+            td { (interval(standing, place)) }
+            td { (place.lost_pct()) }
+        }
+    }
+}
+
+fn interval(standing: &Standing, place: &Place) -> String {
+    let figure = |value| standing.figure(value, &place.reading);
+    let text = |(low, high)| format!("{} to {}", figure(low), figure(high));
+    place.reading.interval().map_or_else(String::new, text)
+}
+
+/// The first place in each setting.
+fn leaders(board: &BoardRanking) -> Markup {
+    html! {
+        details {
+            summary { "Setting by setting: " (number::counted(board.settings.len(), "setting")) }
+            .scroll tabindex="0" role="region" aria-label="First place in each setting" {
+                table .words {
+                    caption {
+                        "Engines on place 1 in each setting, with the value and 95 % interval of the best"
+                    }
+                    thead {
+                        tr {
+                            th scope="col" { "setting" }
+                            th scope="col" { "fastest" }
+                            th scope="col" { "its speed" }
+                            th scope="col" { "cheapest" }
+                            th scope="col" { "its CPU time" }
+                        }
+                    }
+                    tbody {
+                        @for ranking in &board.settings {
+                            tr {
+                                th scope="row" { (heading_of(&ranking.setting, board)) }
+                                @for measure in Measure::ALL { (first(ranking, measure)) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn first(ranking: &SettingRanking, measure: Measure) -> Markup {
+    let none = || html! { td { "none has an interval" } td {} };
+    let mut standings = ranking.standings.iter();
+    let Some(standing) = standings.find(|standing| standing.measure == measure) else {
+        return none();
+    };
+    let Some(best) = standing.leaders().next() else {
+        return none();
+    };
+    let names: Vec<&str> = standing
+        .leaders()
+        .map(|place| place.engine.as_str())
+        .collect();
+    let value = standing.figure(best.reading.value(), &best.reading);
+    html! {
+        td { (names.join(", ")) }
+        td { (value) " (" (interval(standing, best)) ") " (unit_in_words(standing)) }
+    }
+}

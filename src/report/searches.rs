@@ -1,0 +1,221 @@
+//! A search of `udpbench find`: what it found, drawn, and the table of the terminal.
+
+use maud::{Markup, html};
+
+use super::cases::drawable;
+use super::chart::{
+    Drawn, LOOKS, Line, Lines, Look, Mark, Over, Scale, Track, Tracks, WHOLE, figure, legend,
+};
+use super::tables::table;
+use crate::experiment::find::knob::judge;
+use crate::experiment::find::log::Question;
+use crate::experiment::find::table::answers;
+use crate::experiment::find::{Record, Search, Searched};
+
+/// The answers.
+pub(super) fn found(record: &Record) -> Markup {
+    let answers = answers(record);
+    html! {
+        @if !answers.table.is_empty() {
+            (picture(record))
+            (table("Answers", &answers.table))
+        }
+        @for paragraph in paragraphs(&answers.legend) { p { (paragraph) } }
+        @for paragraph in paragraphs(&answers.notes) { p .bad { (paragraph) } }
+    }
+}
+
+/// What was asked.
+pub(super) fn title(record: &Record) -> &'static str {
+    match record.header().question {
+        Question::Lossless(_) => "The highest rate without loss",
+        Question::Cliff(_) => "The byte that costs more",
+        Question::Idle(_) => "What silence costs",
+        Question::Burst(_) => "The longest train that is taken whole",
+        Question::Knob(_) => "Which setting helps",
+    }
+}
+
+fn paragraphs(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().map(str::trim).filter(|line| !line.is_empty())
+}
+
+fn picture(record: &Record) -> Markup {
+    match record.header().question {
+        Question::Lossless(_) => intervals(
+            record,
+            ("thousand per second", "Without loss, with its interval"),
+        ),
+        Question::Burst(_) => intervals(record, ("datagrams", "Longest train, with its interval")),
+        Question::Knob(_) => changes(record),
+        Question::Cliff(_) => curves(record, PAYLOAD),
+        Question::Idle(_) => curves(record, SILENCE),
+    }
+}
+
+/// A bound for each case.
+fn intervals(record: &Record, (unit, caption): (&str, &str)) -> Markup {
+    let of = |searched: &Searched| {
+        let (found, parts) = match &searched.search {
+            Search::Lossless(search) => (search.found(), 1000.0),
+            Search::Burst(search) => (search.found(), 1.0),
+            _ => return None,
+        };
+        let value = |load: Option<u32>| load.map(|load| f64::from(load) / parts);
+        let (low, high) = (value(found.interval.0), value(found.interval.1));
+        Some(bound(
+            searched.case.key(),
+            value(found.load)?,
+            low.zip(high),
+        ))
+    };
+    let found: Vec<(Track, f64)> = record.cases().iter().filter_map(of).collect();
+    let scale = Scale::linear(found.iter().map(|(_, most)| *most));
+    let tracks: Vec<Track> = found.into_iter().map(|(track, _)| track).collect();
+    Tracks {
+        unit,
+        caption,
+        scale,
+        reference: None,
+    }
+    .draw(&tracks)
+}
+
+/// With the highest value that is drawn.
+fn bound(label: String, value: f64, interval: Option<(f64, f64)>) -> (Track, f64) {
+    let mut drawn = Vec::new();
+    if let Some((low, high)) = interval {
+        drawn.push(Drawn::Interval {
+            low,
+            high,
+            class: "",
+            lane: WHOLE,
+        });
+    }
+    drawn.push(Drawn::Mark {
+        at: value,
+        look: Look::nth(0),
+    });
+    let number = |value: f64| super::number::short(value);
+    let about = interval.map_or_else(String::new, |(low, high)| {
+        format!("{} to {}", number(low), number(high))
+    });
+    let track = Track {
+        label,
+        drawn,
+        values: vec![(number(value), about)],
+    };
+    (track, interval.map_or(value, |(_, high)| high))
+}
+
+/// What each setting changes.
+fn changes(record: &Record) -> Markup {
+    let knobs = record.header().knobs.iter().flat_map(|knobs| &knobs.tried);
+    let names: Vec<&str> = knobs.map(|knob| knob.name.text()).collect();
+    let mut tracks = Vec::new();
+    let mut ends = Vec::new();
+    for (searched, answers) in record.cases().iter().zip(judge(record)) {
+        for (name, answer) in names.iter().zip(answers) {
+            let Some(answer) = answer else {
+                continue;
+            };
+            let pct = |faster: f64| 100.0 * faster.exp_m1();
+            let interval = (pct(answer.low), pct(answer.high));
+            let is_known = interval.0.is_finite() && interval.1.is_finite();
+            let interval = is_known.then_some(interval);
+            let label = format!("{name}: {}", searched.case.key());
+            let (mut track, _) = bound(label, pct(answer.faster), interval);
+            answer.verdict.text().clone_into(&mut track.values[0].1);
+            ends.extend(interval.into_iter().flat_map(|(low, high)| [low, high]));
+            tracks.push(track);
+        }
+    }
+    Tracks {
+        unit: "% faster",
+        caption: "Change by the value that is tried, with its interval",
+        scale: Scale::linear(ends),
+        reference: Some(0.0),
+    }
+    .draw(&tracks)
+}
+
+const PAYLOAD: Over = Over {
+    name: "payload",
+    axis: "payload in bytes",
+    unit: " B",
+    is_log: true,
+};
+
+const SILENCE: Over = Over {
+    name: "silence",
+    axis: "silence before the request",
+    unit: "",
+    is_log: true,
+};
+
+/// Steps, and microseconds at each.
+type Points = Vec<(String, f64)>;
+
+/// Time over what is searched, a line for each case.
+fn curves(record: &Record, over: Over) -> Markup {
+    let measured = record.cases().iter().filter_map(|searched| {
+        let points = points(&searched.search);
+        (!points.is_empty()).then(|| (searched.case.key(), points))
+    });
+    let measured: Vec<(String, Points)> = measured.collect();
+    let steps: Vec<String> = measured.first().map_or_else(Vec::new, |(_, points)| {
+        points.iter().map(|(step, _)| step.clone()).collect()
+    });
+    let lines: Vec<Line> = measured
+        .iter()
+        .enumerate()
+        .map(|(n, (label, points))| line(n, label, points))
+        .collect();
+    html! {
+        @for lines in lines.chunks(LOOKS) {
+            (figure("Half of the round trips, or the time for each datagram", &html! {
+                p .legend { (legend(lines)) }
+                (Lines { axis: "µs", over, steps: &steps, caption: "by case" }.draw(lines))
+            }))
+        }
+    }
+}
+
+fn line(n: usize, label: &str, points: &Points) -> Line {
+    let look = Look::nth(n);
+    let mark = |(step, (_, us)): (usize, &(String, f64))| {
+        let value = drawable(*us)?;
+        let mark = Mark {
+            value,
+            low: None,
+            high: None,
+            look,
+        };
+        Some((step, mark))
+    };
+    Line {
+        label: label.to_owned(),
+        look,
+        marks: points.iter().enumerate().filter_map(mark).collect(),
+    }
+}
+
+/// Microseconds by step. Where nothing was answered, 0, which is not drawn.
+fn points(search: &Search) -> Points {
+    match search {
+        Search::Cliff(search) => {
+            let points = search.grid_ns().into_iter();
+            points
+                .map(|(payload, ns)| (payload.to_string(), ns / 1e3))
+                .collect()
+        }
+        Search::Idle(search) => {
+            let points = search.curve().into_iter();
+            let us = |ns: Option<f64>| ns.unwrap_or(0.0) / 1e3;
+            points
+                .map(|(silence, ns, _)| (silence.to_string(), us(ns)))
+                .collect()
+        }
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,75 @@
+//! How evenly the datagrams were spread over several receivers.
+
+use maud::{Markup, html};
+
+use super::cases::{drawable, grouped, labels};
+use super::chart::{Drawn, Look, Scale, Shape, Track, Tracks, key};
+use super::{engines, number};
+use crate::data::Connection;
+use crate::results::files::Results;
+use crate::results::row::Row;
+
+/// The smallest share of one receiver, for each number of receivers.
+pub(super) fn charts(file: &Results) -> Markup {
+    let share = |row: &Row| row.receiver_share_min_pct.filter(|_| row.receivers > 1);
+    let counts = grouped(&file.rows, share, |row| row.receivers);
+    if counts.is_empty() {
+        return html! { p { "No case has several receivers." } };
+    }
+    html! {
+        p .legend {
+            "For each case, the smallest share of the received datagrams that one receiver got. "
+            (key("c1", "●", "connected")) (key("c2", "○", "unconnected")) (key("r", "┆", "even shares"))
+        }
+        .facets {
+            @for (receivers, rows) in counts {
+                @let even = 100.0 / receivers as f64;
+                (Tracks {
+                    unit: "%",
+                    caption: &format!("{receivers} receivers"),
+                    scale: Scale::linear(rows.iter().filter_map(|row| smallest(row)).chain([even])),
+                    reference: Some(even),
+                }.draw(&tracks(rows)))
+            }
+        }
+    }
+}
+
+fn smallest(row: &Row) -> Option<f64> {
+    row.receiver_share_min_pct.and_then(drawable)
+}
+
+/// An engine's cases on one line, and the smallest share of all.
+fn tracks(mut rows: Vec<&Row>) -> Vec<Track> {
+    rows.sort_by_cached_key(|row| engines::order(row));
+    let track = |label: String| {
+        let own = rows.iter().filter(|row| row.label() == label);
+        let shares = own.filter_map(|row| Some((smallest(row)?, look(row.connection))));
+        let shares: Vec<(f64, Look)> = shares.collect();
+        let least = shares
+            .iter()
+            .map(|(share, _)| *share)
+            .min_by(f64::total_cmp);
+        Track {
+            label,
+            drawn: shares
+                .into_iter()
+                .map(|(at, look)| Drawn::Mark { at, look })
+                .collect(),
+            values: least
+                .map(|least| (number::plain(least), String::new()))
+                .into_iter()
+                .collect(),
+        }
+    };
+    labels(&rows).into_iter().map(track).collect()
+}
+
+fn look(connection: Connection) -> Look {
+    let is_connected = connection == Connection::Connected;
+    Look {
+        colour: if is_connected { 1 } else { 2 },
+        shape: Shape::Circle,
+        filled: is_connected,
+    }
+}

@@ -1,0 +1,63 @@
+//! How the page opens: what to use, how far the numbers can be believed, and three of them.
+
+use maud::{Markup, html};
+
+use super::tables::table;
+use super::{board, comparison, figures};
+use crate::results::files::Results;
+use crate::verdict::quality::{Grade, Quality};
+use crate::verdict::rank::{self, By, Gain};
+
+/// The recommendation, what changed between files that are compared, the quality of each file, three figures.
+pub(super) fn summary(files: &[Results], are_compared: bool) -> Markup {
+    html! {
+        (verdicts(files))
+        @if are_compared { (comparison::verdicts(files)) }
+        ul .quality { @for file in files { li { (quality(file, files)) } } }
+        (figures::three(files))
+    }
+}
+
+/// What to use on each machine, and below it what that is known by.
+fn verdicts(files: &[Results]) -> Markup {
+    let ranking = rank::rank(files);
+    html! {
+        @if ranking.boards.is_empty() { p .advice { "No recommendation: there are no cases." } }
+        @for board in &ranking.boards {
+            @let answer = board.answer(By::Both);
+            p .advice {
+                @if ranking.boards.len() > 1 { (board.machine) ": " }
+                @for (n, line) in answer.said.iter().enumerate() {
+                    @if n == 0 { b { (line) } } @else { br; (line) }
+                }
+            }
+            @if !answer.gains.is_empty() {
+                (table("The best engine of each technique", &Gain::table(&answer.gains)))
+            }
+            @for line in &answer.besides { p .legend { (line) } }
+        }
+    }
+}
+
+fn quality(file: &Results, files: &[Results]) -> Markup {
+    let quality = Quality::of(&file.rows);
+    let of_which = match files.len() {
+        1 => String::new(),
+        _ => format!(" of {}", board::shown(file, files)),
+    };
+    // Told apart without colours, too.
+    let (class, sign) = match quality.grade {
+        Grade::Good => ("c3", "●"),
+        Grade::Fair => ("c2", "◐"),
+        Grade::Poor => ("c8", "○"),
+    };
+    let reasons: Vec<&str> = quality.reasons.iter().take(3).map(String::as_str).collect();
+    html! {
+        span class=(class) aria-hidden="true" { (sign) }
+        " Quality" (of_which) ": " b { (quality.grade) }
+        @if !reasons.is_empty() { ": " (reasons.join("; ")) }
+        @else if let Some(pct) = quality.half_width_pct {
+            ": half of the 95 % intervals are within ± " (format!("{pct:.1}")) " %"
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! Every number: as tables, and as the CSV that they came from.
+
+use maud::{Markup, PreEscaped, html};
+
+use super::number;
+use crate::results::files::Results;
+use crate::results::row::Row;
+use crate::term::table::Table;
+
+/// A table of the terminal.
+pub(super) fn table(caption: &str, table: &Table) -> Markup {
+    let is_named = table
+        .headings()
+        .nth(1)
+        .is_some_and(|(_, is_number)| !is_number);
+    html! {
+        .scroll tabindex="0" role="region" aria-label=(caption) {
+            table .named[is_named] {
+                caption { (caption) }
+                thead { tr { @for (name, _) in table.headings() { th scope="col" { (name) } } } }
+                tbody {
+                    @for row in table.rows() {
+                        tr {
+                            @for (n, cell) in row.iter().enumerate() {
+                                @if n == 0 { th scope="row" { (cell) } } @else { td { (cell) } }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The tables of each file.
+pub(super) fn tables(files: &[Results]) -> Markup {
+    html! {
+        p {
+            "Columns are named as in the CSV, and explained in docs/COLUMNS.md. An empty cell has no value."
+        }
+        @for (n, file) in files.iter().enumerate() {
+            @if files.len() > 1 { h4 { (super::board::shown(file, files)) } }
+            (buttons(n, file))
+            @let cells = Cells::of(&file.rows);
+            (differing(&cells))
+            (common(&cells))
+        }
+    }
+}
+
+/// Hidden where scripts do not run.
+fn buttons(n: usize, file: &Results) -> Markup {
+    let name = std::path::Path::new(&file.name).file_stem();
+    let name = name.map_or_else(|| "results".into(), std::ffi::OsStr::to_string_lossy);
+    html! {
+        p {
+            button type="button" hidden data-rows=(n) data-name={ (name) ".csv" } {
+                "Download the rows as CSV"
+            }
+        }
+    }
+}
+
+/// The rows of each file as CSV, once, for the buttons. As a JSON string without `<`: whatever is in the
+/// rows, it does not end the block.
+pub(super) fn data(files: &[Results]) -> Markup {
+    html! {
+        @for (n, file) in files.iter().enumerate() {
+            @let text = serde_json::to_string(&csv(&file.rows)).unwrap_or_default();
+            script type="application/json" id={ "rows-" (n) } {
+                (PreEscaped(text.replace('<', "\\u003c")))
+            }
+        }
+    }
+}
+
+/// As the sweep writes them.
+fn csv<'a>(rows: impl IntoIterator<Item = &'a Row>) -> String {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    for row in rows {
+        // To memory, and every row has the same columns: nothing can fail.
+        let _ = writer.serialize(row);
+    }
+    let bytes = writer.into_inner().unwrap_or_default();
+    String::from_utf8(bytes).unwrap_or_default()
+}
+
+/// The rows as they are in the CSV.
+struct Cells {
+    header: csv::StringRecord,
+    rows: Vec<csv::StringRecord>,
+}
+
+/// Those from the first to before the second say what case it is, as its key in the first column does.
+const OF_THE_CASE: [&str; 2] = ["sender", "pin"];
+/// The reasons have a section.
+const SAID_ELSEWHERE: [&str; 2] = ["case", "reason"];
+
+impl Cells {
+    /// Ordered as people compare; the CSV keeps the order of the file.
+    fn of(rows: &[Row]) -> Self {
+        let mut rows: Vec<&Row> = rows.iter().collect();
+        rows.sort_by_cached_key(|row| (row.block(), row.label(), row.connection));
+        let text = csv(rows);
+        let mut reader = csv::Reader::from_reader(text.as_bytes());
+        Self {
+            header: reader.headers().cloned().unwrap_or_default(),
+            rows: reader.into_records().flatten().collect(),
+        }
+    }
+
+    fn name(&self, column: usize) -> &str {
+        self.header.get(column).unwrap_or_default()
+    }
+
+    /// The columns in which all rows say the same.
+    fn constant(&self) -> Vec<usize> {
+        if self.rows.len() < 2 {
+            return Vec::new();
+        }
+        let first = self.rows.first();
+        let cell = |column| first.and_then(|row| row.get(column));
+        let same = |column: &usize| {
+            self.rows
+                .iter()
+                .all(|row| row.get(*column) == cell(*column))
+        };
+        (0..self.header.len()).filter(same).collect()
+    }
+
+    /// The columns that tell rows apart and are not said elsewhere.
+    fn varying(&self) -> Vec<usize> {
+        let constant = self.constant();
+        let place = |name: &str| (0..self.header.len()).find(|&column| self.name(column) == name);
+        let [first, end] = OF_THE_CASE.map(|name| place(name).unwrap_or_default());
+        let tells = |column: &usize| {
+            let is_said =
+                SAID_ELSEWHERE.contains(&self.name(*column)) || (first..end).contains(column);
+            !constant.contains(column) && !is_said
+        };
+        (0..self.header.len()).filter(tells).collect()
+    }
+
+    /// The text in a table: of texts of a sentence or more, the count.
+    fn shown(&self, row: &csv::StringRecord, column: usize) -> String {
+        let text = row.get(column).unwrap_or_default();
+        if self.name(column) == "warnings" && !text.is_empty() {
+            return text.split("; ").count().to_string();
+        }
+        text.to_owned()
+    }
+}
+
+fn differing(cells: &Cells) -> Markup {
+    let columns = cells.varying();
+    let rows = number::counted(cells.rows.len(), "row");
+    html! {
+        details {
+            summary { "Columns that differ: " (rows) ", " (number::counted(columns.len(), "column")) }
+            .scroll tabindex="0" role="region" aria-label="All rows" {
+                table .rows {
+                    caption {
+                        "All cases, by threads, payload and ip. Warnings are counted; the CSV has their text."
+                    }
+                    thead {
+                        tr {
+                            th scope="col" { "case" }
+                            @for &column in &columns { th scope="col" { (cells.name(column)) } }
+                        }
+                    }
+                    tbody {
+                        @for row in &cells.rows {
+                            // Without end tags, which HTML does not need: large sweeps have 20,000 cells.
+                            tr;
+                            th scope="row" { (row.get(0).unwrap_or_default()) }
+                            @for &column in &columns { td; (cells.shown(row, column)) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn common(cells: &Cells) -> Markup {
+    let columns = cells.constant();
+    let Some(row) = cells.rows.first().filter(|_| cells.rows.len() > 1) else {
+        return html! {};
+    };
+    html! {
+        details {
+            summary { "The same in all rows: " (number::counted(columns.len(), "column")) }
+            .scroll tabindex="0" role="region" aria-label="The same in all rows" {
+                table .words {
+                    caption { "Columns with the same value in all rows" }
+                    thead { tr { th scope="col" { "column" } th scope="col" { "value" } } }
+                    tbody {
+                        @for column in columns {
+                            tr {
+                                th scope="row" { (cells.name(column)) }
+                                td { (row.get(column).unwrap_or_default()) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! Pages of rows that are ordinary, hostile, odd or many.
+
+use super::page;
+use crate::data::Sample;
+use crate::data::{Connection, Ip};
+use crate::results::files::Results;
+use crate::results::row::tests::{ordinary_row, row_of_a_wire};
+use crate::results::row::{Row, Status};
+
+pub(super) fn results(rows: Vec<Row>) -> Results {
+    Results {
+        name: "here/run.csv".to_owned(),
+        rows,
+        ..Results::default()
+    }
+}
+
+fn page_of(rows: Vec<Row>) -> String {
+    page(&[results(rows)], &[])
+}
+
+/// All cases of these engines, payloads and thread counts.
+fn sweep(engines: &[String], payloads: &[u32]) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for engine in engines {
+        for &payload in payloads {
+            for threads in [1_u16, 2, 4] {
+                for (ip, connection) in [
+                    (Ip::V4, Connection::Connected),
+                    (Ip::V4, Connection::Unconnected),
+                    (Ip::V6, Connection::Connected),
+                    (Ip::V6, Connection::Unconnected),
+                ] {
+                    rows.push(Row {
+                        case: format!("{engine}:{engine}/{threads}t/{payload}B/{connection}/{ip}"),
+                        sender: engine.clone(),
+                        receiver: engine.clone(),
+                        threads: threads.try_into().expect("in range"),
+                        receivers: usize::from(threads / 2).max(1),
+                        payload_bytes: payload.try_into().expect("in range"),
+                        received_pps: Some(1000.0 + rows.len() as f64),
+                        ip,
+                        connection,
+                        ..ordinary_row()
+                    });
+                }
+            }
+        }
+    }
+    rows
+}
+
+fn engines(count: usize) -> Vec<String> {
+    let more = (1..count).map(|n| format!("engine-{n}"));
+    std::iter::once("std".to_owned()).chain(more).collect()
+}
+
+fn count(page: &str, what: &str) -> usize {
+    page.matches(what).count()
+}
+
+/// The part of the page from one section to the next.
+fn section<'a>(page: &'a str, id: &str) -> &'a str {
+    let (_, rest) = page
+        .split_once(&format!("<section aria-labelledby=\"{id}\">"))
+        .expect("the section");
+    rest.split("</section>").next().unwrap_or_default()
+}
+
+#[test]
+fn few_engines_over_several_payloads_are_lines_and_many_engines_are_not() {
+    let few = page_of(sweep(&engines(3), &[26, 300, 1460]));
+    // A figure for each setting, Mb/s and packets/s in it.
+    assert_eq!(count(section(&few, "payload"), "<figure>"), 12);
+    assert_eq!(count(section(&few, "payload"), "aria-label=\"Lines: "), 24);
+    for many in [
+        sweep(&engines(9), &[26, 300, 1460]),
+        sweep(&engines(3), &[26, 300]),
+    ] {
+        assert_eq!(count(&page_of(many), "aria-label=\"Lines: "), 0);
+    }
+}
+
+#[test]
+fn what_stands_in_the_rows_is_never_markup() {
+    let hostile = "</script><script>alert(1)</script><!--\"'&";
+    let row = |status| Row {
+        status,
+        case: hostile.to_owned(),
+        sender: hostile.to_owned(),
+        ratio_to_std: Some(1.1),
+        ratio_pairs: Some(6),
+        ratio_sd_pct: Some(1.0),
+        reason: hostile.to_owned(),
+        board: hostile.to_owned(),
+        model: hostile.to_owned(),
+        cpu_model: hostile.to_owned(),
+        warnings: vec![hostile.to_owned()],
+        ..ordinary_row()
+    };
+    let ours = page_of(vec![ordinary_row()]);
+    let file = Results {
+        name: hostile.to_owned(),
+        ..results(vec![row(Status::Ok), row(Status::Failed)])
+    };
+    let page = page(&[file.clone(), file], &[]);
+    for id in ["host", "ranking", "comparison", "reasons"] {
+        assert!(
+            section(&page, id).contains("alert(1)"),
+            "it is shown in {id}"
+        );
+    }
+    // A second file has a second block of data, and nothing else may begin or end a script or a comment.
+    assert_eq!(count(&page, "<script"), count(&ours, "<script") + 1);
+    assert_eq!(count(&page, "</script"), count(&ours, "</script") + 1);
+    assert_eq!(count(&page, "<!--"), count(&ours, "<!--"));
+}
+
+#[test]
+fn the_rows_in_the_page_are_the_csv() {
+    let rows = vec![
+        ordinary_row(),
+        Row {
+            reason: "a \"b\", <c>\n\\".to_owned(),
+            // Another run.
+            seed: ordinary_row().seed + 1,
+            ..ordinary_row()
+        },
+    ];
+    let page = page_of(rows.clone());
+    let (_, data) = page.split_once("id=\"rows-0\">").expect("a block of data");
+    let data = data.split("</script>").next().unwrap_or_default();
+    let text: String = serde_json::from_str(data).expect("JSON");
+    let read = Results::from_csv("page", text.as_bytes()).expect("a CSV");
+    assert_eq!(read.rows, rows);
+}
+
+#[test]
+fn a_number_that_is_not_ok_is_seen_at_once() {
+    let open = Row {
+        unaccounted_packets: Some(-3),
+        status: Status::Failed,
+        ..ordinary_row()
+    };
+    let page = page_of(vec![ordinary_row(), open]);
+    assert!(section(&page, "accounting").contains("1 case with datagrams unaccounted for."));
+    assert!(section(&page, "reasons").contains("<li class=\"bad\"><b>1</b> failed</li>"));
+    let sound = page_of(vec![ordinary_row()]);
+    assert!(
+        section(&sound, "accounting").contains("Every datagram of every case is accounted for.")
+    );
+}
+
+#[test]
+fn a_warning_is_said_once_with_its_cases() {
+    let warned = Row {
+        warnings: vec!["too hot".to_owned()],
+        ..ordinary_row()
+    };
+    let page = page_of(vec![warned.clone(), warned, ordinary_row()]);
+    assert!(section(&page, "warnings").contains("<th scope=\"row\">2</th><td>too hot</td>"));
+    assert_eq!(count(section(&page, "warnings"), "too hot"), 1);
+}
+
+#[test]
+fn windows_become_points_over_time() {
+    let windows: Vec<Sample> = (0..40).map(|n| window(n, 1000 + n % 3)).collect();
+    let file = Results {
+        windows,
+        ..results(vec![ordinary_row()])
+    };
+    let with = page(&[file], &[]);
+    assert!(
+        section(&with, "drift").contains("<path class=\"points\" d=\"M"),
+        "{}",
+        section(&with, "drift")
+    );
+    assert!(section(&with, "drift").contains("Hottest sensor of the CPUs"));
+    let without = page_of(vec![ordinary_row()]);
+    assert!(section(&without, "drift").contains(".jsonl"));
+    assert_eq!(count(section(&without, "drift"), "<svg"), 0);
+}
+
+/// A window of 10 ms, half a second after the one before it.
+fn window(n: u64, received: u64) -> Sample {
+    let mut sample = crate::results::row::tests::window(1);
+    sample.opened_unix_ms = 1_000_000 + 500 * n;
+    sample.window_ns = 10_000_000;
+    sample.lanes[1].received_packets = received;
+    sample
+}
+
+#[test]
+fn files_of_one_name_are_told_apart_by_their_directories() {
+    let file = |name: &str| Results {
+        name: name.to_owned(),
+        ..results(vec![ordinary_row()])
+    };
+    let page = page(
+        &[file("a/run.csv"), file("b/run.csv"), file("c/other.csv")],
+        &[],
+    );
+    for name in [
+        "<h4>a/run.csv</h4>",
+        "<h4>b/run.csv</h4>",
+        "<h4>other.csv</h4>",
+    ] {
+        assert!(page.contains(name), "{name}");
+    }
+}
+
+#[test]
+fn a_board_that_is_emulated_is_not_taken_for_a_real_one() {
+    let real = Row {
+        model: "Raspberry Pi 4".to_owned(),
+        ..ordinary_row()
+    };
+    let emulated = Row {
+        virtualization: "qemu".to_owned(),
+        ..real.clone()
+    };
+    assert!(page_of(vec![real.clone(), real.clone()]).contains("<h1>UDP on Raspberry Pi 4</h1>"));
+    let title = "<h1>UDP on Raspberry Pi 4 and Raspberry Pi 4 (emulated or virtualised: qemu)</h1>";
+    assert!(page_of(vec![real, emulated]).contains(title));
+}
+
+#[test]
+fn a_page_about_a_wire_names_both_ends() {
+    let wire = row_of_a_wire();
+    let page = page_of(vec![wire.clone()]);
+    assert!(page.contains("<h1>UDP from a laptop to Raspberry Pi 4 Model B</h1>"));
+    assert!(section(&page, "host").contains("rpi-4b, Raspberry Pi 4 Model B, Cortex-A72"));
+    assert!(!page.contains("over loopback"));
+    let loopback = Row {
+        model: "a laptop".to_owned(),
+        ..ordinary_row()
+    };
+    let page = page_of(vec![loopback, wire]);
+    let title = "<h1>UDP on a laptop and a laptop to Raspberry Pi 4 Model B</h1>";
+    assert!(page.contains(title));
+}
+
+#[test]
+fn no_rows_are_a_page_too() {
+    let page = page(&[results(Vec::new())], &[]);
+    assert_eq!(count(&page, "<svg"), 0);
+    assert_eq!(count(&page, "<section "), 12);
+    let two = super::page(&[results(Vec::new()), results(Vec::new())], &[]);
+    assert!(section(&two, "comparison").contains("Not comparable:"));
+    assert!(two.contains("No recommendation: there are no cases."));
+}
+
+mod any_rows;
+mod charts;
+mod judged;

@@ -1,0 +1,43 @@
+//! What the rows of a file have in common: which program measured what, and when.
+
+use super::distinct;
+use crate::results::row::Row;
+
+/// A name, and the column that has it.
+type Fact = (&'static str, fn(&Row) -> &str);
+
+const FACTS: [Fact; 12] = [
+    ("udpbench", |row| &row.version),
+    ("board", |row| &row.board),
+    ("model", |row| &row.model),
+    ("CPU", |row| &row.cpu_model),
+    ("virtualised by", |row| &row.virtualization),
+    ("kernel", |row| &row.kernel),
+    ("governor", |row| &row.governor),
+    ("other host's board", |row| &row.there_board),
+    ("other host's model", |row| &row.there_model),
+    ("other host's CPU", |row| &row.there_cpu_model),
+    ("other host's kernel", |row| &row.there_kernel),
+    ("other host's governor", |row| &row.there_governor),
+];
+
+/// By name, what is known; where rows differ, each of their values.
+pub(super) fn circumstances(rows: &[Row]) -> Vec<(&'static str, String)> {
+    let facts = FACTS.into_iter().map(|(name, column)| {
+        let values = distinct(rows, column);
+        (name, values.join(" and "))
+    });
+    let started = (
+        "started at",
+        first_start(rows).unwrap_or_default().to_owned(),
+    );
+    let mut known: Vec<_> = facts.chain([started]).collect();
+    known.retain(|(_, value)| !value.is_empty());
+    known
+}
+
+/// When the first window of all opened.
+pub(super) fn first_start(rows: &[Row]) -> Option<&str> {
+    // RFC 3339 in UTC sorts as time does.
+    distinct(rows, |row| &row.started_at).into_iter().min()
+}

@@ -1,0 +1,143 @@
+//! CSV (RFC 4180): a header, then one row per case. It opens in a spreadsheet as numbers and texts, and never
+//! as a formula.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::selection::Selection;
+use crate::results::row::Row;
+
+/// The header and the rows, with all their columns. Without a row there is no header either.
+///
+/// # Errors
+/// None that is known: all that a row holds has a shape in CSV.
+pub fn shape(rows: &[impl Serialize]) -> anyhow::Result<Vec<u8>> {
+    let rows = rows.iter().map(fields).collect::<Result<Vec<_>, _>>()?;
+    let names: Vec<&str> = rows
+        .first()
+        .into_iter()
+        .flat_map(Map::keys)
+        .map(String::as_str)
+        .collect();
+    let mut text = record(names.iter().copied())?;
+    for row in &rows {
+        text.extend(line(row, names.iter().copied())?);
+    }
+    Ok(if rows.is_empty() { Vec::new() } else { text })
+}
+
+/// The header of a file with these columns.
+///
+/// # Errors
+/// As for [`shape`].
+pub(super) fn header(selection: &Selection) -> anyhow::Result<Vec<u8>> {
+    record(selection.columns().map(|column| column.name))
+}
+
+/// A line for each row, with these columns.
+///
+/// # Errors
+/// As for [`shape`].
+pub(super) fn lines(selection: &Selection, rows: &[Row]) -> anyhow::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    for row in rows {
+        let names = selection.columns().map(|column| column.name);
+        text.extend(line(&fields(row)?, names)?);
+    }
+    Ok(text)
+}
+
+fn fields(row: &impl Serialize) -> anyhow::Result<Map<String, Value>> {
+    match serde_json::to_value(row)? {
+        Value::Object(fields) => Ok(fields),
+        _ => anyhow::bail!("a row has no columns"),
+    }
+}
+
+fn line<'a>(
+    row: &Map<String, Value>,
+    names: impl Iterator<Item = &'a str>,
+) -> anyhow::Result<Vec<u8>> {
+    record(names.map(|name| quoted(row.get(name))))
+}
+
+fn record(cells: impl Iterator<Item = impl Serialize>) -> anyhow::Result<Vec<u8>> {
+    let mut form = csv::WriterBuilder::new();
+    let mut writer = form.has_headers(false).from_writer(Vec::new());
+    writer.serialize(cells.collect::<Vec<_>>())?;
+    Ok(writer.into_inner()?)
+}
+
+/// A spreadsheet computes what begins so, and runs what it names (CWE-1236). A quotation mark in front makes it
+/// a text, which is what people type there, too. Numbers stay numbers: -3 is one.
+fn quoted(value: Option<&Value>) -> Value {
+    match value {
+        Some(Value::String(text)) if text.starts_with(is_taken_for_more) => {
+            format!("'{text}").into()
+        }
+        value => value.cloned().unwrap_or_default(),
+    }
+}
+
+/// The cells of a row by column, as texts without marks.
+pub(crate) fn texts(row: &Row) -> BTreeMap<String, String> {
+    let cells = fields(row).unwrap_or_default().into_iter();
+    let text = |value| match value {
+        Value::Null => String::new(),
+        Value::String(text) => text,
+        number => number.to_string(),
+    };
+    cells.map(|(name, value)| (name, text(value))).collect()
+}
+
+/// A text as it was before it was written.
+pub(crate) fn unquoted(text: &str) -> &str {
+    let rest = text.strip_prefix('\'');
+    let quoted = rest.filter(|rest| rest.starts_with(is_taken_for_more));
+    quoted.unwrap_or(text)
+}
+
+/// With the mark itself, or a text that has one of its own would lose it.
+fn is_taken_for_more(first: char) -> bool {
+    matches!(first, '=' | '+' | '-' | '@' | '\t' | '\r' | '\'')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::files::Results;
+    use crate::results::row::tests::ordinary_row;
+
+    #[test]
+    fn no_text_is_a_formula_and_each_is_read_as_it_was() {
+        for text in [
+            "=1+2", "+1", "-1", "@x", "\t=1", "\r=1", "'=1", "''", "'a", "-", "a=1",
+        ] {
+            let row = Row {
+                model: text.to_owned(),
+                warnings: vec![text.to_owned(), "=1".to_owned()],
+                queue_growth_packets: Some(-3),
+                temp_c_start: Some(-1.5),
+                ..ordinary_row()
+            };
+            let bytes = shape(&[&row]).expect("it has a shape");
+            let mut reader = csv::Reader::from_reader(&bytes[..]);
+            let cells = reader.records().flatten().next().expect("a row");
+            for cell in &cells {
+                let is_formula = cell.starts_with(['=', '+', '-', '@', '\t', '\r']);
+                assert!(!is_formula || cell.parse::<f64>().is_ok(), "{cell:?}");
+            }
+            let cells = String::from_utf8(bytes.clone()).expect("UTF-8");
+            assert!(
+                cells.contains(",-3,") && cells.contains(",-1.5,"),
+                "{cells}"
+            );
+            let results = Results::from_csv("x.csv", &bytes[..]).expect("it is read");
+            assert_eq!(results.rows[0].model, text);
+            let first = results.rows[0].warnings.first().map_or("", String::as_str);
+            assert_eq!(first, text);
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! JSON (RFC 8259): an array of rows, one to a line, or the lines alone (JSON Lines). Numbers are numbers, what
+//! is missing is `null`, and `warnings` are a list; else the fields are the columns of the CSV, in their order.
+
+use serde_json::{Error, Map, Value};
+
+use crate::results::row::Row;
+
+const WARNINGS: &str = "warnings";
+
+/// The rows as objects.
+///
+/// # Errors
+/// None that is known: all that a row holds has a shape in JSON.
+pub fn objects(rows: &[Row]) -> Result<Vec<Value>, Error> {
+    let object = |row: &Row| {
+        let mut fields = serde_json::to_value(row)?;
+        // A CSV has to join them.
+        fields[WARNINGS] = row.warnings.as_slice().into();
+        Ok(fields)
+    };
+    rows.iter().map(object).collect()
+}
+
+/// Objects as JSON, one to a line.
+///
+/// # Errors
+/// As for [`objects`].
+pub fn array(objects: &[Value]) -> Result<Vec<u8>, Error> {
+    let mut text = b"[".to_vec();
+    for (n, object) in objects.iter().enumerate() {
+        text.extend_from_slice(if n == 0 { b"\n" } else { b",\n" });
+        serde_json::to_writer(&mut text, object)?;
+    }
+    text.extend_from_slice(b"\n]\n");
+    Ok(text)
+}
+
+/// Objects as JSON Lines.
+///
+/// # Errors
+/// As for [`objects`].
+pub fn lines(objects: &[Value]) -> Result<Vec<u8>, Error> {
+    let mut text = Vec::new();
+    for object in objects {
+        serde_json::to_writer(&mut text, object)?;
+        text.push(b'\n');
+    }
+    Ok(text)
+}
+
+/// The rows of an [`array()`] of their objects.
+///
+/// # Errors
+/// When the text is not such an array: where, and what is wrong.
+pub fn read(text: &[u8]) -> Result<Vec<Row>, Error> {
+    let rows: Vec<Map<String, Value>> = serde_json::from_slice(text)?;
+    rows.into_iter().map(row).collect()
+}
+
+fn row(mut fields: Map<String, Value>) -> Result<Row, Error> {
+    let warnings = fields.insert(WARNINGS.to_owned(), "".into());
+    let warnings = serde_json::from_value(warnings.unwrap_or_default())?;
+    let row: Row = serde_json::from_value(fields.into())?;
+    Ok(Row { warnings, ..row })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::row::tests::ordinary_row;
+
+    fn shaped(rows: &[Row]) -> Vec<u8> {
+        let objects = objects(rows).expect("it has a shape");
+        array(&objects).expect("it has a shape")
+    }
+
+    #[test]
+    fn rows_come_back_as_they_went() {
+        let rows = [
+            ordinary_row(),
+            Row {
+                reason: "a \"quote\"; a line\nand a \\".to_owned(),
+                received_pps: None,
+                cv_pct: Some(0.1 + 0.2),
+                unaccounted_packets: Some(-3),
+                warnings: vec!["one; not two".to_owned(), "µ|é".to_owned()],
+                ..ordinary_row()
+            },
+        ];
+        let text = shaped(&rows);
+        assert_eq!(read(&text).expect("it is JSON"), rows);
+    }
+
+    #[test]
+    fn each_row_is_a_line_with_the_fields_in_the_order_of_the_columns() {
+        let text = String::from_utf8(shaped(&[ordinary_row(), ordinary_row()]));
+        let text = text.expect("UTF-8");
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!((lines[0], lines[3], lines.len()), ("[", "]", 4));
+        assert!(lines[1].starts_with(r#"{"sender":"#) && lines[1].ends_with("},"));
+        assert!(
+            lines[2].contains(r#""warnings":[],"case":"#),
+            "{}",
+            lines[2]
+        );
+        assert!(lines[2].contains(r#""verified_packets":null,"#));
+        assert!(lines[2].contains(r#""received_pps":200000.0,"#));
+    }
+
+    #[test]
+    fn no_rows_are_an_empty_array() {
+        let text = shaped(&[]);
+        assert_eq!(read(&text).expect("it is JSON"), []);
+    }
+}

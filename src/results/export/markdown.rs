@@ -1,0 +1,154 @@
+//! The table for people once more, as GitHub shows it: for an issue or a README.
+
+use std::fmt::Write as _;
+
+use serde_json::{Map, Value};
+
+use super::circumstances::circumstances;
+use super::{each_machine, table};
+use crate::results::row::{Machine, Row};
+use crate::term::escape;
+use crate::term::table::Table;
+
+/// The advice, and for each machine by itself the circumstances in a line, a table for each block, and below them what the
+/// numbers cannot say.
+pub fn shape(rows: &[Row], advice: &[String]) -> String {
+    let heading = |machine: &Machine| format!("## {}\n\n", escaped(&machine.to_string()));
+    let mut text = String::new();
+    for line in advice {
+        let _ = writeln!(text, "- {}", escaped(line));
+    }
+    if !advice.is_empty() {
+        text.push('\n');
+    }
+    text + &each_machine(rows, heading, of_machine)
+}
+
+/// What a search or a comparison found.
+pub fn answers(rows: &[Value]) -> String {
+    let columns = rows.first().and_then(Value::as_object);
+    let columns: Vec<&String> = columns.into_iter().flat_map(Map::keys).collect();
+    let cell = |value: &Value| match value {
+        Value::Null => String::new(),
+        Value::String(text) => escaped(text),
+        other => escaped(&other.to_string()),
+    };
+    let mut text = line(columns.iter().map(|name| escaped(name)));
+    text += &line(columns.iter().map(|_| "---".to_owned()));
+    for row in rows {
+        text += &line(columns.iter().map(|&name| cell(&row[name])));
+    }
+    text
+}
+
+fn line(cells: impl Iterator<Item = String>) -> String {
+    let cells: Vec<String> = cells.collect();
+    format!("| {} |\n", cells.join(" | "))
+}
+
+fn of_machine(rows: &[Row]) -> String {
+    let mut text = measured_by(rows);
+    let measured = table::measured(rows);
+    for block in measured.chunk_by(|one, other| one.block() == other.block()) {
+        let heading = table::block_in_words(block[0]);
+        let _ = writeln!(text, "\n### {}\n", escaped(&heading));
+        cells(
+            &mut text,
+            &table::columns(block[0]).table(block.iter().copied()),
+        );
+    }
+    for rows in measured.chunk_by(|one, other| one.workload == other.workload) {
+        // In one line: GitHub breaks those of an issue where they are broken.
+        let legend = table::legend(rows[0]).trim().replace('\n', " ");
+        let _ = writeln!(text, "\n{legend}");
+    }
+    remarks(&mut text, rows);
+    text
+}
+
+fn measured_by(rows: &[Row]) -> String {
+    let known = circumstances(rows).into_iter();
+    let known = known.map(|(name, value)| format!("{name} {value}"));
+    let known: Vec<String> = known.collect();
+    if known.is_empty() {
+        return "No rows.\n".to_owned();
+    }
+    format!("Measured by {}.\n", escaped(&known.join(", ")))
+}
+
+fn cells(text: &mut String, table: &Table) {
+    let (headings, are_numbers): (Vec<String>, Vec<bool>) = table.headings().unzip();
+    let rules = are_numbers
+        .iter()
+        .map(|it| if *it { "---:" } else { "---" });
+    *text += &line(headings.into_iter());
+    *text += &line(rules.map(str::to_owned));
+    for row in table.rows() {
+        *text += &line(row.iter().map(|cell| escaped(cell)));
+    }
+}
+
+fn remarks(text: &mut String, rows: &[Row]) {
+    let remarks = table::remarks(rows);
+    if !remarks.is_empty() {
+        text.push('\n');
+    }
+    for ((kind, what), count) in remarks {
+        let _ = writeln!(text, "- {}, {count} x: {}", escaped(kind), escaped(what));
+    }
+}
+
+/// As text that Markdown takes for text: of what it would take for more, the characters that can occur within
+/// a line, and what steers a terminal. A line break would end a cell.
+fn escaped(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    let text = text.replace(['\n', '\r'], " ");
+    for letter in escape::line(&text).chars() {
+        match letter {
+            '\\' | '|' | '*' | '_' | '`' | '[' | ']' | '<' | '~' | '&' => {
+                safe.extend(['\\', letter]);
+            }
+            // GitHub would mention a user, or link to an issue, even from behind a backslash.
+            '@' | '#' => safe.extend([letter, '\u{200b}']),
+            _ => safe.push(letter),
+        }
+    }
+    safe
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::row::tests::ordinary_row;
+
+    #[test]
+    fn what_markdown_would_take_for_more_stays_text() {
+        let row = Row {
+            reason: "a|b\n*c* `d` <e>".to_owned(),
+            ..ordinary_row()
+        };
+        let text = shape(&[row], &[]);
+        assert!(text.contains(r"a\|b \*c\* \`d\` \<e>"), "{text}");
+    }
+
+    #[test]
+    fn every_line_of_a_table_has_the_same_number_of_cells() {
+        let mut rows = [ordinary_row(), ordinary_row(), ordinary_row()];
+        rows[1].sender = "mmsg".to_owned();
+        let text = shape(&rows, &[]);
+        let lines: Vec<&str> = text.lines().filter(|line| line.starts_with('|')).collect();
+        assert_eq!(lines.len(), 5);
+        for line in lines {
+            assert_eq!(
+                line.matches(" |").count(),
+                table::columns(&rows[0]).cells(&rows[0]).len(),
+                "{line}"
+            );
+        }
+    }
+
+    #[test]
+    fn without_rows_it_says_so() {
+        assert_eq!(shape(&[], &[]), "No rows.\n");
+    }
+}

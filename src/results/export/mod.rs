@@ -1,0 +1,335 @@
+//! Where results go. A format is one file here: something that takes [`Row`]s and gives them a shape.
+
+mod circumstances;
+pub mod csv;
+pub mod json;
+pub mod latency;
+pub mod markdown;
+pub mod output_file;
+pub mod place;
+pub mod row_file;
+pub mod selection;
+pub mod table;
+#[cfg(feature = "xlsx")]
+mod xlsx;
+
+use std::io::{self, IsTerminal, Write};
+use std::path::Path;
+
+use anyhow::Context;
+use serde_json::Value;
+
+use self::selection::Selection;
+use crate::error::UsageError;
+use crate::results::row::{Machine, Row};
+
+/// What to use, by these rows, in a line for each machine: what decides that is above this module.
+pub type Advice = fn(&[Row]) -> Vec<String>;
+
+/// One row with the columns of all parts, which are objects.
+pub(crate) fn row_of(parts: &[Value]) -> Value {
+    let columns = parts.iter().filter_map(Value::as_object).flatten();
+    let columns = columns.map(|(name, value)| (name.clone(), value.clone()));
+    Value::Object(columns.collect())
+}
+
+/// The shapes that a file of rows may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Format {
+    /// A header, then a line per row
+    Csv,
+    /// An array of rows
+    Json,
+    /// An object per line for each row, on standard output, as soon as it is final
+    Jsonl,
+    /// Tables for an issue or a README
+    Markdown,
+    /// A workbook: a summary with a chart, and the rows
+    Xlsx,
+}
+
+impl Format {
+    /// What was asked for by name, or else what the name of the file says, or else CSV.
+    ///
+    /// # Errors
+    /// When the two contradict each other, or it cannot be written here: to a terminal, by this build.
+    pub fn choose(asked: Option<Self>, output: &Path) -> Result<Self, UsageError> {
+        if asked.is_some_and(Self::is_for_stdout) && !is_stdout(output) {
+            let fix = "writes to standard output only, as files in .jsonl have raw samples; leave --output out";
+            return Err(UsageError::flag("--format", "jsonl", fix));
+        }
+        let named = Self::of_name(output)?;
+        let format = match (asked, named) {
+            (Some(asked), Some(named)) if asked != named => {
+                return Err(contradiction(asked.name(), output));
+            }
+            (None, None) if output.extension().is_some() => return Err(unknown_ending(output)),
+            _ => asked.or(named).unwrap_or(Self::Csv),
+        };
+        format.refuse_the_impossible(output)?;
+        Ok(format)
+    }
+
+    /// What the end of a file's name says.
+    ///
+    /// # Errors
+    /// When it says that the file has raw samples, which are no rows.
+    pub fn of_name(path: &Path) -> Result<Option<Self>, UsageError> {
+        let extension = path.extension().and_then(|extension| extension.to_str());
+        Ok(match extension.map(str::to_ascii_lowercase).as_deref() {
+            Some("csv") => Some(Self::Csv),
+            Some("json") => Some(Self::Json),
+            Some("md" | "markdown") => Some(Self::Markdown),
+            Some("xlsx") => Some(Self::Xlsx),
+            Some("jsonl") => {
+                let fix = "names in .jsonl are for raw samples; use .csv, .json, .md or .xlsx, or --format jsonl alone \
+                           for rows on standard output";
+                return Err(UsageError::flag("--output", &path.display(), fix));
+            }
+            _ => None,
+        })
+    }
+
+    /// What the name of such a file ends in.
+    pub fn extension(self) -> &'static str {
+        match self {
+            Self::Markdown => "md",
+            Self::Csv | Self::Json | Self::Jsonl | Self::Xlsx => self.name(),
+        }
+    }
+
+    /// Whether rows can be appended to others.
+    fn grows(self) -> bool {
+        matches!(self, Self::Csv | Self::Jsonl)
+    }
+
+    /// Whether it is for standard output only.
+    pub fn is_for_stdout(self) -> bool {
+        self == Self::Jsonl
+    }
+
+    /// The rows in this shape, with the selected columns if it is one for spreadsheets, and with the advice where it has a
+    /// place for that.
+    ///
+    /// # Errors
+    /// When they are too much for it: a sheet of a workbook ends after 1,048,576 rows.
+    pub fn shape(
+        self,
+        rows: &[Row],
+        selection: &Selection,
+        advice: Advice,
+    ) -> anyhow::Result<Vec<u8>> {
+        match self {
+            Self::Csv if rows.is_empty() => Ok(Vec::new()),
+            Self::Csv => Ok([csv::header(selection)?, csv::lines(selection, rows)?].concat()),
+            Self::Json => Ok(json::array(&json::objects(rows)?)?),
+            Self::Jsonl => Ok(json::lines(&json::objects(rows)?)?),
+            Self::Markdown => Ok(markdown::shape(rows, &advice(rows)).into_bytes()),
+            #[cfg(feature = "xlsx")]
+            Self::Xlsx => Ok(xlsx::shape(rows, selection, &advice(rows))?),
+            #[cfg(not(feature = "xlsx"))]
+            Self::Xlsx => Err(not_built().into()),
+        }
+    }
+
+    /// The same of what a search or a comparison found: rows with columns of their own.
+    ///
+    /// # Errors
+    /// As for [`Format::shape`].
+    pub fn shape_answers(self, rows: &[Value]) -> anyhow::Result<Vec<u8>> {
+        match self {
+            Self::Csv => csv::shape(rows),
+            Self::Json => Ok(json::array(rows)?),
+            Self::Jsonl => Ok(json::lines(rows)?),
+            Self::Markdown => Ok(markdown::answers(rows).into_bytes()),
+            #[cfg(feature = "xlsx")]
+            Self::Xlsx => Ok(xlsx::answers(rows)?),
+            #[cfg(not(feature = "xlsx"))]
+            Self::Xlsx => Err(not_built().into()),
+        }
+    }
+
+    /// As it is typed.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Csv => "csv",
+            Self::Json => "json",
+            Self::Jsonl => "jsonl",
+            Self::Markdown => "markdown",
+            Self::Xlsx => "xlsx",
+        }
+    }
+
+    fn refuse_the_impossible(self, output: &Path) -> Result<(), UsageError> {
+        if self != Self::Xlsx {
+            return Ok(());
+        }
+        if cfg!(not(feature = "xlsx")) {
+            return Err(not_built());
+        }
+        if is_stdout(output) && io::stdout().is_terminal() {
+            let fix = "a workbook is not for a terminal; name a file with --output";
+            return Err(UsageError::flag("--format", "xlsx", fix));
+        }
+        Ok(())
+    }
+}
+
+/// Whether an output is standard output.
+pub fn is_stdout(output: &Path) -> bool {
+    output == Path::new("-")
+}
+
+/// Writes results to standard output. A pipe that was closed has only some of them, so that is an error, too; for
+/// text for people see [`crate::commands::show`].
+///
+/// # Errors
+/// When they cannot be written whole.
+pub fn to_stdout(results: &[u8]) -> anyhow::Result<()> {
+    let mut stdout = io::stdout().lock();
+    written_to_stdout(stdout.write_all(results).and_then(|()| stdout.flush()))
+}
+
+/// Names the place of an error.
+///
+/// # Errors
+/// That one.
+pub(crate) fn written_to_stdout(written: io::Result<()>) -> anyhow::Result<()> {
+    written.context("cannot write all of it to standard output")
+}
+
+/// The refusal of a file that is there already, or cannot be made.
+pub fn cannot_create(flag: &'static str, path: &Path, error: &io::Error) -> UsageError {
+    let problem = match error.kind() {
+        io::ErrorKind::AlreadyExists => {
+            "it exists and is not overwritten; choose another name".to_owned()
+        }
+        _ => format!(
+            "cannot create it: {error}; name a file in a directory that exists and that you may write to"
+        ),
+    };
+    UsageError::flag(flag, &path.display(), problem)
+}
+
+fn unknown_ending(output: &Path) -> UsageError {
+    let fix = "no format has names like this; use .csv, .json, .md or .xlsx, or say which it is with --format";
+    UsageError::flag("--output", &output.display(), fix)
+}
+
+/// The refusal of a format for a file whose name says another.
+pub fn contradiction(asked: &str, output: &Path) -> UsageError {
+    let shown = output.display();
+    let problem = format!(
+        "the name {shown} is of another format; leave --format out, or choose another name"
+    );
+    UsageError::flag("--format", asked, problem)
+}
+
+fn not_built() -> UsageError {
+    let fix = "built without the feature xlsx; choose another format, or a build that has it";
+    UsageError::flag("--format", "xlsx", fix)
+}
+
+/// A text about each machine by itself, below its name; about a single one without.
+fn each_machine(
+    rows: &[Row],
+    heading: impl Fn(&Machine) -> String,
+    of_machine: impl Fn(&[Row]) -> String,
+) -> String {
+    let machines = Machine::each(rows);
+    if machines.len() <= 1 {
+        return of_machine(rows);
+    }
+    let machines = machines.iter();
+    let parts = machines.map(|(machine, rows)| heading(machine) + &of_machine(rows));
+    parts.collect::<Vec<String>>().join("\n")
+}
+
+/// What a column says in these rows, each once, in order of appearance. What is empty says nothing.
+fn distinct(rows: &[Row], column: fn(&Row) -> &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    for text in rows.iter().map(column) {
+        if !text.is_empty() && !found.contains(&text) {
+            found.push(text);
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn choose(asked: Option<Format>, output: &str) -> Result<Format, String> {
+        Format::choose(asked, Path::new(output)).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn the_name_of_the_file_says_the_format_and_the_flag_what_the_name_does_not() {
+        for (name, format) in [
+            ("-", Format::Csv),
+            ("a", Format::Csv),
+            ("a.CSV", Format::Csv),
+            ("a.b.json", Format::Json),
+            ("dir.csv/a.md", Format::Markdown),
+        ] {
+            assert_eq!(choose(None, name), Ok(format), "{name}");
+        }
+        assert_eq!(choose(Some(Format::Json), "-"), Ok(Format::Json));
+        assert_eq!(choose(Some(Format::Json), "a.dat"), Ok(Format::Json));
+        assert_eq!(choose(Some(Format::Json), "a.json"), Ok(Format::Json));
+        let refused = choose(None, "a.dat").expect_err("nobody knows what that is");
+        assert!(
+            refused.starts_with("--output a.dat: no format"),
+            "{refused}"
+        );
+    }
+
+    #[test]
+    fn a_files_extension_is_one_that_says_its_format() {
+        use clap::ValueEnum;
+        for &format in Format::value_variants() {
+            let name = format!("a.{}", format.extension());
+            let said = Format::of_name(Path::new(&name));
+            if format.is_for_stdout() {
+                said.expect_err("no file is of that format");
+            } else {
+                assert_eq!(said, Ok(Some(format)), "{name}");
+            }
+            let typed = format.to_possible_value().expect("none is hidden");
+            assert_eq!(typed.get_name(), format.name());
+        }
+    }
+
+    #[test]
+    fn a_name_that_says_another_format_is_refused_with_the_fix() {
+        assert_eq!(
+            choose(Some(Format::Json), "a.csv"),
+            Err(
+                "--format json: the name a.csv is of another format; leave --format out, or choose \
+                 another name"
+                    .to_owned()
+            )
+        );
+        let refused = choose(Some(Format::Json), "a.jsonl").expect_err("that is for raw samples");
+        assert!(refused.contains("raw samples"), "{refused}");
+        assert_eq!(choose(Some(Format::Jsonl), "-"), Ok(Format::Jsonl));
+        for name in ["a.jsonl", "a.csv", "a"] {
+            let refused = choose(Some(Format::Jsonl), name).expect_err("there may be raw samples");
+            assert!(
+                refused.starts_with("--format jsonl: writes to standard output only"),
+                "{refused}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_workbook_is_written_by_the_builds_that_can() {
+        let chosen = choose(None, "a.xlsx");
+        if cfg!(feature = "xlsx") {
+            assert_eq!(chosen, Ok(Format::Xlsx));
+        } else {
+            assert!(chosen.is_err_and(|why| why.contains("without the feature xlsx")));
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! Where the rows of a run go: CSV and JSON Lines grow, any other format is written whole after each block.
+
+use std::path::Path;
+
+use super::output_file::OutputFile;
+use super::place::Displaced;
+use super::selection::Selection;
+use super::{Advice, Format, csv, is_stdout, json, to_stdout};
+use crate::results::row::Row;
+
+/// The rows so far, in a file that is complete after every block. On standard output, CSV and JSON Lines come
+/// block by block and any other format at the end.
+#[derive(Debug)]
+pub struct RowFile {
+    format: Format,
+    selection: Selection,
+    file: Option<OutputFile>,
+    /// Whether CSV has its header.
+    begun: bool,
+    /// Of a format that does not grow: all of them.
+    rows: Vec<Row>,
+    advice: Advice,
+}
+
+impl RowFile {
+    /// Takes the file's name, and leaves CSV or a document without rows there. `-` is standard output.
+    ///
+    /// # Errors
+    /// When there is such a file already, or it cannot be written.
+    pub fn create(
+        format: Format,
+        selection: Selection,
+        output: &Path,
+        advice: Advice,
+    ) -> anyhow::Result<Self> {
+        let to_file = !is_stdout(output);
+        let create = || OutputFile::create("--output", output);
+        let mut created = Self {
+            format,
+            selection,
+            file: to_file.then(create).transpose()?,
+            begun: false,
+            rows: Vec::new(),
+            advice,
+        };
+        if let Err(error) = created.rows(&[]) {
+            // Nothing was measured: leave no empty file behind.
+            created.remove();
+            return Err(error);
+        }
+        Ok(created)
+    }
+
+    /// Puts these rows in the place of all that a CSV file holds, to go on after them.
+    ///
+    /// # Errors
+    /// When they cannot be written; the file is then as it was.
+    pub fn resume_csv(
+        mut file: OutputFile,
+        selection: Selection,
+        rows: &[Row],
+    ) -> anyhow::Result<Self> {
+        // CSV has no place for it.
+        let advice = |_: &[Row]| Vec::new();
+        file.replace(&Format::Csv.shape(rows, &selection, advice)?)?;
+        Ok(Self {
+            format: Format::Csv,
+            selection,
+            file: Some(file),
+            begun: !rows.is_empty(),
+            rows: Vec::new(),
+            advice,
+        })
+    }
+
+    /// Adds rows, and makes them safe.
+    ///
+    /// # Errors
+    /// When they cannot be written; the file then has the rows that it had.
+    pub fn rows(&mut self, rows: &[Row]) -> anyhow::Result<()> {
+        if self.format.grows() {
+            let lines = match self.format {
+                Format::Csv if self.begun => csv::lines(&self.selection, rows)?,
+                Format::Csv => self.format.shape(rows, &self.selection, self.advice)?,
+                _ => json::lines(&json::objects(rows)?)?,
+            };
+            match &mut self.file {
+                Some(file) => file.append(&lines)?,
+                None => to_stdout(&lines)?,
+            }
+            self.begun |= !rows.is_empty();
+            return self.file.as_ref().map_or(Ok(()), OutputFile::sync);
+        }
+        self.rows.extend_from_slice(rows);
+        match &mut self.file {
+            Some(file) => file.replace(&self.format.shape(
+                &self.rows,
+                &self.selection,
+                self.advice,
+            )?),
+            None => Ok(()),
+        }
+    }
+
+    /// Writes to standard output what was kept for the end.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn finish(&self) -> anyhow::Result<()> {
+        if self.file.is_none() && !self.format.grows() {
+            to_stdout(
+                &self
+                    .format
+                    .shape(&self.rows, &self.selection, self.advice)?,
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Saves the rows elsewhere if the file is not where it was put any more.
+    pub fn rescue(&self) -> Option<Displaced> {
+        let file = self.file.as_ref()?;
+        if self.format.grows() {
+            return file.rescue(None);
+        }
+        file.rescue(Some(
+            &self
+                .format
+                .shape(&self.rows, &self.selection, self.advice)
+                .ok()?,
+        ))
+    }
+
+    /// Takes the file away again.
+    pub fn remove(self) {
+        if let Some(file) = self.file {
+            file.remove();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::results::export::json;
+    use crate::results::row::tests::ordinary_row;
+
+    fn none(_: &[Row]) -> Vec<String> {
+        Vec::new()
+    }
+
+    #[test]
+    fn a_document_is_whole_after_every_block() {
+        let place = tempfile::tempdir().expect("a directory");
+        let path = place.path().join("a.json");
+        let on_disk = || json::read(&fs::read(&path).expect("it is there")).expect("it is whole");
+        let mut file =
+            RowFile::create(Format::Json, Selection::all(), &path, none).expect("the name is free");
+        assert_eq!(on_disk().len(), 0);
+        file.rows(&[ordinary_row(), ordinary_row()])
+            .expect("there is space");
+        assert_eq!(on_disk().len(), 2);
+        file.rows(&[ordinary_row()]).expect("there is space");
+        file.finish().expect("there is nothing left to write");
+        assert_eq!(on_disk(), [ordinary_row(), ordinary_row(), ordinary_row()]);
+    }
+
+    #[test]
+    fn csv_that_grows_is_csv_that_is_written_at_once() {
+        let place = tempfile::tempdir().expect("a directory");
+        let path = place.path().join("a.csv");
+        let rows = [ordinary_row(), ordinary_row(), ordinary_row()];
+        let mut file =
+            RowFile::create(Format::Csv, Selection::all(), &path, none).expect("the name is free");
+        file.rows(&rows[..1]).expect("there is space");
+        file.rows(&rows[1..]).expect("there is space");
+        let whole = csv::shape(&rows).expect("it has a shape");
+        assert_eq!(fs::read(&path).expect("it is there"), whole);
+    }
+
+    #[test]
+    fn what_cannot_be_begun_leaves_nothing() {
+        let place = tempfile::tempdir().expect("a directory");
+        let path = place.path().join("a.json");
+        fs::write(place.path().join("a.json.part"), "somebody's").expect("there is space");
+        RowFile::create(Format::Json, Selection::all(), &path, none)
+            .expect_err("something is in the way");
+        assert!(!path.exists());
+    }
+}

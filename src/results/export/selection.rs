@@ -1,0 +1,217 @@
+//! The columns of a CSV: those that matter for a run, or all. They are known before anything is measured, as rows are
+//! appended to the header.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value};
+
+use crate::data::{Batch, BlockKey, Case, EngineName, Payload, Workload};
+use crate::plan::{Plan, Schedule};
+use crate::results::row::{Column, Row, Short};
+
+/// The columns of a file, in their order.
+#[derive(Clone, Debug)]
+pub struct Selection(Vec<&'static Column>);
+
+/// The columns that are asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Asked {
+    /// Those that matter for the run
+    #[default]
+    Short,
+    /// All
+    All,
+}
+
+impl Default for Selection {
+    fn default() -> Self {
+        Self::all()
+    }
+}
+
+impl Selection {
+    /// All columns.
+    pub fn all() -> Self {
+        Self::having(|_| true)
+    }
+
+    /// The columns asked for of a run of this plan.
+    pub fn of_plan(asked: Asked, plan: &Plan, schedule: &Schedule) -> Self {
+        let cases = plan.cases().map(|planned| planned.case);
+        Self::new(asked, cases, schedule.verify)
+    }
+
+    /// The columns asked for of rows without a log.
+    pub fn of_rows(asked: Asked, rows: &[Row]) -> Self {
+        let cases = rows.iter().filter_map(|row| Case::of_key(&row.case));
+        let is_verified = rows.iter().any(|row| row.verified_packets.is_some());
+        Self::new(asked, cases, is_verified)
+    }
+
+    fn new(asked: Asked, cases: impl Iterator<Item = Case>, is_verified: bool) -> Self {
+        if asked == Asked::All {
+            return Self::all();
+        }
+        let run = Run::new(cases.collect(), is_verified);
+        let columns = Column::ALL.iter();
+        Self(columns.filter(|column| run.shows(column)).collect())
+    }
+
+    /// The columns of these names.
+    pub fn having(is_wanted: impl Fn(&str) -> bool) -> Self {
+        let columns = Column::ALL.iter();
+        Self(columns.filter(|column| is_wanted(column.name)).collect())
+    }
+
+    /// Whether it has all columns.
+    pub fn is_all(&self) -> bool {
+        self.0.len() == Column::ALL.len()
+    }
+
+    /// The columns.
+    pub fn columns(&self) -> impl Iterator<Item = &'static Column> + '_ {
+        self.0.iter().copied()
+    }
+}
+
+/// What decides about columns before anything is measured.
+struct Run {
+    cases: Vec<Case>,
+    is_verified: bool,
+    /// The columns in which a case has another value than the usual one.
+    unusual: BTreeSet<String>,
+}
+
+impl Run {
+    fn new(cases: Vec<Case>, is_verified: bool) -> Self {
+        // Engines and payloads, of which there are many, are always there.
+        let kind = |case: &Case| Case {
+            sender: EngineName::REFERENCE,
+            receiver: EngineName::REFERENCE,
+            payload: Payload::MIN,
+            ..*case
+        };
+        let kinds: BTreeSet<String> = cases.iter().map(|case| kind(case).key()).collect();
+        let kinds = kinds.iter().filter_map(|key| Case::of_key(key));
+        let unusual = kinds.flat_map(|case| {
+            let usual = values(&usual(&case));
+            let own = values(&case).into_iter();
+            own.filter(move |(name, value)| !value.is_null() && usual.get(name) != Some(value))
+        });
+        Self {
+            unusual: unusual.map(|(name, _)| name).collect(),
+            cases,
+            is_verified,
+        }
+    }
+
+    fn shows(&self, column: &Column) -> bool {
+        let has = |is: fn(&Case) -> bool| self.cases.iter().any(is);
+        let floods = has(|case| !case.asks());
+        let crosses = has(|case| case.direction.is_some());
+        let has_reference = has(Case::is_reference);
+        let is_free = has(|case| case.rate.is_none());
+        match column.short {
+            Short::Always => true,
+            Short::Never => false,
+            Short::Unusual => self.unusual.contains(column.name),
+            Short::Workload => has(|case| case.workload.is_some()),
+            Short::Rate => has(|case| case.rate.is_some()),
+            Short::Paced => has(Case::is_paced),
+            Short::Flood => floods,
+            Short::Ask => has(Case::asks),
+            Short::Duplex => has(|case| case.workload == Some(Workload::Duplex)),
+            Short::Flows => has(|case| case.flows.is_some()),
+            Short::Wire => crosses,
+            Short::Path => floods && crosses,
+            Short::Here => floods && !crosses,
+            Short::Cpu => !crosses,
+            Short::Reference => has_reference,
+            Short::Ratio => has_reference && is_free,
+            Short::CpuRatio => has_reference && !crosses,
+            Short::Absolute => !has_reference && is_free,
+            Short::Free => is_free,
+            Short::FreeCpu => is_free && !crosses,
+            Short::Verify => self.is_verified,
+        }
+    }
+}
+
+/// The columns that follow from a case.
+fn values(case: &Case) -> Map<String, Value> {
+    match serde_json::to_value(Row::of_case(case)) {
+        Ok(Value::Object(values)) => values,
+        _ => Map::new(),
+    }
+}
+
+/// The case of the same engines and workload in which all else is as usual.
+fn usual(case: &Case) -> Case {
+    let (threads, payload, ip) = (case.threads, case.payload, case.ip);
+    let plain = Case::of_key(&format!("std:std/{threads}t/{payload}B/connected/{ip}"));
+    let block = plain.map_or(case.block(), |plain| BlockKey {
+        workload: case.workload,
+        direction: case.direction,
+        rate: case.rate,
+        ..plain.block()
+    });
+    Case {
+        batch: case.batch.map(|_| Batch::DEFAULT),
+        ..Case::in_block(&block, case.sender, case.receiver)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(keys: &[&str]) -> String {
+        let cases = keys.iter().map(|key| Case::of_key(key).expect("a case"));
+        let selection = Selection::new(Asked::Short, cases, false);
+        let names: Vec<&str> = selection.columns().map(|column| column.name).collect();
+        assert!(names.len() < 50, "{names:?}");
+        names.join(" ")
+    }
+
+    #[test]
+    fn the_columns_of_a_sweep_are_these() {
+        insta::assert_snapshot!(names(&[
+            "std:std/2t/26B/connected/v4",
+            "std:std/2t/1460B/connected/v4",
+            "mmsg:mmsg/4t/26B/connected/v4/batch32",
+        ]));
+    }
+
+    #[test]
+    fn the_columns_of_requests_at_a_rate_are_these() {
+        insta::assert_snapshot!(names(&[
+            "std:std/2t/26B/connected/v4/ask/rate2000",
+            "mio-level:mio-level/2t/26B/connected/v4/ask/rate20000",
+        ]));
+    }
+
+    #[test]
+    fn the_columns_of_a_wire_are_these() {
+        insta::assert_snapshot!(names(&[
+            "std:std/2t/1460B/connected/v4/up",
+            "mmsg:mmsg/2t/1460B/connected/v4/batch32/down",
+        ]));
+    }
+
+    #[test]
+    fn what_was_varied_or_typed_is_there_and_what_is_as_usual_is_not() {
+        let plain = "std:std/2t/26B/connected/v4";
+        let usual = names(&[plain]);
+        for (more, columns) in [
+            ("batch8", vec!["batch"]),
+            ("rcvbuf65536", vec!["rcvbuf_asked_bytes"]),
+            ("tos-ef/tcp", vec!["tos", "transport"]),
+        ] {
+            let found = names(&[plain, &format!("{plain}/{more}")]);
+            let own = found
+                .split(' ')
+                .filter(|name| !usual.split(' ').any(|it| it == *name));
+            assert_eq!(own.collect::<Vec<&str>>(), columns, "{more}");
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! The table for people: blocks side by side, as wide as the terminal.
+
+mod layout;
+
+use std::collections::BTreeMap;
+
+pub(super) use self::layout::{columns, legend};
+pub use self::layout::{count, number, reach_pct, thousands};
+use super::each_machine;
+use crate::results::row::{Machine, Row, Status};
+use crate::term::fold;
+use crate::term::table::Columns;
+
+/// How wide what does not go to a terminal is, in columns: what one over ssh shows without breaking lines.
+pub const WIDTH: u16 = 100;
+
+/// Draws the rows in so many columns, 60 or more: each machine's by themselves, ordered by threads, payload and ip, and
+/// says below what the numbers cannot. What does not fit is left out, the least asked for first, and named.
+pub fn draw(rows: &[Row], width: u16) -> String {
+    let heading = |machine: &Machine| fold::cut(&format!("== {machine}"), width.into()) + "\n";
+    let shown: Vec<Row> = rows.iter().map(Row::shown).collect();
+    each_machine(&shown, heading, |rows| of_machine(rows, width))
+}
+
+fn of_machine(rows: &[Row], width: u16) -> String {
+    let mut text = String::new();
+    for rows in measured(rows).chunk_by(|one, other| one.workload == other.workload) {
+        let columns = columns(rows[0]);
+        let mut table = columns.empty();
+        for block in rows.chunk_by(|one, other| one.block() == other.block()) {
+            table.text(format!("-- {}", block_in_words(block[0])));
+            for row in block {
+                table.row(columns.cells(row));
+            }
+        }
+        table.text(legend(rows[0]));
+        text += &table.draw(width.into());
+    }
+    text + &below(rows, width)
+}
+
+/// The rows of what ran, block by block, those of a workload together.
+pub(super) fn measured(rows: &[Row]) -> Vec<&Row> {
+    let ran = rows.iter().filter(|row| row.status != Status::Skipped);
+    let mut measured: Vec<&Row> = ran.collect();
+    measured.sort_by_key(|row| (row.workload, row.block()));
+    measured
+}
+
+/// What all cases of the row's block have in common.
+pub(super) fn block_in_words(row: &Row) -> String {
+    format!(
+        "{}, {} B, {}{}, CPUs {}",
+        threads_in_words(row),
+        row.payload_bytes,
+        row.ip,
+        unusual_in_words(row),
+        row.pin
+    )
+}
+
+/// `2 threads`.
+pub(super) fn threads_in_words(row: &Row) -> String {
+    let plural = if row.threads.is_alone() { "" } else { "s" };
+    format!("{} thread{plural}", row.threads)
+}
+
+/// `, rcvbuf 65536`; nothing, where all is as usual.
+pub(super) fn unusual_in_words(row: &Row) -> String {
+    let values = row.block().unusual().map(|value| format!(", {value}"));
+    values.collect()
+}
+
+/// Skips, failures and warnings: the kind and the text, with how many cases each concerns.
+pub(super) fn remarks(rows: &[Row]) -> BTreeMap<(&str, &str), usize> {
+    let mut remarks = BTreeMap::new();
+    for row in rows {
+        let kind = match row.status {
+            Status::Skipped => "skipped",
+            Status::Failed => "failed",
+            Status::Interrupted => "* interrupted",
+            Status::Ok => "",
+        };
+        if !row.reason.is_empty() {
+            *remarks.entry((kind, row.reason.as_str())).or_default() += 1;
+        }
+        for warning in &row.warnings {
+            *remarks.entry(("warning", warning.as_str())).or_default() += 1;
+        }
+    }
+    remarks
+}
+
+pub(super) fn below(rows: &[Row], width: u16) -> String {
+    type Remark<'a> = ((&'a str, &'a str), usize);
+    let columns = Columns::<Remark>::default()
+        .word("", |((kind, _), _)| (*kind).to_owned())
+        .word("", |(_, count)| format!("{count} x"))
+        .text("", |((_, what), _)| (*what).to_owned());
+    columns.table(remarks(rows)).draw(width.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Workload;
+    use crate::results::row::tests::ordinary_row;
+
+    #[test]
+    fn the_widest_row_there_is_fits_every_terminal() {
+        let huge = Some(123_456_789.123);
+        for status in [Status::Ok, Status::Failed, Status::Interrupted] {
+            let flood = Row {
+                status,
+                sender: "mio-exhaustive".to_owned(),
+                receiver: "tokio-exhaustive".to_owned(),
+                received_mbps: huge,
+                received_pps: huge,
+                received_pps_low: Some(1.0),
+                received_pps_high: Some(1e15),
+                loss_pct: Some(100.0),
+                sender_cpu_ns_per_packet: huge,
+                receiver_cpu_ns_per_packet: huge,
+                cpu_ns_per_packet: huge,
+                ratio_to_std: huge,
+                ratio_to_std_low: Some(0.0),
+                ratio_to_std_high: huge,
+                ..ordinary_row()
+            };
+            let ask = Row {
+                workload: Workload::Ask,
+                case: "mio-exhaustive:tokio-exhaustive/2t/300B/connected/v4/ask".to_owned(),
+                rtt_p50_us: huge,
+                rtt_p90_us: huge,
+                rtt_p99_us: huge,
+                rtt_max_us: huge,
+                unanswered_requests: Some(99_999),
+                ..flood.clone()
+            };
+            let rows = [flood, ask];
+            for width in [60, 80, WIDTH, 120] {
+                let text = draw(&rows, width);
+                for line in text.lines() {
+                    assert!(line.chars().count() <= usize::from(width), "{line}");
+                }
+                assert_eq!(text.contains("Not shown"), width < WIDTH, "{text}");
+            }
+        }
+    }
+}

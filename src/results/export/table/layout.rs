@@ -1,0 +1,172 @@
+//! What a table says about rows: its columns, by workload.
+
+use crate::data::Workload;
+use crate::results::row::{Row, Status};
+use crate::term::digits::{self, decimals};
+use crate::term::table::Columns;
+
+/// A value and the ends of its interval.
+type Interval = fn(&Row) -> [Option<f64>; 3];
+
+/// The columns for rows of this one's workload.
+pub(in crate::results::export) fn columns(row: &Row) -> Columns<'static, Row> {
+    let columns = Columns::<Row>::default()
+        .word("engine", Row::label)
+        .word("conn", |row| row.connection.short().to_owned());
+    let columns = match row.workload {
+        Workload::Ask => columns
+            .number("p50 us", first(p50_us))
+            .spare(6, "+-%", reach(p50_us))
+            .spare(2, "p90 us", |row| number(row.rtt_p90_us, 1))
+            .number("p99 us", |row| number(row.rtt_p99_us, 1))
+            .number("max us", |row| number(row.rtt_max_us, 0))
+            .number("lost", |row| count(row.unanswered_requests))
+            .spare(3, "kreq/s", |row| number(thousands(row.received_pps), 1))
+            .spare(1, "cpu ns", cpu_ns),
+        // The CPU time of two hosts together would say nothing.
+        Workload::Flood if row.direction.is_some() => {
+            each_side(throughput(columns).number("lost at", lost_at))
+        }
+        Workload::Flood => each_side(throughput(columns)).number("cpu ns", cpu_ns),
+        Workload::Duplex => throughput(columns)
+            .number("vs half", |row| estimate(to_half(row), 3))
+            .spare(5, "+-%", reach(to_half))
+            .spare(3, "cpu ns", cpu_ns),
+    };
+    columns
+        .number("vs std", |row| estimate(to_std(row), 3))
+        .spare(4, "+-%", reach(to_std))
+}
+
+fn throughput(columns: Columns<'static, Row>) -> Columns<'static, Row> {
+    columns
+        .number("Mb/s", first(mbps))
+        .spare(6, "+-%", reach(pps))
+        .spare(3, "kpps", |row| estimate(pps(row).map(thousands), 1))
+        .number("loss %", |row| number(row.loss_pct, 2))
+}
+
+/// The CPU time of each side.
+fn each_side(columns: Columns<'static, Row>) -> Columns<'static, Row> {
+    columns
+        .spare(1, "tx ns", |row| number(row.sender_cpu_ns_per_packet, 0))
+        .spare(2, "rx ns", |row| number(row.receiver_cpu_ns_per_packet, 0))
+}
+
+fn cpu_ns(row: &Row) -> String {
+    number(row.cpu_ns_per_packet, 0)
+}
+
+/// What the columns for rows of this one's workload mean.
+pub(in crate::results::export) fn legend(row: &Row) -> &'static str {
+    match row.workload {
+        Workload::Flood if row.direction.is_some() => {
+            "\n\
+             Mb/s: payload received, middle of the windows; +-%: half of its 95 % interval, or both sides of it. lost at: the place \
+             where most of what did not arrive was lost, with its share unless that is all; path: counted by \
+             neither host. CPU time: tx ns of the senders per datagram sent, rx ns of the receivers per datagram \
+             received. vs std: datagrams received, relative to std on connected sockets in the same round, +-%."
+        }
+        Workload::Flood => {
+            "\n\
+             Mb/s: payload received, middle of the windows; +-%: half of its 95 % interval, or both sides of it. CPU time: tx ns \
+             of the senders per datagram sent, rx ns of the receivers and cpu ns of all threads per datagram \
+             received. vs std: datagrams received, relative to std on connected sockets in the same round, +-%."
+        }
+        Workload::Ask => {
+            "\n\
+             p50 us: round trip, from a request to its answer, that half of them do not exceed; +-%: half of its \
+             95 % interval, or both sides of it. lost: requests without an answer within 250 ms. cpu ns: of all threads per answer. \
+             vs std: answers per second, relative to std on connected sockets in the same round, +-%."
+        }
+        Workload::Duplex => {
+            "\n\
+             Mb/s: payload received in both directions, of /half in one, middle of the windows; +-%: half of \
+             its 95 % interval, or both sides of it. vs half: datagrams received both ways over those one way in the same round, +-%. \
+             cpu ns: of all threads per datagram received. vs std: relative to std, both ways, connected, +-%."
+        }
+    }
+}
+
+fn mbps(row: &Row) -> [Option<f64>; 3] {
+    let (low, high) = (row.received_mbps_low, row.received_mbps_high);
+    [row.received_mbps, low, high]
+}
+
+fn pps(row: &Row) -> [Option<f64>; 3] {
+    let (low, high) = (row.received_pps_low, row.received_pps_high);
+    [row.received_pps, low, high]
+}
+
+fn p50_us(row: &Row) -> [Option<f64>; 3] {
+    [row.rtt_p50_us, row.rtt_p50_us_low, row.rtt_p50_us_high]
+}
+
+fn to_half(row: &Row) -> [Option<f64>; 3] {
+    let (low, high) = (row.ratio_to_half_low, row.ratio_to_half_high);
+    [row.ratio_to_half, low, high]
+}
+
+fn to_std(row: &Row) -> [Option<f64>; 3] {
+    let (low, high) = (row.ratio_to_std_low, row.ratio_to_std_high);
+    [row.ratio_to_std, low, high]
+}
+
+/// The value that a table is for: it also says how the case ended.
+fn first(of: Interval) -> impl Fn(&Row) -> String {
+    move |row| match row.status {
+        Status::Failed => "failed".to_owned(),
+        Status::Interrupted => format!("*{}", estimate(of(row), 1)),
+        Status::Ok | Status::Skipped => estimate(of(row), 1),
+    }
+}
+
+fn reach(of: Interval) -> impl Fn(&Row) -> String {
+    move |row| {
+        let [middle, low, high] = of(row);
+        reach_pct(middle, low, high)
+    }
+}
+
+/// `path`, or `socket 62%`.
+fn lost_at(row: &Row) -> String {
+    match row.lost_at() {
+        None => String::new(),
+        Some((place, share)) if share >= 99.5 => place.to_owned(),
+        Some((place, share)) => format!("{place} {share:.0}%"),
+    }
+}
+
+/// Per second, in thousands.
+pub fn thousands(per_second: Option<f64>) -> Option<f64> {
+    per_second.map(|per_second| per_second / 1000.0)
+}
+
+/// Nothing for what is not known.
+pub fn count(count: Option<u64>) -> String {
+    count.map_or_else(String::new, |count| count.to_string())
+}
+
+/// How far an interval reaches, where there is one: see [`reach_pct`](digits::reach_pct).
+pub fn reach_pct(median: Option<f64>, low: Option<f64>, high: Option<f64>) -> String {
+    let reach = || digits::reach_pct(median?, low?, high?);
+    reach().unwrap_or_default()
+}
+
+/// A value with as many decimals as its interval, which follows it, allows, and `most` at most.
+fn estimate([value, low, high]: [Option<f64>; 3], most: usize) -> String {
+    let half_width = low.zip(high).map(|(low, high)| (high - low) / 2.0);
+    let decimals = half_width.map_or(most, |half_width| decimals(half_width).min(most));
+    number(value, decimals)
+}
+
+/// With so many decimals, or fewer where the number is large: columns have to fit.
+pub fn number(value: Option<f64>, decimals: usize) -> String {
+    match value {
+        None => String::new(),
+        Some(value) if value >= 1e7 => format!("{:.0}M", value / 1e6),
+        Some(value) if value >= 1e6 => format!("{:.0}k", value / 1e3),
+        Some(value) if value >= 1e3 => format!("{value:.0}"),
+        Some(value) => format!("{value:.decimals$}"),
+    }
+}

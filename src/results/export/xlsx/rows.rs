@@ -1,0 +1,65 @@
+//! The sheet of rows, with the columns of the CSV, as numbers that a spreadsheet can sort, filter and draw.
+
+use rust_xlsxwriter::{Format, FormatAlign, Worksheet, XlsxError};
+use serde_json::Value;
+
+use super::{heading, index, write};
+use crate::results::export::selection::Selection;
+use crate::results::row::{Column, Holds, Row};
+
+/// A longer text does not make its column wider, in characters.
+const WIDEST: usize = 40;
+/// The least, for the button of the filter.
+const NARROWEST: usize = 5;
+
+pub(super) fn fill(
+    sheet: &mut Worksheet,
+    rows: &[Row],
+    selection: &Selection,
+) -> Result<(), XlsxError> {
+    let upright = heading().set_rotation(90).set_align(FormatAlign::Center);
+    let rows: Vec<Value> = rows
+        .iter()
+        .filter_map(|row| serde_json::to_value(row).ok())
+        .collect();
+    let mut last = 0;
+    for (place, column) in selection.columns().enumerate() {
+        write(sheet, (0, place), &column.name.into(), &upright)?;
+        let format = Format::new().set_num_format(number_format(column));
+        for (n, row) in rows.iter().enumerate() {
+            write(sheet, (n + 1, place), &row[column.name], &format)?;
+        }
+        let widths = rows.iter().map(|row| width(&row[column.name]));
+        let width = widths.max().unwrap_or(0).max(NARROWEST);
+        sheet.set_column_width(index(place)?, index::<u16>(width)?)?;
+        last = place;
+    }
+    // As high as the longest name is long, with space below it for the buttons of the filter.
+    sheet.set_row_height_pixels(0, 240)?;
+    sheet.autofilter(0, 0, index(rows.len())?, index(last)?)?;
+    // The header and the engines stay in sight.
+    sheet.set_freeze_panes(1, 2)?;
+    Ok(())
+}
+
+/// How many characters a value takes.
+fn width(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.chars().count().min(WIDEST) + 1,
+        // With separators of thousands.
+        Value::Number(number) => number.to_string().len() * 7 / 6 + 2,
+        _ => 0,
+    }
+}
+
+/// How numbers look. Percentages are plain numbers: 1.5 is 1.5 %.
+fn number_format(column: &Column) -> &'static str {
+    match (column.unit, column.holds) {
+        ("Mb/s" | "ns" | "us" | "ms", _) => "#,##0.0",
+        ("%", _) => "0.00",
+        ("", Holds::Decimals) => "0.0000",
+        ("", Holds::WholeNumbers) if column.name == "seed" => "0",
+        ("1/s" | "B", _) | ("", Holds::WholeNumbers) => "#,##0",
+        _ => "General",
+    }
+}

@@ -1,0 +1,291 @@
+//! The rows of a CSV file, as udpbench wrote it, or as a spreadsheet saved it again: with other separators, marks and
+//! encodings. What cannot be read in one way alone is refused.
+
+use std::collections::BTreeMap;
+
+use csv::{ReaderBuilder, StringRecord, Trim};
+use serde_json::{Map, Value};
+
+use super::{figures, numbers};
+use crate::data::Case;
+use crate::error::UsageError;
+use crate::results::export;
+use crate::results::export::selection::Selection;
+use crate::results::row::{self, Holds, Machine, Row};
+use crate::term::escape;
+use crate::term::text::line_at;
+
+/// Without these a file is no ground for an answer; all others may be missing.
+const NEEDED: [&str; 5] = ["received_pps", "loss_pct", "status", "rounds", "started_at"];
+
+const SEPARATORS: [u8; 3] = [b',', b';', b'\t'];
+
+const NO_RESULTS: &str = "not results of udpbench: the first line has no column `case`";
+
+/// The way out, after what a spreadsheet did to a file.
+const AGAIN: &str = "have the file made again: udpbench summarize RUN.jsonl -o RUN.csv; for a spreadsheet, -o RUN.xlsx";
+
+/// Cells in lines.
+struct Sheet<'a> {
+    name: &'a str,
+    separator: u8,
+    columns: Vec<Column>,
+    header: StringRecord,
+    /// The columns of a row that the file does not have.
+    missing: Vec<&'static str>,
+    text: &'a str,
+    /// Each with the byte of the text at which it begins.
+    records: Vec<(usize, StringRecord)>,
+}
+
+struct Column {
+    name: String,
+    /// Texts, if it is none of udpbench.
+    holds: Holds,
+}
+
+/// Reads the rows of the text of a file, in which every line is whole, and its columns. Of others, a row has what its case
+/// says.
+///
+/// # Errors
+/// The line, the column and the cell that cannot be what udpbench wrote, and the way out.
+pub(super) fn rows(name: &str, text: &str) -> Result<(Vec<Row>, Selection), UsageError> {
+    // Of old, a Mac ended lines with a carriage return.
+    let of_mac = (!text.contains('\n')).then(|| text.replace('\r', "\n"));
+    let mut sheet = Sheet::new(name, of_mac.as_deref().unwrap_or(text))?;
+    let mark = sheet.decimal_mark()?;
+    for (_, record) in &mut sheet.records {
+        let cells = sheet.columns.iter().zip(&*record);
+        *record = cells
+            .map(|(column, cell)| column.plain(cell, mark))
+            .collect();
+    }
+    let mut rows = Vec::new();
+    let mut seen = BTreeMap::new();
+    for (at, record) in &sheet.records {
+        let row = sheet.row(*at, record)?;
+        if let Some((column, problem)) = figures::contradiction(&row) {
+            return Err(sheet.cell(*at, &column, problem));
+        }
+        // What was skipped never started, and looks the same in any run.
+        if !row.started_at.is_empty() {
+            let (case, started_at) = (row.case.clone(), row.started_at.clone());
+            let key = (case, started_at, row.seed, Machine::of(&row));
+            if let Some(first) = seen.insert(key, *at) {
+                let problem = format!(
+                    "the same case of the same run is in line {}: delete one of them",
+                    sheet.line(first)
+                );
+                return Err(sheet.refused(*at, &problem));
+            }
+        }
+        rows.push(row);
+    }
+    let columns = Selection::having(|name| !sheet.missing.contains(&name));
+    Ok((rows, columns))
+}
+
+impl<'a> Sheet<'a> {
+    fn new(name: &'a str, text: &'a str) -> Result<Self, UsageError> {
+        let Some(separator) = separator(text) else {
+            let mut lines = text.lines().take(20);
+            let problem = match lines.position(|line| separator(line).is_some()) {
+                Some(above) => format!(
+                    "the header is in line {}: delete what is above it",
+                    above + 1
+                ),
+                None => NO_RESULTS.to_owned(),
+            };
+            return Err(UsageError::file(name, 1, &problem));
+        };
+        let mut reader = reader(text, separator);
+        let refused = |error: csv::Error| UsageError::file(name, 1, &error.to_string());
+        let header = reader.headers().map_err(refused)?.clone();
+        let columns = header.iter().map(Column::new).collect();
+        let names = row::Column::ALL.iter().map(|column| column.name);
+        let mut sheet = Self {
+            name,
+            separator,
+            columns,
+            missing: names
+                .filter(|name| header.iter().all(|it| it != *name))
+                .collect(),
+            header,
+            text,
+            records: Vec::new(),
+        };
+        sheet.check_header()?;
+        for record in reader.into_records() {
+            let record = record.map_err(refused)?;
+            // A spreadsheet writes lines of empty cells.
+            if record.iter().any(|cell| !cell.is_empty()) {
+                let at = start_of(text, &record);
+                sheet.check_record(at, &record)?;
+                sheet.records.push((at, record));
+            }
+        }
+        Ok(sheet)
+    }
+
+    fn check_header(&self) -> Result<(), UsageError> {
+        let refused = |problem: String| Err(UsageError::file(self.name, 1, &problem));
+        let count = |name: &str| self.header.iter().filter(|it| *it == name).count();
+        if let Some(missing) = NEEDED.iter().find(|name| count(name) == 0) {
+            return refused(format!(
+                "no column {missing}: it was taken away or renamed; {AGAIN}"
+            ));
+        }
+        let mut named = self.header.iter().filter(|name| !name.is_empty());
+        match named.find(|name| count(name) > 1) {
+            Some(name) => refused(format!(
+                "two columns {}: delete one of them",
+                escape::line(name)
+            )),
+            None => Ok(()),
+        }
+    }
+
+    fn check_record(&self, at: usize, record: &StringRecord) -> Result<(), UsageError> {
+        let (cells, columns) = (record.len(), self.columns.len());
+        let problem = if is_header(record) {
+            "a second header: two files were joined; name both of them instead".to_owned()
+        } else if cells < columns || record.iter().skip(columns).any(|cell| !cell.is_empty()) {
+            format!(
+                "it has {cells} of {columns} cells: it is cut off, or separated in another way; {AGAIN}"
+            )
+        } else {
+            return Ok(());
+        };
+        Err(self.refused(at, &problem))
+    }
+
+    fn decimal_mark(&self) -> Result<char, UsageError> {
+        let cells = self.records.iter().flat_map(|(at, record)| {
+            let numbers = self
+                .columns
+                .iter()
+                .zip(record)
+                .filter(|(column, cell)| column.holds.is_number() && !cell.trim().is_empty());
+            numbers.map(|(column, cell)| numbers::Cell {
+                at: *at,
+                column: &column.name,
+                text: cell.trim(),
+                has_decimals: column.holds == Holds::Decimals,
+            })
+        });
+        numbers::decimal_mark(cells, self.separator).map_err(|(cell, problem)| {
+            let is_plain = problem.ends_with(" is no number");
+            let fix = if is_plain {
+                String::new()
+            } else {
+                format!("; {AGAIN}")
+            };
+            self.cell(cell.at, cell.column, problem + &fix)
+        })
+    }
+
+    fn row(&self, at: usize, record: &StringRecord) -> Result<Row, UsageError> {
+        let mut cells = self.header.iter().zip(record);
+        let key = cells.find(|(name, _)| *name == "case");
+        let (_, key) = key.unwrap_or_default();
+        let Some(case) = Case::of_key(key) else {
+            return Err(self.cell(at, "case", format!("{key:?} is no key of a case")));
+        };
+        let known = export::csv::texts(&Row::of_case(&case));
+        let (mut header, mut record) = (self.header.clone(), record.clone());
+        for name in &self.missing {
+            header.push_field(name);
+            record.push_field(known.get(*name).map_or("", String::as_str));
+        }
+        record.deserialize(Some(&header)).map_err(|error| {
+            let why = match error.kind() {
+                csv::ErrorKind::Deserialize { err, .. } => err.kind().to_string(),
+                _ => error.to_string(),
+            };
+            let mut cells = self.columns.iter().zip(&record);
+            match cells.find(|(column, cell)| !column.takes(cell)) {
+                Some((column, cell)) => self.cell(at, &column.name, format!("{cell:?}: {why}")),
+                None => self.refused(at, &why),
+            }
+        })
+    }
+
+    fn refused(&self, at: usize, problem: &str) -> UsageError {
+        UsageError::file(self.name, self.line(at), problem)
+    }
+
+    fn cell(&self, at: usize, column: &str, problem: String) -> UsageError {
+        UsageError::Cell {
+            file: self.name.to_owned(),
+            line: self.line(at),
+            column: column.to_owned(),
+            problem,
+        }
+    }
+
+    /// Only for messages: counting lines for each record would take a minute for a large file.
+    fn line(&self, at: usize) -> usize {
+        line_at(self.text.as_bytes(), at)
+    }
+}
+
+impl Column {
+    fn new(name: &str) -> Self {
+        let column = row::Column::ALL.iter().find(|column| column.name == name);
+        let holds = column.map_or(Holds::Text, |column| column.holds);
+        Self {
+            name: name.to_owned(),
+            holds,
+        }
+    }
+
+    fn takes(&self, cell: &str) -> bool {
+        let value = match self.holds {
+            _ if cell.is_empty() => return true,
+            holds if holds.is_number() => serde_json::from_str(cell).unwrap_or_default(),
+            _ => Value::from(cell),
+        };
+        takes(&self.name, value)
+    }
+
+    /// The cell as udpbench writes it.
+    fn plain(&self, cell: &str, mark: char) -> String {
+        if self.holds.is_number() {
+            cell.trim().replace(mark, ".")
+        } else {
+            export::csv::unquoted(cell).to_owned()
+        }
+    }
+}
+
+/// Whether a row takes a value in a column. If not, serde says so before it misses the other columns.
+fn takes(column: &str, value: Value) -> bool {
+    let row = Map::from_iter([(column.to_owned(), value)]);
+    let error = serde_json::from_value::<Row>(Value::Object(row)).err();
+    error.is_some_and(|error| error.to_string().starts_with("missing field"))
+}
+
+/// What separates the cells of the header.
+fn separator(text: &str) -> Option<u8> {
+    let separates = |separator: &u8| reader(text, *separator).headers().is_ok_and(is_header);
+    SEPARATORS.into_iter().find(separates)
+}
+
+fn is_header(record: &StringRecord) -> bool {
+    let has = |name| record.iter().any(|cell| cell == name);
+    has("case") && has("sender")
+}
+
+fn reader(text: &str, separator: u8) -> csv::Reader<&[u8]> {
+    let mut form = ReaderBuilder::new();
+    let form = form.delimiter(separator).flexible(true).trim(Trim::Headers);
+    form.from_reader(text.as_bytes())
+}
+
+/// The byte at which a record begins. Its own position is that of the end of the line before, where that is CR LF.
+fn start_of(text: &str, record: &StringRecord) -> usize {
+    let at = record.position().map_or(0, csv::Position::byte);
+    let at = usize::try_from(at).unwrap_or(0);
+    let is_end = |byte: &&u8| [b'\r', b'\n'].contains(byte);
+    at + text.as_bytes().iter().skip(at).take_while(is_end).count()
+}

@@ -1,0 +1,312 @@
+//! Whether a window can be what happened: files can be damaged, or edited.
+//!
+//! All that the program wrote twice, or could have computed, is held against each other here. What is left is a
+//! number that nothing else in the file says anything about.
+
+use std::time::Duration;
+
+use super::counts;
+use crate::data::{Case, Counts, Group, LaneSample, Pair, Sample, Side, Traits, Transport};
+use crate::engines::stream::{LENGTH_BYTES, READ_BYTES, WEBSOCKET_READ_BYTES, websocket_bytes};
+use crate::host::placement::Placement;
+
+/// What a window is held against.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Expected<'a> {
+    /// Its case.
+    pub(crate) case: &'a Case,
+    /// What is known of its engines.
+    pub(crate) engines: Pair<'a>,
+    /// Where the lanes were to run.
+    pub(crate) placement: &'a Placement,
+    /// How long it was to be open, at least.
+    pub(crate) window: Duration,
+}
+
+/// A burst is published as a count and then its bytes, and read as bytes within two looks at the count
+/// ([`crate::engine::SharedTally`]): at each edge of a window, the two may be this many bursts apart.
+const BURSTS_APART: u64 = 4;
+/// Datagrams of one piece (UDP_MAX_SEGMENTS, include/linux/udp.h), and completions in a ring of io_uring.
+const PIECE: u64 = 128;
+/// The clock is read first, and those of the lanes after it: on a busy machine, the coordinator may have to wait in
+/// between, but not for longer than this.
+const LONGEST_READING: Duration = Duration::from_secs(10);
+
+impl Expected<'_> {
+    /// What about a window cannot be, if anything.
+    pub(crate) fn contradiction(&self, sample: &Sample) -> Option<String> {
+        if let Some(problem) = counts::impossible(sample) {
+            return Some(problem.to_owned());
+        }
+        self.wrong_lanes(sample)
+            .or_else(|| wrong_sums(sample))
+            .or_else(|| self.wrong_round_trips(sample))
+            .or_else(|| self.wrong_pacing(sample))
+            .or_else(|| self.wrong_flows(sample))
+            .or_else(|| self.wrong_bytes(sample))
+            .or_else(|| self.wrong_times(sample))
+            .or_else(|| wrong_verification(sample))
+    }
+
+    fn wrong_lanes(&self, sample: &Sample) -> Option<String> {
+        let sides: Vec<Side> = sample.lanes.iter().map(|lane| lane.side).collect();
+        // Datagrams of one thread may be verified with a thread for each side.
+        let is_split = sample.verified.is_some() && sides == self.sides(Alone::InTwo);
+        if sides != self.sides(Alone::AsOne) && !is_split {
+            return Some(
+                "the lanes are not those of the case: senders first, workers last".to_owned(),
+            );
+        }
+        let collectors = self.placement.senders.iter().copied();
+        let mut cpus = self.placement.cpus().chain(collectors);
+        for (number, lane) in (1..).zip(&sample.lanes) {
+            if !lane.side.sends() && (lane.sent_packets, lane.refused_packets) != (0, 0) {
+                return Some(format!("lane {number}, a {}, sent datagrams", lane.side));
+            }
+            if !lane.side.receives() && (lane.received_packets, lane.received_bytes) != (0, 0) {
+                return Some(format!(
+                    "lane {number}, a {}, received datagrams",
+                    lane.side
+                ));
+            }
+            let planned = cpus.next().flatten();
+            // Two directions have two threads for each CPU, in whichever order.
+            let all = || self.placement.cpus().filter(|_| self.case.is_full_duplex());
+            let is_there = |cpu| {
+                let cpu = usize::try_from(cpu).ok();
+                cpu == planned || all().any(|one| one == cpu)
+            };
+            if let Some(cpu) = lane.cpu.filter(|&cpu| !is_there(cpu)) {
+                return Some(format!(
+                    "lane {number} was pinned to CPU {cpu}, not to the CPU in the plan"
+                ));
+            }
+        }
+        None
+    }
+
+    fn wrong_bytes(&self, sample: &Sample) -> Option<String> {
+        // Other programs may have sent to our port, late probes among them: as many as were lost somewhere would go
+        // unnoticed. In the warm-up, too: what was in flight then is among what the window received.
+        let is_faulty = sample
+            .verified
+            .is_some_and(|found| found.fault(None).is_some());
+        let places = sample.account().places;
+        let lost = places
+            .lost()
+            .iter()
+            .map(|(_, packets)| packets)
+            .sum::<u64>();
+        let is_whole = sample.books.kernel_discards + lost + places.surplus == 0;
+        let is_ours = sample.is_sound() && is_whole && !is_faulty;
+        let mut lanes = (1..).zip(&sample.lanes).filter(|_| is_ours);
+        lanes.find_map(|(number, lane)| {
+            let (packets, bytes) = (lane.received_packets, lane.received_bytes);
+            (!self.may_be(packets, bytes)).then(|| {
+                let payload = self.case.payload;
+                format!(
+                    "lane {number} received {bytes} bytes in {packets} datagrams of {payload} B"
+                )
+            })
+        })
+    }
+
+    /// Whether so many datagrams hold so many bytes, but for what reading them apart may do.
+    fn may_be(&self, packets: u64, bytes: u64) -> bool {
+        let payload = self.case.payload.bytes() as u64;
+        if payload == 0 || bytes % payload != 0 {
+            return bytes == 0;
+        }
+        // What `null` counts in one go depends on how long it did not look.
+        if !self.engines.sender.moves_datagrams {
+            return true;
+        }
+        let burst = self.largest_burst();
+        (bytes / payload).abs_diff(packets) <= 2 * BURSTS_APART * burst
+    }
+
+    /// Datagrams that one call of an engine of the case may move.
+    fn largest_burst(&self) -> u64 {
+        let payload_bytes = self.case.payload.bytes();
+        // What one read has in it, with what was left of the one before.
+        let in_one_read = match self.case.transport {
+            Some(Transport::Tcp) => Some(READ_BYTES / payload_bytes.max(1)),
+            Some(Transport::FramedTcp) => Some(READ_BYTES / (LENGTH_BYTES + payload_bytes)),
+            Some(Transport::Websocket) => {
+                Some(WEBSOCKET_READ_BYTES / websocket_bytes(payload_bytes, false))
+            }
+            _ => None,
+        };
+        let of = |engine: &Traits, is_receiver: bool| match engine.group {
+            _ if in_one_read.is_some() => in_one_read.unwrap_or(0) as u64 + 1,
+            Group::Batch => self
+                .case
+                .batch
+                .map_or(PIECE, |batch| PIECE.max(batch.count() as u64)),
+            Group::Offload if is_receiver => u64::from(engine.joined_per_call) * PIECE,
+            Group::Offload => PIECE,
+            _ => 1,
+        };
+        of(self.engines.sender, false).max(of(self.engines.receiver, true))
+    }
+
+    /// The sides of the lanes, as [`crate::trial`] starts them.
+    fn sides(&self, alone: Alone) -> Vec<Side> {
+        let threads = self.case.threads;
+        let mut sides = if threads.is_alone() && alone == Alone::AsOne {
+            vec![Side::Alone]
+        } else {
+            let sides = |sender, receiver| {
+                let senders = vec![sender; threads.senders()];
+                [senders, vec![receiver; threads.receivers()]].concat()
+            };
+            if self.case.is_open_loop() {
+                let collectors = vec![Side::Receiver; threads.senders()];
+                [sides(Side::Sender, Side::Server), collectors].concat()
+            } else if self.case.asks() {
+                sides(Side::Client, Side::Server)
+            } else if self.case.is_full_duplex() {
+                let both = threads.senders() + threads.receivers();
+                [vec![Side::Sender; both], vec![Side::Receiver; both]].concat()
+            } else {
+                sides(Side::Sender, Side::Receiver)
+            }
+        };
+        let on_workers = [self.engines.sender, self.engines.receiver]
+            .iter()
+            .any(|engine| self.case.runs_on_workers(engine));
+        if let Some(workers) = self.case.tokio_workers.filter(|_| on_workers) {
+            sides.extend(vec![Side::Worker; workers.count()]);
+        }
+        sides
+    }
+
+    fn wrong_pacing(&self, sample: &Sample) -> Option<String> {
+        let found = match (&sample.pacing, self.case.is_paced()) {
+            (None, false) => return None,
+            (Some(found), true) => found,
+            (Some(_), false) => {
+                return Some("what went late, although nothing had a time".to_owned());
+            }
+            (None, true) => return Some("a flood at a rate without what went late".to_owned()),
+        };
+        if !found.left.is_valid() || !found.returned.is_valid() {
+            return Some("buckets of gaps that cannot be".to_owned());
+        }
+        // All that was ever sent, as the counts are not read in one instant.
+        let sent = sample.books.at_end.sent;
+        let most = found
+            .late
+            .max(found.left.count())
+            .max(found.returned.count());
+        (most > sent).then(|| format!("{most} datagrams late or in gaps, but {sent} sent"))
+    }
+
+    fn wrong_round_trips(&self, sample: &Sample) -> Option<String> {
+        let found = match (&sample.round_trips, self.case.asks()) {
+            (None, false) => return None,
+            (Some(found), true) => found,
+            (Some(_), false) => return Some("round trips, although nobody asks".to_owned()),
+            (None, true) => return Some("no round trips, although clients ask".to_owned()),
+        };
+        if !found.times.is_valid() || !found.wakeups.is_valid() {
+            return Some("buckets of round trips that cannot be".to_owned());
+        }
+        if found.wakeups.count() > found.times.count() {
+            return Some("more answers waited for a client than there were".to_owned());
+        }
+        // All that was ever received, as the two are not read in one instant.
+        let received = sample.books.at_end.received;
+        let timed = found.times.count();
+        (timed > received)
+            .then(|| format!("{timed} answers in round trips, but {received} datagrams received"))
+    }
+
+    fn wrong_flows(&self, sample: &Sample) -> Option<String> {
+        let (found, expected) = (
+            sample.flow_packets.len(),
+            self.case.flows.map_or(0, |_| self.case.flow_count()),
+        );
+        (found != expected)
+            .then(|| format!("what came over {found} flows, and the case has {expected}"))
+    }
+
+    fn wrong_times(&self, sample: &Sample) -> Option<String> {
+        let open = Duration::from_nanos(sample.window_ns);
+        if open < self.window {
+            return Some(format!(
+                "a window of {open:?}, shorter than the {:?} of the schedule",
+                self.window
+            ));
+        }
+        let most = open.saturating_add(LONGEST_READING);
+        let cpu_times = sample.lanes.iter().filter_map(|lane| lane.cpu_ns);
+        let too_long = cpu_times
+            .map(Duration::from_nanos)
+            .find(|&ran| ran > most)?;
+        Some(format!(
+            "a lane ran for {too_long:?} in a window of {open:?}"
+        ))
+    }
+}
+
+/// How the lanes of a single thread are made.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Alone {
+    AsOne,
+    InTwo,
+}
+
+/// The books and the lanes are made from the same readings.
+fn wrong_sums(sample: &Sample) -> Option<String> {
+    let books = &sample.books;
+    let sum = |count: fn(&LaneSample) -> u64| sample.lanes.iter().map(count).sum::<u64>();
+    let moved = |count: fn(Counts) -> u64| count(books.at_closing) - count(books.at_opening);
+    let sent = (
+        "sent",
+        sum(|lane| lane.sent_packets),
+        moved(|counts| counts.sent),
+    );
+    let refused = (
+        "refused",
+        sum(|lane| lane.refused_packets),
+        moved(|counts| counts.refused),
+    );
+    let received = (
+        "received",
+        sum(|lane| lane.received_packets),
+        moved(|counts| counts.received),
+    );
+    let (what, lanes, books) = [sent, refused, received]
+        .into_iter()
+        .find(|(_, lanes, books)| lanes != books)?;
+    Some(format!(
+        "{lanes} datagrams {what} in lanes, but {books} in books"
+    ))
+}
+
+fn wrong_verification(sample: &Sample) -> Option<String> {
+    let found = sample.verified?;
+    let received = sample.books.at_end.received;
+    if found.packets != received {
+        return Some(format!(
+            "{} datagrams verified, but {received} received",
+            found.packets
+        ));
+    }
+    let faulty = found.duplicated + found.reordered + found.corrupted;
+    if faulty > found.packets || found.truncated > found.packets {
+        return Some("more faulty datagrams than verified ones".to_owned());
+    }
+    let most = if found.reordered > 0 {
+        found.packets
+    } else {
+        0
+    };
+    (found.reordering_extent > most).then(|| {
+        format!(
+            "{} of {most} datagrams came before one that was sent before them",
+            found.reordering_extent
+        )
+    })
+}

@@ -1,0 +1,149 @@
+//! Reads a file of raw samples.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::{Event, FORMAT, First, Header};
+use crate::error::UsageError;
+use crate::sys::files::{self, Kind};
+use crate::term::text;
+
+/// What a file of JSON Lines holds: what is to be done, and what happened. By default, of a sweep.
+#[derive(Clone, Debug)]
+pub struct Log<H = Header> {
+    /// The file, as it was named.
+    pub name: String,
+    /// Its first line.
+    pub header: H,
+    /// The others. The n-th, from 0, is line n + 2 of the file.
+    pub lines: Vec<Event>,
+    /// How much of the file is whole lines, in bytes. What comes after them was cut off by whatever ended the
+    /// program, and is no line.
+    pub whole_bytes: u64,
+    /// How much there was of the file in all when it was read, in bytes.
+    pub bytes: u64,
+}
+
+impl<H: First> Log<H> {
+    /// Hands each event to what `begin` makes of the header, and collects the rows that are final by it.
+    ///
+    /// # Errors
+    /// The line that says what cannot have happened.
+    pub fn replay<T, R>(
+        &self,
+        begin: impl FnOnce(H) -> Result<T, String>,
+        contradiction: impl Fn(&T, &Event) -> Option<String>,
+        take: impl Fn(&mut T, &Event) -> Result<Vec<R>, String>,
+    ) -> Result<(T, Vec<R>), UsageError>
+    where
+        H: Clone,
+    {
+        let refused = |line: usize, problem: String| UsageError::file(&self.name, line, &problem);
+        let begun = begin(self.header.clone());
+        let mut state = begun.map_err(|problem| refused(1, problem))?;
+        let mut rows = Vec::new();
+        for (number, event) in (2..).zip(&self.lines) {
+            if let Some(problem) = contradiction(&state, event) {
+                return Err(refused(number, problem));
+            }
+            let taken = take(&mut state, event);
+            rows.extend(taken.map_err(|problem| refused(number, problem))?);
+        }
+        Ok((state, rows))
+    }
+
+    /// Reads the file of a flag.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is none.
+    pub fn open(flag: &'static str, path: &Path) -> Result<Self, UsageError> {
+        let bytes = files::read_whole(path, Kind::File).map_err(|error| {
+            UsageError::flag(flag, &path.display(), format!("cannot read it: {error}"))
+        })?;
+        Self::parse(&path.display().to_string(), &bytes)
+    }
+
+    /// Reads what a file of that name holds.
+    ///
+    /// # Errors
+    /// The line that is not what it should be, and how.
+    pub fn parse(name: &str, bytes: &[u8]) -> Result<Self, UsageError> {
+        if text::MARKS.iter().any(|mark| bytes.starts_with(mark)) {
+            return Err(UsageError::file(name, 1, MARKED));
+        }
+        // What comes after the last line was cut off by whatever ended the program.
+        let end = bytes.iter().rposition(|&byte| byte == b'\n');
+        let whole = end.map_or(&[][..], |end| &bytes[..=end]);
+        let mut lines = whole.split_inclusive(|&byte| byte == b'\n');
+        let first = first(lines.next().unwrap_or_default());
+        let header = first.map_err(|problem| UsageError::file(name, 1, &problem))?;
+        let line = |(number, line): (usize, &[u8])| {
+            serde_json::from_slice(line).map_err(|error| {
+                let problem = problem::<H>(line, &error);
+                UsageError::file(name, number, &problem)
+            })
+        };
+        Ok(Self {
+            name: name.to_owned(),
+            header,
+            lines: (2..).zip(lines).map(line).collect::<Result<_, _>>()?,
+            whole_bytes: whole.len() as u64,
+            bytes: bytes.len() as u64,
+        })
+    }
+}
+
+/// Whether a file is a log whose first line is that. What cannot be read is none.
+pub fn is_of<H: First>(path: &Path) -> bool {
+    let beginning = format!("{{\"{}\":", H::KEY);
+    let mut start = vec![0; beginning.len()];
+    let is_file = path.is_file();
+    is_file
+        && File::open(path)
+            .and_then(|mut file| file.read_exact(&mut start))
+            .is_ok()
+        && start == beginning.as_bytes()
+}
+
+/// Parses the first line.
+///
+/// # Errors
+/// It is no header, has another format, or is not what it should be.
+fn first<H: First>(line: &[u8]) -> Result<H, String> {
+    let mut value: Value = serde_json::from_slice(line).unwrap_or_default();
+    let format = value[H::KEY]["format"].as_u64();
+    let format = format.ok_or_else(|| format!("no header: not {}, or cut off", H::WHAT))?;
+    // Before the rest, which may have another shape in another format.
+    if format != u64::from(FORMAT) {
+        return Err(format!(
+            "{}, format {format}, but udpbench {} reads format {FORMAT}: use the udpbench that wrote it; a CSV beside it \
+             can still be read",
+            H::WHAT,
+            crate::VERSION,
+        ));
+    }
+    let header: H =
+        serde_json::from_value(value[H::KEY].take()).map_err(|error| without_line(&error))?;
+    header.contradiction().map_or(Ok(header), Err)
+}
+
+/// What is wrong with a line that is no event.
+fn problem<H: First>(line: &[u8], error: &serde_json::Error) -> String {
+    let is_header = |value: &Value| value.get(H::KEY).is_some();
+    match serde_json::from_slice::<Value>(line) {
+        _ if line.trim_ascii().is_empty() => "an empty line: delete it".to_owned(),
+        Ok(value) if is_header(&value) => "a second header: one file, one run".to_owned(),
+        _ => without_line(error),
+    }
+}
+
+/// What follows is appended in UTF-8.
+const MARKED: &str = "an editor saved it again, with a byte-order mark: save it as UTF-8 without one, with all its lines";
+
+/// serde counts the lines of what it was given, which is one.
+fn without_line(error: &serde_json::Error) -> String {
+    error.to_string().replace(" at line 1 column", " at column")
+}

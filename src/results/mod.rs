@@ -1,0 +1,7 @@
+//! Results on disk: the log that everything follows from, the rows computed from it, and the files that hold rows.
+
+pub mod export;
+pub mod files;
+pub mod log;
+pub mod replay;
+pub mod row;

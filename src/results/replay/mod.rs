@@ -1,0 +1,305 @@
+//! The replay: events become rows, line by line. A sweep passes its events as they happen, `summarize` what
+//! a file says: both end with the same rows.
+
+mod progress;
+mod rows;
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use self::progress::{IN_TWO_PARTS, Measured, Progress, Stage};
+use crate::data::{Case, Sample};
+use crate::plan::{Block, Planned};
+use crate::results::log::{Event, Expected, Header, Of};
+use crate::results::row::{Interruption, Row};
+
+/// What is known so far.
+#[derive(Clone, Debug)]
+pub struct Replay {
+    header: Header,
+    blocks: Vec<Progress>,
+    /// Windows that are measured.
+    windows: u64,
+    /// How long traffic takes to settle here, if that is known.
+    settles_after: Option<Duration>,
+    /// Why the sweep ended, if it did before it was complete.
+    interruption: Interruption,
+    /// In which block each case is that runs, and where there.
+    places: HashMap<String, (usize, usize)>,
+}
+
+impl Replay {
+    /// Nothing has happened yet.
+    pub fn new(header: Header) -> Self {
+        let mut places = HashMap::new();
+        let mut blocks = Vec::new();
+        for (number, block) in header.plan.blocks.iter().enumerate() {
+            let mut progress = Progress::default();
+            for planned in runnable(block) {
+                places.insert(planned.case.key(), (number, progress.cases.len()));
+                progress.cases.push(Measured::default());
+            }
+            blocks.push(progress);
+        }
+        Self {
+            header,
+            blocks,
+            windows: 0,
+            settles_after: None,
+            interruption: Interruption::default(),
+            places,
+        }
+    }
+
+    /// What is to be done.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// Takes what happened, and gives the rows that are final now.
+    ///
+    /// # Errors
+    /// Why that cannot have happened, after what did before.
+    pub fn take(&mut self, line: &Event) -> Result<Vec<Row>, String> {
+        match line {
+            Event::Settled { case, after } => {
+                if !self.places.contains_key(case) {
+                    return Err(format!("the case {case} is not one of the plan that runs"));
+                }
+                self.settles_after.get_or_insert(*after);
+            }
+            Event::BlockBegun { block, warning } => {
+                let progress = self.block_mut(*block)?;
+                if progress.stage == Stage::Ended {
+                    return Err(format!("block {block} begins, but it had ended"));
+                }
+                progress.stage = Stage::Begun;
+                progress.warn(warning.clone());
+            }
+            Event::Verified(sample) => self.verified(sample)?,
+            Event::Window(window) => self.window(&window.sample)?,
+            Event::Repeated {
+                of,
+                round,
+                reason,
+                sample,
+            } => self.repeat((&of.case, *round), reason, sample.as_deref())?,
+            Event::Failed {
+                of: Of { case, .. },
+                reason,
+                round,
+            } => {
+                let most_rounds = self.header.schedule.most_rounds();
+                let measured = self.running(case)?;
+                if *round > most_rounds {
+                    return Err(format!("{case} failed in round {round} of {most_rounds}"));
+                }
+                measured.failure = Some(reason.clone());
+            }
+            Event::BlockEnded { block, by } => {
+                if self.block_mut(*block)?.stage != Stage::Begun {
+                    return Err(format!("block {block} ends, but it had not begun"));
+                }
+                let is_whole = self.blocks[*block].end(*by, &self.header.schedule);
+                is_whole.map_err(|problem| format!("block {block}: {problem}"))?;
+                self.blocks[*block].stage = Stage::Ended;
+                let rows = self.rows(*block, Some(*by));
+                self.blocks[*block].cases.clear();
+                return Ok(rows);
+            }
+            Event::Interrupted { lost } => {
+                let lost = lost.clone().map(Interruption::Lost);
+                self.interruption = lost.unwrap_or(Interruption::Signal);
+            }
+            Event::Resumed { unlike, .. } => self.resumed(unlike),
+        }
+        Ok(Vec::new())
+    }
+
+    /// How many windows are measured, and how many there are to be in all, as far as that is known: `--until` asks for
+    /// one round after the other.
+    pub fn windows(&self) -> (u64, u64) {
+        let schedule = &self.header.schedule;
+        let left = |block: &Progress| -> u64 {
+            if block.stage == Stage::Ended {
+                return 0;
+            }
+            let is_one_more = schedule.until.is_some() && block.round >= schedule.rounds;
+            let rounds = schedule.rounds.max(block.round + u32::from(is_one_more));
+            let goes_on = block.cases.iter().filter(|case| case.failure.is_none());
+            let left =
+                goes_on.map(|case| u64::from(rounds).saturating_sub(case.samples.len() as u64));
+            left.sum()
+        };
+        let left: u64 = self.blocks.iter().map(left).sum();
+        (self.windows, self.windows + left)
+    }
+
+    /// Whether a block was begun, be it done or not.
+    pub fn has_begun(&self, block: usize) -> bool {
+        self.blocks[block].stage != Stage::Waiting
+    }
+
+    /// Whether a block is done.
+    pub fn has_ended(&self, block: usize) -> bool {
+        self.blocks[block].stage == Stage::Ended
+    }
+
+    /// Whether a case has its window of that round.
+    pub fn has_window(&self, case: &Case, round: u32) -> bool {
+        let windows = self
+            .measured(case)
+            .map_or(&[][..], |measured| &measured.samples);
+        windows.iter().any(|sample| sample.round == round)
+    }
+
+    /// Whether a case's window of that round is being measured for the second time.
+    pub fn is_repeated(&self, case: &Case, round: u32) -> bool {
+        self.measured(case)
+            .is_some_and(|measured| measured.is_repeated(round))
+    }
+
+    /// Whether a case is not to be measured any more.
+    pub fn has_failed(&self, case: &Case) -> bool {
+        self.measured(case)
+            .is_some_and(|measured| measured.failure.is_some())
+    }
+
+    /// Whether the datagrams of a case were looked at.
+    pub fn is_verified(&self, case: &Case) -> bool {
+        self.measured(case)
+            .is_some_and(|measured| measured.verified.is_some())
+    }
+
+    fn measured(&self, case: &Case) -> Option<&Measured> {
+        let &(block, place) = self.places.get(&case.key())?;
+        self.blocks[block].cases.get(place)
+    }
+
+    fn block_mut(&mut self, block: usize) -> Result<&mut Progress, String> {
+        let progress = self.blocks.get_mut(block);
+        progress.ok_or_else(|| format!("the plan has no block {block}"))
+    }
+
+    /// A case of a block that has begun and not ended, and has not failed.
+    fn running(&mut self, case: &str) -> Result<&mut Measured, String> {
+        let &(block, place) = self
+            .places
+            .get(case)
+            .ok_or_else(|| format!("the case {case} is not one of the plan that runs"))?;
+        let progress = &mut self.blocks[block];
+        if progress.stage != Stage::Begun {
+            return Err(format!(
+                "block {block}, that of {case}, is not being measured"
+            ));
+        }
+        let measured = &mut progress.cases[place];
+        if measured.failure.is_some() {
+            return Err(format!("{case} goes on, but it had failed"));
+        }
+        Ok(measured)
+    }
+
+    /// What about the counts of an event cannot be, if anything.
+    pub fn contradiction(&self, event: &Event) -> Option<String> {
+        let whole = self.header.schedule.settings.window;
+        let (sample, window) = match event {
+            Event::Verified(sample) => (&**sample, Duration::ZERO),
+            Event::Window(window) => (&window.sample, whole),
+            Event::Repeated { sample, .. } => (sample.as_deref()?, whole),
+            _ => return None,
+        };
+        // Of a case that does not run, or of none: see [`Replay::running`].
+        let &(block, place) = self.places.get(&sample.case)?;
+        let plan = &self.header.plan;
+        let (case, placement) = plan.blocks[block].runnable().nth(place)?;
+        let expected = Expected {
+            case,
+            engines: plan.pair(case),
+            placement,
+            window,
+        };
+        let contradiction = expected.contradiction(sample)?;
+        Some(format!("{}: {contradiction}", sample.case))
+    }
+
+    fn verified(&mut self, sample: &Sample) -> Result<(), String> {
+        let verifies = self.header.schedule.verify;
+        let measured = self.running(&sample.case)?;
+        let is_first = measured.verified.is_none() && measured.samples.is_empty();
+        if !verifies || (sample.round, sample.position) != (0, 0) || !is_first {
+            return Err(format!(
+                "{} is verified, but not in the one window before its first round",
+                sample.case
+            ));
+        }
+        if sample.verified.is_none() {
+            return Err(format!("{}: what was verified is missing", sample.case));
+        }
+        measured.verified = sample.verified;
+        let direction = Case::of_key(&sample.case).and_then(|case| case.direction);
+        measured.failure = sample.verified.and_then(|found| found.fault(direction));
+        Ok(())
+    }
+
+    fn resumed(&mut self, unlike: &[String]) {
+        self.interruption = Interruption::Unknown;
+        let blocks = self.blocks.iter_mut();
+        for block in blocks.filter(|block| block.stage != Stage::Ended) {
+            if block.is_within_a_round() {
+                block.warn(Some(IN_TWO_PARTS.to_owned()));
+            }
+            block.forget_positions();
+            for what in unlike {
+                let warning = format!("resumed with a difference: {what}");
+                block.warn(Some(warning));
+            }
+        }
+    }
+
+    fn window(&mut self, sample: &Sample) -> Result<(), String> {
+        let most_rounds = self.header.schedule.most_rounds();
+        self.running(&sample.case)?;
+        if sample.verified.is_some() {
+            return Err(format!(
+                "{}: datagrams are verified before the first round only",
+                sample.case
+            ));
+        }
+        let (block, place) = self.places[&sample.case];
+        self.blocks[block].cases[place].add(sample)?;
+        self.windows += 1;
+        self.blocks[block].add_window(sample, most_rounds)
+    }
+
+    fn repeat(
+        &mut self,
+        (case, round): (&str, u32),
+        why: &str,
+        sample: Option<&Sample>,
+    ) -> Result<(), String> {
+        let most_rounds = self.header.schedule.most_rounds();
+        if round == 0 || round > most_rounds {
+            return Err(format!(
+                "round {round} of {case}, but the schedule has rounds 1 to {most_rounds}"
+            ));
+        }
+        if let Some(sample) = sample {
+            if (sample.case.as_str(), sample.round) != (case, round)
+                || (sample.is_sound() && sample.link_fault().is_none())
+            {
+                return Err(format!(
+                    "round {round} of {case} is repeated for a window that is not its own, or adds up with its link up"
+                ));
+            }
+        }
+        self.running(case)?.repeat(case, round, why)
+    }
+}
+
+fn runnable(block: &Block) -> impl Iterator<Item = &Planned> {
+    block.cases.iter().filter(|planned| planned.runs())
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

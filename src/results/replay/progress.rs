@@ -1,0 +1,162 @@
+//! What is known of the blocks and their cases so far.
+
+use std::collections::HashSet;
+
+use crate::data::{Sample, Verified};
+use crate::plan::Schedule;
+use crate::results::log::counts;
+use crate::results::row::EndedBy;
+
+pub(super) const IN_TWO_PARTS: &str =
+    "interrupted and resumed within a round: its windows may lie far apart";
+
+/// What is known of a block.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Progress {
+    pub(super) stage: Stage,
+    /// What all its rows should say.
+    pub(super) warnings: Vec<String>,
+    /// Of those that run, in the order of the plan.
+    pub(super) cases: Vec<Measured>,
+    /// The round that is measured. 0: none yet.
+    pub(super) round: u32,
+    /// The positions in it that are taken.
+    positions: HashSet<u32>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Stage {
+    #[default]
+    Waiting,
+    Begun,
+    Ended,
+}
+
+/// What is known of a case.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Measured {
+    pub(super) samples: Vec<Sample>,
+    /// Rounds whose window was measured a second time, and why.
+    pub(super) repeated: Vec<(u32, String)>,
+    /// What all their counters come to.
+    counted: u64,
+    pub(super) verified: Option<Verified>,
+    pub(super) failure: Option<String>,
+}
+
+impl Measured {
+    /// Whether the window of that round was measured a second time.
+    pub(super) fn is_repeated(&self, round: u32) -> bool {
+        self.repeated.iter().any(|(other, _)| *other == round)
+    }
+
+    pub(super) fn repeat(&mut self, case: &str, round: u32, why: &str) -> Result<(), String> {
+        let is_over = self.samples.iter().any(|other| other.round == round);
+        if is_over || self.is_repeated(round) {
+            return Err(format!(
+                "round {round} of {case} is repeated twice, or after it was over"
+            ));
+        }
+        self.repeated.push((round, why.to_owned()));
+        Ok(())
+    }
+
+    pub(super) fn add(&mut self, sample: &Sample) -> Result<(), String> {
+        let (case, round) = (&sample.case, sample.round);
+        if self.samples.iter().any(|other| other.round == round) {
+            return Err(format!("round {round} of {case} twice"));
+        }
+        let counted = counts::added(self.counted, sample);
+        self.counted = counted.ok_or_else(|| {
+            format!("the windows of {case} counted more than can be: 2^60 or more in all")
+        })?;
+        self.samples.push(sample.clone());
+        Ok(())
+    }
+}
+
+impl Progress {
+    /// Goes on to a window: rounds follow each other, and each has one window at each position.
+    pub(super) fn add_window(&mut self, sample: &Sample, most_rounds: u32) -> Result<(), String> {
+        let Sample {
+            case,
+            round,
+            position,
+            ..
+        } = sample;
+        if *round == 0 || *round > most_rounds {
+            return Err(format!(
+                "round {round} of {case}, but the schedule has rounds 1 to {most_rounds}"
+            ));
+        }
+        if *round < self.round {
+            return Err(format!(
+                "round {round} of {case} after a window of round {}",
+                self.round
+            ));
+        }
+        if *round > self.round {
+            self.round = *round;
+            self.positions.clear();
+        }
+        if *position == 0 || *position as usize > self.cases.len() {
+            return Err(format!(
+                "position {position} of {case}, but its block has {} cases that run",
+                self.cases.len()
+            ));
+        }
+        if !self.positions.insert(*position) {
+            return Err(format!(
+                "position {position} of round {round} twice, the second time as {case}"
+            ));
+        }
+        Ok(())
+    }
+
+    /// Whether some of its cases have their window of the round that is measured, and others will have it.
+    pub(super) fn is_within_a_round(&self) -> bool {
+        let goes_on = self.cases.iter().filter(|case| case.failure.is_none());
+        let has_window = |case: &Measured| case.samples.iter().any(|it| it.round == self.round);
+        let (there, missing): (Vec<_>, Vec<_>) = goes_on.partition(|case| has_window(case));
+        !there.is_empty() && !missing.is_empty()
+    }
+
+    /// With `--force` on another machine the order may be another one.
+    pub(super) fn forget_positions(&mut self) {
+        self.positions.clear();
+    }
+
+    /// Whether each case that did not fail has all its windows where a block ended like this.
+    pub(super) fn end(&self, by: EndedBy, schedule: &Schedule) -> Result<(), String> {
+        let measured = || self.cases.iter().filter(|case| case.failure.is_none());
+        let windows = |case: &Measured| case.samples.len();
+        let (least, most) = (measured().map(windows).min(), measured().map(windows).max());
+        let (Some(least), Some(most)) = (least, most) else {
+            return Ok(());
+        };
+        let rounds = schedule.rounds as usize;
+        let is_whole = match by {
+            EndedBy::Rounds => schedule.until.is_none() && most == rounds,
+            EndedBy::Until | EndedBy::MaxTime => schedule.until.is_some() && least >= rounds,
+        };
+        if is_whole && least == most {
+            return Ok(());
+        }
+        Err(format!(
+            "it ends by {}, but its cases have {least} to {most} windows and the schedule has {rounds} \
+             rounds{}",
+            by.name(),
+            if schedule.until.is_some() {
+                " or more"
+            } else {
+                ""
+            }
+        ))
+    }
+
+    pub(super) fn warn(&mut self, warning: Option<String>) {
+        // Several interruptions say nothing more than one.
+        let new = warning.filter(|warning| !self.warnings.contains(warning));
+        self.warnings.extend(new);
+    }
+}

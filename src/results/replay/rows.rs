@@ -1,0 +1,146 @@
+//! The rows that follow from what is known.
+
+use super::progress::{Measured, Stage};
+use super::{Replay, runnable};
+use crate::data::{self, Case, Sample};
+use crate::plan::{LinkEnd, Planned, Verdict};
+use crate::results::row::{EndedBy, Outcome, Row, RowInput};
+
+/// What a case shares with those of its block.
+#[derive(Clone, Copy)]
+struct Beside<'a> {
+    /// The windows of the reference.
+    reference: &'a [Sample],
+    /// Those of the same case in half duplex, if this is in full.
+    half: &'a [Sample],
+    /// Those of each case that has another engine.
+    others: &'a [&'a [Sample]],
+    warnings: &'a [String],
+}
+
+impl Replay {
+    /// The rows of the blocks that have not ended, and those of what does not run, which come last.
+    pub fn rest(&self) -> Vec<Row> {
+        [self.unfinished(), self.skipped()].concat()
+    }
+
+    /// The rows of what does not run. They follow from the plan alone.
+    pub fn skipped(&self) -> Vec<Row> {
+        let row = |(case, reason): (&_, &str)| {
+            let input = RowInput {
+                case,
+                engines: self.header.plan.pair(case),
+                pin: String::new(),
+                nics: self.nics(case),
+                warnings: Vec::new(),
+                outcome: Outcome::Skipped(reason.to_owned()),
+                samples: &[],
+                repeated: &[],
+                verified: None,
+                reference: &[],
+                half: &[],
+                others: &[],
+                settles_after: None,
+                until_pct: None,
+            };
+            Row::new(&input, &self.header.environment)
+        };
+        self.header.plan.skipped().map(row).collect()
+    }
+
+    /// The rows of the blocks that were begun and have not ended: what an interruption leaves.
+    pub fn unfinished(&self) -> Vec<Row> {
+        let begun =
+            (0..self.blocks.len()).filter(|&block| self.blocks[block].stage == Stage::Begun);
+        begun.flat_map(|block| self.rows(block, None)).collect()
+    }
+
+    /// The rows of a block, as they are now: not yet final.
+    pub fn preview(&self, block: usize) -> Vec<Row> {
+        self.rows(block, Some(EndedBy::Rounds))
+    }
+
+    pub(super) fn rows(&self, block: usize, ended: Option<EndedBy>) -> Vec<Row> {
+        let progress = &self.blocks[block];
+        let planned = || runnable(&self.header.plan.blocks[block]).zip(&progress.cases);
+        // One that broke, starved, or whose books do not close is no measure for others.
+        let is_sound = |(_, measured): &(&Planned, &Measured)| {
+            measured.failure.is_none() && measured.samples.iter().all(Sample::is_sound)
+        };
+        let sound: Vec<(&Case, &[Sample])> = planned()
+            .filter(is_sound)
+            .map(|(planned, measured)| (&planned.case, &measured.samples[..]))
+            .collect();
+        let reference = sound.iter().find(|(case, _)| case.is_reference());
+        let reference = reference.map_or(&[][..], |(_, samples)| samples);
+        let row = |(planned, measured): (&Planned, &Measured)| {
+            let engines = |case: &Case| (case.sender, case.receiver);
+            let others = sound
+                .iter()
+                .filter(|(case, _)| engines(case) != engines(&planned.case));
+            let others: Vec<&[Sample]> = others.map(|(_, samples)| *samples).collect();
+            let half = planned.case.half_duplex();
+            let half = sound.iter().find(|(case, _)| Some(**case) == half);
+            let beside = Beside {
+                reference,
+                half: half.map_or(&[][..], |(_, samples)| samples),
+                others: &others,
+                warnings: &progress.warnings,
+            };
+            self.row(planned, measured, beside, ended)
+        };
+        planned().map(row).collect()
+    }
+
+    /// The interfaces at the ends of a case's wire.
+    fn nics(&self, case: &Case) -> (String, String) {
+        let link = self.header.wire.as_ref().and_then(|wire| wire.link(case));
+        let words = |end: &LinkEnd| format!("{}: {}", end.interface.name, end.interface);
+        link.map(|link| (words(&link.here), words(&link.there)))
+            .unwrap_or_default()
+    }
+
+    fn row(
+        &self,
+        planned: &Planned,
+        measured: &Measured,
+        beside: Beside,
+        ended: Option<EndedBy>,
+    ) -> Row {
+        let schedule = &self.header.schedule;
+        let (pin, mut warnings) = match &planned.verdict {
+            Verdict::Run(placement, warnings) => (placement.to_string(), warnings.clone()),
+            Verdict::Skip(_) => (String::new(), Vec::new()),
+        };
+        warnings.extend_from_slice(beside.warnings);
+        #[cfg(feature = "calibration")]
+        if schedule.settings.delay.is_some() {
+            warnings.push("senders were slowed down on purpose (--delay)".to_owned());
+        }
+        let engines = self.header.plan.pair(&planned.case);
+        let unverified = data::refusal(planned.case.payload, engines.sender);
+        let unverified = unverified.filter(|_| schedule.verify);
+        warnings.extend(unverified.map(|reason| format!("not verified: {reason}")));
+        let input = RowInput {
+            case: &planned.case,
+            engines,
+            pin,
+            nics: self.nics(&planned.case),
+            warnings,
+            outcome: match (&measured.failure, ended) {
+                (Some(reason), _) => Outcome::Failed(reason.clone()),
+                (None, None) => Outcome::Interrupted(self.interruption.clone()),
+                (None, Some(by)) => Outcome::Complete(by),
+            },
+            samples: &measured.samples,
+            repeated: &measured.repeated,
+            verified: measured.verified,
+            reference: beside.reference,
+            half: beside.half,
+            others: beside.others,
+            settles_after: self.settles_after,
+            until_pct: schedule.until.map(|until| until.half_width_pct),
+        };
+        Row::new(&input, &self.header.environment)
+    }
+}

@@ -1,0 +1,165 @@
+//! What cannot have happened is refused, before anything is computed from it.
+
+use std::time::Duration;
+
+use super::*;
+use crate::data::{LaneSample, Side, Traits, Verified};
+use crate::host::facts::Host;
+use crate::host::placement::Placement;
+use crate::plan::{Plan, Schedule, Settings, Verdict};
+use crate::results::log::FORMAT;
+use crate::results::row::Environment;
+use crate::results::row::tests::{case, window};
+use crate::sys::files::Root;
+
+/// A plan of a block of one case.
+pub(crate) fn header() -> Header {
+    let case = case();
+    let settings = Settings {
+        drop_reasons: false,
+        warmup: Duration::ZERO,
+        window: Duration::from_millis(100),
+        root: Root::default(),
+        #[cfg(feature = "calibration")]
+        delay: None,
+    };
+    // As `window` has them.
+    let placement = Placement::from_lists(case.threads, &[0], &[1]).expect("two CPUs");
+    let planned = Planned {
+        case,
+        verdict: Verdict::Run(placement, Vec::new()),
+    };
+    let block = Block {
+        key: case.block(),
+        cases: vec![planned],
+    };
+    Header {
+        format: FORMAT,
+        command_line: Vec::new(),
+        started_at: String::new(),
+        board_asked: "auto".to_owned(),
+        pin_asked: String::new(),
+        schedule: Schedule {
+            settings,
+            rounds: 1000,
+            until: None,
+            verify: true,
+            soak: Duration::ZERO,
+            cooldown: None,
+            seed: 1,
+        },
+        plan: Plan {
+            engines: vec![Traits::PLAIN],
+            blocks: vec![block],
+        },
+        environment: Environment::default(),
+        wire: None,
+        host: Host::default(),
+    }
+}
+
+/// Nothing of it has been measured.
+fn begun() -> Replay {
+    let mut replay = Replay::new(header());
+    let begun = Event::BlockBegun {
+        block: 0,
+        warning: None,
+    };
+    replay.take(&begun).expect("it may begin");
+    replay
+}
+
+/// As an event of a file is taken.
+fn read(replay: &mut Replay, event: &Event) -> Result<Vec<Row>, String> {
+    match replay.contradiction(event) {
+        Some(problem) => Err(problem),
+        None => replay.take(event),
+    }
+}
+
+const MOST: u64 = (1 << 53) - 1;
+
+#[test]
+fn windows_whose_sums_would_overflow_are_refused() {
+    let mut replay = begun();
+    let take = |replay: &mut Replay, round| {
+        let mut sample = window(round);
+        sample.lanes[0].voluntary_switches = Some(MOST);
+        replay.take(&Event::window(sample))
+    };
+    let refused = (1..).find_map(|round| Some((round, take(&mut replay, round).err()?)));
+    let (round, problem) = refused.expect("there is an end");
+    assert!(round > 100, "{round}: as many are possible");
+    let expected =
+        "the windows of std:std/2t/300B/connected/v4 counted more than can be: 2^60 or more in all";
+    assert_eq!(problem, expected);
+    assert_eq!(replay.unfinished().len(), 1, "what came before is kept");
+}
+
+#[test]
+fn a_window_of_many_lanes_whose_sum_would_overflow_is_refused() {
+    // Before anything is added up.
+    let mut sample = window(1);
+    let lane = LaneSample {
+        received_packets: MOST,
+        ..sample.lanes[1].clone()
+    };
+    sample.lanes = vec![lane; 4096];
+    let problem = read(&mut begun(), &Event::window(sample));
+    assert!(problem.is_err_and(|problem| problem.contains("lanes")));
+}
+
+#[test]
+fn a_window_that_is_measured_once_more_is_counted_and_in_no_row() {
+    let repeat = |round, sample: Option<Sample>| Event::Repeated {
+        of: Of::case(&case()),
+        round,
+        reason: "packet counts do not add up".to_owned(),
+        sample: sample.map(Box::new),
+    };
+    let mut faulty = window(2);
+    faulty.books.at_end.sent += 1;
+    let mut replay = begun();
+    let mut take = |line: &Event| read(&mut replay, line).map(drop);
+    assert_eq!(take(&Event::window(window(1))), Ok(()));
+    assert_eq!(take(&repeat(2, Some(faulty.clone()))), Ok(()));
+    assert_eq!(take(&Event::window(window(2))), Ok(()));
+    assert_eq!(take(&repeat(3, None)), Ok(()));
+    // Neither twice, nor what is over, nor what cannot be.
+    assert!(take(&repeat(3, None)).is_err());
+    assert!(take(&repeat(1, None)).is_err());
+    assert!(take(&repeat(0, None)).is_err());
+    faulty.window_ns = 0;
+    assert!(take(&repeat(4, Some(faulty))).is_err());
+    let rows = replay.unfinished();
+    assert_eq!((rows[0].rounds, rows[0].repeated_windows), (2, Some(2)));
+    assert_eq!(rows[0].unaccounted_packets, Some(0));
+    let said = "bad windows were measured again (repeated_windows), the first as packet counts do not add up";
+    assert!(rows[0].warnings.iter().any(|warning| warning == said));
+}
+
+#[test]
+fn counts_of_what_was_verified_have_the_limit_of_all_counts() {
+    let mut sample = window(0);
+    sample.position = 0;
+    let received = sample.books.at_end.received;
+    let mut take = |duplicated, truncated| {
+        sample.verified = Some(Verified {
+            packets: received,
+            duplicated,
+            truncated,
+            ..Verified::default()
+        });
+        read(&mut begun(), &Event::Verified(Box::new(sample.clone())))
+    };
+    assert_eq!(take(received, received), Ok(Vec::new()));
+    let problem = take(1 << 53, u64::MAX).expect_err("their sum would overflow");
+    assert!(problem.ends_with("a count of 2^53 or more"), "{problem}");
+    let problem = take(received + 1, 0).expect_err("so many cannot be");
+    assert!(
+        problem.ends_with("more faulty datagrams than verified ones"),
+        "{problem}"
+    );
+}
+
+mod contradictions;

@@ -1,0 +1,157 @@
+//! What may be wrong with the round trips of a case.
+
+use super::{numbers, round_trips};
+use crate::data::{Arrivals, Case, Sample};
+
+/// Why the round trips of a case say nothing, if they do not: more was asked than could be answered, and the longer
+/// that lasts, the longer they are.
+pub(super) fn overload(case: &Case, samples: &[Sample]) -> Option<String> {
+    let rate = case.rate.filter(|_| case.is_open_loop())?;
+    let seconds: f64 = samples.iter().map(numbers::window_seconds).sum();
+    let answered: u64 = samples.iter().map(numbers::received).sum();
+    let per_second = rate.per_second(case.payload);
+    let asked = per_second * seconds;
+    let edges = 2.0 * samples.len() as f64 * case.threads.senders() as f64;
+    let by_chance = match case.arrivals.unwrap_or_default() {
+        // What is under way at the edges of a window.
+        Arrivals::Even => edges / asked,
+        Arrivals::Train(length) => edges * f64::from(length) / asked,
+        // Four standard deviations.
+        Arrivals::Poisson => 4.0 / asked.sqrt(),
+    };
+    let slack = by_chance.max(0.02);
+    let unanswered = 1.0 - answered as f64 / asked;
+    if asked <= 0.0 || unanswered <= slack {
+        return None;
+    }
+    let answered = answered as f64 / seconds;
+    let what = format!("of {per_second:.0} requests per second {answered:.0} were answered");
+    Some(if unanswered - lost_on_the_way(samples) <= slack {
+        let most = where_most_were_lost(samples);
+        let most = most.map_or_else(String::new, |place| format!(", most {place}"));
+        format!("{what}, as datagrams were lost on the way{most}, so no round trips")
+    } else {
+        format!("above capacity: {what}, so no round trips")
+    })
+}
+
+/// The share of the requests that are not answered as one of their two datagrams was lost before it came to a socket.
+fn lost_on_the_way(samples: &[Sample]) -> f64 {
+    let books = numbers::total_books(samples);
+    let came = books.received + books.unread + books.dropped_socket;
+    let lost = books.sent.saturating_sub(came);
+    // The books count requests and answers together; the lanes say how many of them were requests.
+    let lanes = samples.iter().flat_map(|sample| &sample.lanes);
+    let all: u64 = lanes.map(|lane| lane.sent_packets).sum();
+    let requests: u64 = samples.iter().map(numbers::sent).sum();
+    lost as f64 * all as f64 / (books.sent as f64 * requests as f64).max(1.0)
+}
+
+/// Where on the way most were lost, if any was.
+fn where_most_were_lost(samples: &[Sample]) -> Option<String> {
+    let books = numbers::total_books(samples);
+    let places = books.places.lost();
+    let (place, most) = places.into_iter().max_by_key(|(_, lost)| *lost)?;
+    if books.refused > most {
+        return Some("refused at the sender".to_owned());
+    }
+    (most > 0).then(|| format!("at {place}"))
+}
+
+/// That the round trips of a case rose or fell in the course of the sweep, if they did: the machine drifts.
+pub(super) fn drift(samples: &[Sample]) -> Option<String> {
+    const PROBABLE: f64 = 0.001;
+    let trend = round_trips::trend(samples).filter(|trend| trend.p_value < PROBABLE)?;
+    let way = if trend.rises { "longer" } else { "shorter" };
+    Some(format!(
+        "round trips became {way} in the course of the sweep (rtt_trend_p): the machine drifts"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{Histogram, RoundTrips, Side};
+    use crate::results::row::tests::{self, six};
+
+    /// What is said of windows of 100 ms in which so many requests of a rate of 10,000 per second were answered.
+    fn overload_of(key: &str, answered: [u64; 6]) -> Option<String> {
+        let case = Case::of_key(&format!("std:std/2t/300B/connected/v4/ask/{key}"));
+        let mut samples = six();
+        for (sample, answered) in samples.iter_mut().zip(answered) {
+            sample.lanes[1].received_packets = answered;
+        }
+        overload(&case.expect("a case"), &samples)
+    }
+
+    #[test]
+    fn above_capacity_is_where_fewer_are_answered_than_chance_would_have_it() {
+        for enough in [[1000; 6], [985; 6], [1100, 900, 1000, 1000, 1000, 1000]] {
+            assert_eq!(overload_of("rate10000", enough), None, "{enough:?}");
+        }
+        let too_few = overload_of("rate10000", [970; 6]).expect("3 % fewer");
+        let expected = "above capacity: of 10000 requests per second 9700 were answered";
+        assert!(too_few.starts_with(expected), "{too_few}");
+        // At random, 6,000 are 77 more or less: four times that are 5 %.
+        assert_eq!(overload_of("rate10000/poisson", [960; 6]), None);
+        assert!(overload_of("rate10000/poisson", [940; 6]).is_some());
+        assert_eq!(
+            overload_of("outstanding2", [1; 6]),
+            None,
+            "no rate was given"
+        );
+    }
+
+    #[test]
+    fn requests_that_were_lost_on_the_way_are_no_capacity() {
+        let case = Case::of_key("std:std/2t/300B/connected/v4/ask/rate10000").expect("a case");
+        let of = |lost: u64| {
+            let mut samples = six();
+            for sample in &mut samples {
+                // One of five requests has no answer: one of nine datagrams that were sent.
+                let [client, server] = &mut sample.lanes[..] else {
+                    panic!("two lanes");
+                };
+                (client.side, server.side) = (Side::Client, Side::Server);
+                (client.sent_packets, server.sent_packets) = (1000, 800);
+                (client.received_packets, server.received_packets) = (800, 800);
+                let end = &mut sample.books.at_end;
+                (end.sent, end.received, end.dropped_socket) = (1800, 1800 - lost, 0);
+            }
+            overload(&case, &samples).expect("fewer were answered")
+        };
+        let answered = "of 10000 requests per second 8000 were answered";
+        assert_eq!(
+            of(200),
+            format!("{answered}, as datagrams were lost on the way, so no round trips")
+        );
+        assert_eq!(
+            of(150),
+            format!("above capacity: {answered}, so no round trips")
+        );
+    }
+
+    /// A window in which all round trips were in that bucket.
+    fn window(round: u32, bucket: usize) -> Sample {
+        let counts = (0..=bucket).map(|it| if it == bucket { 100 } else { 0 });
+        Sample {
+            round_trips: Some(RoundTrips {
+                times: Histogram::of_counts(counts),
+                ..RoundTrips::default()
+            }),
+            ..tests::window(round)
+        }
+    }
+
+    #[test]
+    fn round_trips_that_become_longer_over_the_rounds_are_said_to() {
+        let rising: Vec<Sample> = (1..=15).map(|n| window(n, 200 + n as usize)).collect();
+        let said = drift(&rising).expect("each is longer");
+        assert!(said.starts_with("round trips became longer"), "{said}");
+        let steady: Vec<Sample> = (1..=15)
+            .map(|n| window(n, 200 + n as usize * 7 % 15))
+            .collect();
+        assert_eq!(drift(&steady), None);
+        assert_eq!(drift(&rising[..5]), None, "too few");
+    }
+}

@@ -1,0 +1,174 @@
+//! How floods at a rate kept to it.
+
+use super::numbers;
+use super::rounding::decimals;
+use crate::data::{Arrivals, Case, Group, Histogram, MOST_IN_A_PIECE, Sample, Traits};
+
+/// Datagrams that went late, in all windows. `None`: none had a time to go at.
+pub(super) fn late(samples: &[Sample]) -> Option<u64> {
+    let late = samples.iter().filter_map(|sample| sample.pacing.as_ref());
+    late.map(|pacing| pacing.late).reduce(|all, one| all + one)
+}
+
+/// Times from one datagram to the next one, in all windows.
+pub(super) struct Gaps {
+    times: Histogram,
+    source: &'static str,
+}
+
+impl Gaps {
+    /// By the kernel's stamps, if it made some in each window; else by the calls. `None`: there are none.
+    pub(super) fn of(samples: &[Sample]) -> Option<Self> {
+        let pacings = || samples.iter().filter_map(|sample| sample.pacing.as_ref());
+        let are_stamped = pacings().all(|pacing| pacing.left.count() > 0);
+        let mut times = Histogram::default();
+        for pacing in pacings() {
+            times.add(if are_stamped {
+                &pacing.left
+            } else {
+                &pacing.returned
+            });
+        }
+        let source = if are_stamped { "kernel" } else { "calls" };
+        (times.count() > 0).then_some(Self { times, source })
+    }
+
+    /// A share of them were no longer. `None`: they are too few to say so.
+    pub(super) fn quantile_us(&self, share: f64) -> Option<f64> {
+        let are_enough = self.times.count() as f64 * (1.0 - share).min(share) >= 1.0;
+        let ns = self.times.quantile(share).filter(|_| are_enough)?;
+        Some(decimals::<3>(ns / 1e3))
+    }
+
+    pub(super) fn longest_us(&self) -> Option<f64> {
+        Some(decimals::<3>(self.times.quantile(1.0)? / 1e3))
+    }
+
+    pub(super) fn source(&self) -> &'static str {
+        self.source
+    }
+}
+
+/// Where fewer datagrams were sent than were to be: how many.
+pub(super) fn shortfall(case: &Case, sender: &Traits, samples: &[Sample]) -> Option<String> {
+    let rate = case.rate.filter(|_| case.is_paced())?;
+    // Of each direction, if there are two.
+    let directions = if case.is_full_duplex() { 2.0 } else { 1.0 };
+    let per_second = directions * rate.per_second(case.payload);
+    let seconds: f64 = samples.iter().map(numbers::window_seconds).sum();
+    let sent: u64 = samples.iter().map(numbers::sent).sum();
+    let asked = per_second * seconds;
+    let by_chance = by_chance(case, sender, samples.len(), asked) / asked;
+    (asked > 0.0 && (sent as f64) < asked * (1.0 - by_chance.max(0.02))).then(|| {
+        let sent = sent as f64 / seconds;
+        format!(
+            "the rate was not reached: of {per_second:.0} datagrams per second {sent:.0} were sent (late_packets)"
+        )
+    })
+}
+
+/// By how many fewer, or more, may be sent in so many windows than the number that is asked for, with no thread behind.
+pub(crate) fn by_chance(case: &Case, sender: &Traits, windows: usize, asked: f64) -> f64 {
+    let train = match case.arrivals.unwrap_or_default() {
+        Arrivals::Even => 0,
+        Arrivals::Train(length) => length,
+        // Four standard deviations.
+        Arrivals::Poisson => return 4.0 * asked.sqrt(),
+    };
+    // A burst, and a train, of each thread at either edge of a window.
+    let at_once = burst(case, sender) + f64::from(train);
+    let directions = if case.is_full_duplex() { 2.0 } else { 1.0 };
+    let threads = directions * case.threads.senders() as f64;
+    2.0 * at_once * threads * windows as f64
+}
+
+/// Datagrams that a thread of that sender hands over at once.
+pub(crate) fn burst(case: &Case, sender: &Traits) -> f64 {
+    match case.batch {
+        _ if sender.group == Group::Offload => MOST_IN_A_PIECE as f64,
+        batch => batch.map_or(1.0, |batch| batch.count() as f64),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{Pacing, bucket_of};
+    use crate::results::row::tests::six;
+
+    /// What is said of windows of 100 ms in which so many datagrams of 10,000 per second were sent.
+    fn shortfall_of(key: &str, sent: u64) -> Option<String> {
+        of_engine("std:std", key, sent)
+    }
+
+    fn of_engine(engines: &str, key: &str, sent: u64) -> Option<String> {
+        let key = format!("{engines}/2t/125B/connected/v4{key}");
+        let case = Case::of_key(&key).expect("a case");
+        let mut samples = six();
+        for sample in &mut samples {
+            sample.lanes[0].sent_packets = sent;
+        }
+        let sender = Traits::known(case.sender).expect("a known engine");
+        shortfall(&case, &sender, &samples)
+    }
+
+    #[test]
+    fn a_rate_that_was_not_reached_is_said() {
+        for rate in ["/rate10000", "/rate10Mbit"] {
+            assert_eq!(shortfall_of(rate, 985), None, "{rate}");
+            let said = shortfall_of(rate, 970).expect(rate);
+            let expected = "of 10000 datagrams per second 9700 were sent";
+            assert!(said.contains(expected), "{said}");
+        }
+        // At random, 6,000 are 77 more or less: four times that are 5 %.
+        assert_eq!(shortfall_of("/rate10000/poisson", 960), None);
+        assert!(shortfall_of("/rate10000/poisson", 940).is_some());
+        assert_eq!(shortfall_of("", 1), None, "no rate was given");
+        assert_eq!(shortfall_of("/ask/rate10000", 1), None, "no flood");
+        // A train at either edge.
+        assert_eq!(of_engine("gso:gro", "/rate10000", 1000 - 250), None);
+        assert!(of_engine("gso:gro", "/rate10000", 1000 - 260).is_some());
+    }
+
+    #[test]
+    fn late_datagrams_are_those_of_all_windows() {
+        let mut samples = six();
+        assert_eq!(late(&samples), None);
+        for sample in &mut samples {
+            sample.pacing = Some(Pacing {
+                late: 7,
+                ..Pacing::default()
+            });
+        }
+        assert_eq!(late(&samples), Some(42));
+    }
+
+    #[test]
+    fn gaps_are_those_of_the_stamps_if_each_window_has_some() {
+        let of_ns = |ns: u64| {
+            let bucket = bucket_of(ns);
+            Histogram::of_counts((0..=bucket).map(|it| if it == bucket { 50 } else { 0 }))
+        };
+        let mut samples = six();
+        assert!(Gaps::of(&samples).is_none());
+        for sample in &mut samples {
+            sample.pacing = Some(Pacing {
+                late: 0,
+                left: of_ns(100_000),
+                returned: of_ns(200_000),
+            });
+        }
+        let gaps = Gaps::of(&samples).expect("there are some");
+        assert_eq!(gaps.source(), "kernel");
+        let median = gaps.quantile_us(0.5).expect("300 are enough");
+        assert!((median / 100.0 - 1.0).abs() < 0.004, "{median}");
+        assert!(gaps.quantile_us(0.99).is_some() && gaps.quantile_us(0.999).is_none());
+        if let Some(pacing) = &mut samples[3].pacing {
+            pacing.left = Histogram::default();
+        }
+        let gaps = Gaps::of(&samples).expect("there are some");
+        assert_eq!(gaps.source(), "calls");
+        let longest = gaps.longest_us().expect("there is one");
+        assert!((longest / 200.0 - 1.0).abs() < 0.004, "{longest}");
+    }
+}

@@ -1,0 +1,115 @@
+//! What comes before measuring: the board wakes up, and cools down.
+
+use std::time::{Duration, Instant};
+
+use super::run::Session;
+use super::settling::{COURSE, LEAST_COURSES, SLICE, SLICES, settled_after};
+use super::{Begin, Soak};
+use crate::host::board::Cooldown;
+use crate::results::log::Event;
+use crate::trial::NoSample;
+use crate::trial::agents::{Agents, End};
+use crate::trial::spec::TrialSpec;
+
+/// Traffic for so long, which shows how long traffic takes to settle where it is long enough and all on one host: between two,
+/// nothing can be asked meanwhile.
+pub fn soak_of(spec: TrialSpec, length: Duration) -> Soak {
+    let courses = u32::try_from(length.as_nanos() / COURSE.as_nanos());
+    let courses = courses.unwrap_or(u32::MAX);
+    if courses >= LEAST_COURSES && spec.between.is_none() {
+        return Soak { spec, courses };
+    }
+    let mut spec = spec;
+    (spec.settings.warmup, spec.settings.window) = (Duration::ZERO, length);
+    Soak { spec, courses: 0 }
+}
+
+impl Session<'_, '_> {
+    /// If the case breaks, its block will say so.
+    pub(super) fn soak(&mut self, soak: &Soak) -> Result<(), End> {
+        let Soak { spec, courses } = soak;
+        let length = match courses {
+            0 => spec.settings.window,
+            courses => COURSE * *courses,
+        };
+        let shown = humantime::format_duration(length);
+        self.journal.doing(&format!("soaking for {shown}"));
+        let agents = &mut self.agents[0];
+        let soaked = match courses {
+            0 => agents.run(spec).map(|_| None),
+            courses => settled(agents, spec, *courses),
+        };
+        match soaked {
+            Err(NoSample::Interrupted) => Err(End::Interrupted),
+            Err(NoSample::Failed(_)) | Ok(None) => Ok(()),
+            Ok(Some(after)) => Ok(self.emit(&Event::Settled {
+                case: spec.case.key(),
+                after,
+            })?),
+        }
+    }
+
+    /// A round of a block begins: with its warnings.
+    pub(super) fn begin(&mut self, begin: &Begin) -> Result<(), End> {
+        let block = begin.block;
+        let hot = match begin.cooldown {
+            Some(cooldown) => self.cool_down(cooldown, begin.has_begun)?,
+            None => None,
+        };
+        let warnings = [hot, self.agents[0].warning()];
+        let mut has_begun = begin.has_begun;
+        for warning in warnings.into_iter().flatten() {
+            let warning = Some(warning);
+            self.emit(&Event::BlockBegun { block, warning })?;
+            has_begun = true;
+        }
+        if !has_begun {
+            let warning = None;
+            self.emit(&Event::BlockBegun { block, warning })?;
+        }
+        self.journal.block(block);
+        Ok(())
+    }
+
+    /// Waits until the board is cool enough, or for as long as it may take: then there is a warning.
+    fn cool_down(&mut self, cooldown: Cooldown, has_begun: bool) -> Result<Option<String>, End> {
+        const LOOK: Duration = Duration::from_secs(1);
+        let since = Instant::now();
+        loop {
+            let left = cooldown.at_most.saturating_sub(since.elapsed());
+            let Some(millic) = self.agents[0].hottest_millic() else {
+                return Ok(None);
+            };
+            let (degrees, wanted) = (millic / 1000, cooldown.below_c);
+            if degrees < i32::from(wanted) {
+                return Ok(None);
+            }
+            if left.is_zero() {
+                return Ok(Some(format!(
+                    "still not below {wanted} C at the end of the cool-down (temp_c_start)"
+                )));
+            }
+            let seconds = left.as_secs();
+            if since.elapsed() < LOOK && !has_begun {
+                self.journal.waiting(&format!(
+                    "{degrees} C: waiting for less than {wanted} C, {seconds} s at most"
+                ));
+            }
+            self.journal
+                .doing(&format!("{degrees} C, want {wanted}: {seconds} s at most"));
+            self.interrupt.sleep(left.min(LOOK))?;
+        }
+    }
+}
+
+/// How long traffic takes to settle, by so many courses.
+fn settled(
+    agents: &mut Agents,
+    spec: &TrialSpec,
+    courses: u32,
+) -> Result<Option<Duration>, NoSample> {
+    let courses: Vec<Vec<f64>> = (0..courses)
+        .map(|_| agents.course(spec, SLICES, SLICE))
+        .collect::<Result<_, _>>()?;
+    Ok(settled_after(&courses))
+}

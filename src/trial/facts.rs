@@ -1,0 +1,109 @@
+//! What the script has to know of another host before it makes a plan.
+
+use std::net::IpAddr;
+
+use serde::{Deserialize, Serialize};
+
+use super::idle_counters;
+use crate::data::Buffer;
+use crate::engines;
+use crate::host::board;
+use crate::host::check::{Finding, Subject};
+use crate::host::facts::{Host, Interface};
+use crate::sys::addresses::{self, OfInterface};
+use crate::sys::cpu_speed::{self, CpuSpeed};
+use crate::sys::drop_reasons::DropReasons;
+use crate::sys::files::Root;
+use crate::sys::reuseport_bpf;
+
+/// What a host is, and what can run there.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Facts {
+    /// The machine.
+    pub host: Host,
+    /// The addresses of its interfaces.
+    pub addresses: Vec<OfInterface>,
+    /// These.
+    pub interfaces: Vec<Interface>,
+    /// That by which ssh reached it, and that from which, as its own ends see them. `None`: ssh did not.
+    pub ssh: Option<(IpAddr, IpAddr)>,
+    /// The engines that cannot run there, and why.
+    pub engine_refusals: Vec<(String, String)>,
+    /// Why its kernel cannot be told how to spread flows, if it cannot.
+    pub steering_refusal: Option<String>,
+    /// What about it may mislead.
+    pub findings: Vec<Finding>,
+    /// How fast its CPUs run when all are busy.
+    pub paces: Vec<CpuSpeed>,
+    /// What its interfaces drop of other traffic.
+    pub drops_of_others: Vec<String>,
+    /// Why its kernel does not tell why it drops packets, if it does not.
+    pub no_drop_reasons: Option<String>,
+}
+
+impl Facts {
+    /// Those of this host.
+    pub fn read(root: &Root) -> Self {
+        let refused = engines::ALL
+            .iter()
+            .filter_map(|entry| Some((entry.name().to_string(), entry.probe().err()?)));
+        let host = Host::read(root);
+        let addresses = addresses::with_interfaces();
+        let mut names: Vec<&str> = addresses.iter().map(|it| it.interface.as_str()).collect();
+        names.sort_unstable();
+        names.dedup();
+        let interfaces = names
+            .into_iter()
+            .filter_map(|name| Interface::read(root, name));
+        let interfaces: Vec<Interface> = interfaces.collect();
+        Self {
+            drops_of_others: idle_counters::drops_of_others(&interfaces),
+            no_drop_reasons: DropReasons::open().err(),
+            interfaces,
+            findings: findings(&host, root),
+            paces: cpu_speed::of_all(&host.cpus.iter().map(|cpu| cpu.id).collect::<Vec<_>>()),
+            host,
+            addresses,
+            ssh: std::env::var("SSH_CONNECTION")
+                .ok()
+                .and_then(|text| ssh_connection(&text)),
+            engine_refusals: refused.collect(),
+            steering_refusal: reuseport_bpf::probe().err(),
+        }
+    }
+}
+
+fn findings(host: &Host, root: &Root) -> Vec<Finding> {
+    let Ok(detected) = board::choose("auto", host) else {
+        return Vec::new();
+    };
+    Subject::new(host, &detected.board, Buffer::DEFAULT.into(), root).findings()
+}
+
+/// `203.0.113.7 51234 203.0.113.9 22`: the client's address and port, the server's (ssh(1)). Those of a link have the
+/// interface there after them: `fe80::7%eth0`.
+fn ssh_connection(text: &str) -> Option<(IpAddr, IpAddr)> {
+    let mut words = text.split_whitespace();
+    let address = |word: &str| word.split('%').next()?.parse::<IpAddr>().ok();
+    let client = address(words.next()?)?;
+    let server = address(words.nth(1)?)?;
+    Some((server.to_canonical(), client.to_canonical()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ends_of_ssh_are_found_in_its_variable() {
+        let found = ssh_connection("203.0.113.7 51234 203.0.113.9 22");
+        let address = |text: &str| text.parse::<IpAddr>().expect("an address");
+        let expected = (address("203.0.113.9"), address("203.0.113.7"));
+        assert_eq!(found, Some(expected));
+        let mapped = ssh_connection("::ffff:203.0.113.7 51234 ::ffff:203.0.113.9 22");
+        assert_eq!(mapped, Some(expected));
+        let of_one_link = ssh_connection("fe80::7%eth0 51234 fe80::9%eth0 22");
+        assert_eq!(of_one_link, Some((address("fe80::9"), address("fe80::7"))));
+        assert_eq!(ssh_connection("UNKNOWN 65535 UNKNOWN 65535"), None);
+    }
+}

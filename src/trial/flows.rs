@@ -1,0 +1,322 @@
+//! Which flow ends at which receiver.
+//!
+//! `SO_REUSEPORT` spreads flows by a hash of addresses and ports (socket(7)). With two senders and two
+//! receivers, half of all runs would put both flows on one receiver, and the result would be a coin toss.
+//!
+//! It is found out by the end that sends, on one host and between two: `find`, then `pair` where the receivers are, then
+//! `confirm`.
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail, ensure};
+use serde::{Deserialize, Serialize};
+
+use super::ends::Ends;
+use super::spec::Flow;
+use crate::data::{Case, Connection, Sharing, Spread};
+
+/// How long a probe may take on loopback, on however busy a machine, before it counts as lost.
+const PROBE_PATIENCE: Duration = Duration::from_secs(3);
+
+/// After so long a probe is sent once more, as a firewall or a queueing discipline may have dropped it.
+const PROBE_AGAIN: Duration = Duration::from_millis(500);
+
+/// Makes the senders, and finds out where the datagrams of each end. The flows are in the order of the senders.
+///
+/// # Errors
+/// [`Blocked`] where nothing comes through, and when no even spread is found.
+pub(super) fn find(
+    case: &Case,
+    receivers: &[SocketAddr],
+    ends: &mut dyn Ends,
+) -> anyhow::Result<Vec<Flow>> {
+    ensure!(
+        receivers.len() == case.receiver_sockets(),
+        "{} receivers are bound, not those of the case",
+        receivers.len()
+    );
+    if has_flows_of_its_own(case) {
+        return aimed(receivers, case.flow_count(), ends, |n| {
+            case.socket_of_flow(n)
+        });
+    }
+    if is_steered(case) {
+        let count = receivers.len();
+        return aimed(&receivers[..1], case.threads.senders(), ends, |n| n % count);
+    }
+    let mut flows = spread(case, receivers, ends)?;
+    // A case pairs sender n with receiver n where it can: placements rely on it.
+    if is_one_to_one(case, &flows) {
+        flows.sort_unstable_by_key(|flow| flow.receiver);
+    }
+    Ok(flows)
+}
+
+/// Has the receivers take these flows and no others, where the case asks for it and each has exactly one.
+///
+/// # Errors
+/// What the system refused.
+pub(super) fn pair(case: &Case, flows: &[Flow], ends: &mut dyn Ends) -> anyhow::Result<()> {
+    if is_paired(case, flows) {
+        ends.pair(flows)?;
+    }
+    Ok(())
+}
+
+/// Looks whether what [`pair`] did changed where datagrams end, as it may.
+///
+/// # Errors
+/// [`Blocked`] where nothing comes through, and when they end elsewhere.
+pub(super) fn confirm(case: &Case, flows: &[Flow], ends: &mut dyn Ends) -> anyhow::Result<()> {
+    if case.transport.is_some() {
+        // A connection is made only where nothing is in the way.
+        return Ok(());
+    }
+    if has_flows_of_its_own(case) {
+        // That the first one gets there shows that nothing is in the way; how the others fare is in their counts.
+        let first = flows.first().context("a case has a flow")?;
+        return probe(first.source, first.peer, ends).map(drop);
+    }
+    for flow in flows.iter().filter(|_| is_paired(case, flows)) {
+        let reached = probe(flow.source, flow.peer, ends)?;
+        ensure!(
+            reached == flow.receiver || !is_steered(case),
+            "this kernel ignores the BPF program of --spread bpf; use --spread even"
+        );
+        // Kernels before 5.4 had it wrong.
+        ensure!(
+            reached == flow.receiver,
+            "this kernel delivers a connected flow to another socket of its SO_REUSEPORT group; use \
+             --connection unconnected or --threads 2"
+        );
+    }
+    Ok(())
+}
+
+/// Whether each flow ends at a socket of its own, or at that of its server.
+fn has_flows_of_its_own(case: &Case) -> bool {
+    case.flows.is_some() || case.transport.is_some()
+}
+
+/// Whether the kernel is told which receiver each source port belongs to.
+fn is_steered(case: &Case) -> bool {
+    case.sharing == Some(Sharing::Reuseport(Spread::Bpf))
+}
+
+fn is_one_to_one(case: &Case, flows: &[Flow]) -> bool {
+    let sharing = case.sharing.unwrap_or(Sharing::Separate);
+    flows.len() == case.receiver_sockets() && sharing.is_even()
+}
+
+fn is_paired(case: &Case, flows: &[Flow]) -> bool {
+    let can_be = has_flows_of_its_own(case) || is_one_to_one(case, flows);
+    is_steered(case) || (can_be && case.connection == Connection::Connected)
+}
+
+/// So many flows, each to the receiver that it should end at.
+fn aimed(
+    peers: &[SocketAddr],
+    count: usize,
+    ends: &mut dyn Ends,
+    receiver_of: impl Fn(usize) -> usize,
+) -> anyhow::Result<Vec<Flow>> {
+    let flows = (0..count).map(|n| {
+        let receiver = receiver_of(n);
+        // Where they share one address, it is that of any of them.
+        let peer = peers[receiver % peers.len()];
+        let source = ends.aim(peer)?;
+        Ok(Flow {
+            source,
+            peer,
+            receiver,
+        })
+    });
+    flows.collect()
+}
+
+/// Tries source ports until each receiver has as many flows as it should.
+fn spread(case: &Case, receivers: &[SocketAddr], ends: &mut dyn Ends) -> anyhow::Result<Vec<Flow>> {
+    let senders = case.threads.senders();
+    let mut room = if case.sharing.is_none_or(Sharing::is_even) {
+        Room::shared_evenly(senders, receivers.len())
+    } else {
+        Room::unlimited(receivers.len())
+    };
+    // The last sender has one free receiver to hit: that takes as many tries as there are receivers,
+    // on average, and hardly ever (e^-50) fifty times as many.
+    let mut tries = 50 * receivers.len() * senders;
+    let mut flows = Vec::with_capacity(senders);
+    while flows.len() < senders {
+        ensure!(
+            tries > 0,
+            "no source ports found that spread {senders} flows evenly over the receivers"
+        );
+        tries -= 1;
+        // Where they share one address, it is that of any of them.
+        let peer = receivers[flows.len() % receivers.len()];
+        let source = ends.aim(peer)?;
+        let receiver = probe(source, peer, ends)?;
+        ensure!(
+            receiver < receivers.len(),
+            "a probe datagram arrived at no receiver of the case"
+        );
+        if room.take(receiver) {
+            flows.push(Flow {
+                source,
+                peer,
+                receiver,
+            });
+        } else {
+            ends.take_sender(source)?;
+        }
+    }
+    Ok(flows)
+}
+
+/// Sends a datagram, several times if it must be, and returns the receiver that it reached.
+fn probe(source: SocketAddr, peer: SocketAddr, ends: &mut dyn Ends) -> anyhow::Result<usize> {
+    let probes = ends.probes().context("a connection is not probed")?;
+    let deadline = Instant::now() + PROBE_PATIENCE;
+    let (mut refusal, mut tries) = (None, 0);
+    while Instant::now() < deadline {
+        tries += 1;
+        refusal = probes.probe(source, 0)?;
+        let next = Instant::now() + PROBE_AGAIN;
+        while Instant::now() < next {
+            if let Some(receiver) = probes.reached(source)? {
+                return Ok(receiver);
+            }
+        }
+    }
+    match refusal {
+        Some(refusal) => bail!("cannot send a probe datagram from {source} to {peer}: {refusal}"),
+        None => bail!(Blocked {
+            source,
+            peer,
+            tries
+        }),
+    }
+}
+
+/// No probe came through, although the kernel took all of them.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Blocked {
+    /// From where.
+    pub source: SocketAddr,
+    /// To where.
+    pub peer: SocketAddr,
+    /// How often it was tried.
+    pub tries: u32,
+}
+
+impl fmt::Display for Blocked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { source, peer, .. } = self;
+        let within = PROBE_PATIENCE.as_secs();
+        write!(
+            f,
+            "no probe datagram from {source} to {peer} arrived within {within} s: check for a firewall on loopback (nft list \
+             ruleset)"
+        )
+    }
+}
+
+impl std::error::Error for Blocked {}
+
+/// How many more flows each receiver may have.
+struct Room {
+    taken: Vec<usize>,
+    each: usize,
+    /// How many receivers may have one more than `each`.
+    larger: usize,
+}
+
+impl Room {
+    fn shared_evenly(flows: usize, receivers: usize) -> Self {
+        Self {
+            taken: vec![0; receivers],
+            each: flows / receivers,
+            larger: flows % receivers,
+        }
+    }
+
+    fn unlimited(receivers: usize) -> Self {
+        Self {
+            taken: vec![0; receivers],
+            each: usize::MAX,
+            larger: 0,
+        }
+    }
+
+    fn take(&mut self, receiver: usize) -> bool {
+        let taken = &mut self.taken[receiver];
+        if *taken == self.each && self.larger > 0 {
+            self.larger -= 1;
+        } else if *taken >= self.each {
+            return false;
+        }
+        *taken += 1;
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::placement::Placement;
+    use crate::plan::Settings;
+    use crate::sys::files::Root;
+    use crate::sys::reuseport_bpf;
+    use crate::trial::opened::Opened;
+    use crate::trial::spec::{Part, TrialSpec};
+
+    #[test]
+    fn room_is_shared_as_evenly_as_it_can_be() {
+        let mut room = Room::shared_evenly(5, 3);
+        let wishes = [0, 0, 0, 1, 1, 2, 1, 2];
+        let taken: Vec<usize> = wishes.into_iter().filter(|&n| room.take(n)).collect();
+        assert_eq!(taken, [0, 0, 1, 1, 2]);
+        assert_eq!(room.taken, [2, 2, 1]);
+    }
+
+    #[test]
+    fn every_receiver_of_an_even_spread_is_reached_by_its_own_sender() {
+        let ways = [
+            Sharing::DEFAULT,
+            Sharing::Reuseport(Spread::Bpf),
+            Sharing::Separate,
+        ];
+        let connections = [Connection::Connected, Connection::Unconnected];
+        for (sharing, connection) in ways
+            .into_iter()
+            .flat_map(|way| connections.map(|c| (way, c)))
+        {
+            if sharing == Sharing::Reuseport(Spread::Bpf) && reuseport_bpf::probe().is_err() {
+                continue;
+            }
+            let case = Case {
+                connection,
+                threads: 8.try_into().expect("in range"),
+                sharing: Some(sharing),
+                ..crate::results::row::tests::case()
+            };
+            let placement = Placement::unpinned(case.threads);
+            let spec = TrialSpec::new(&case, &placement, &Settings::default());
+            let root = Root::default();
+            let opened = Opened::new(&spec, Part::Both, None, &root, None);
+            let mut ends = opened.expect("std is in every build").ends;
+            let receivers = ends.bind().expect("loopback works");
+            let flows = find(&case, &receivers, &mut *ends).expect("loopback works");
+            pair(&case, &flows, &mut *ends).expect("loopback works");
+            confirm(&case, &flows, &mut *ends).expect("they end where they should");
+            assert_eq!(flows.len(), 4);
+            for (n, flow) in flows.iter().enumerate() {
+                assert_eq!(flow.receiver, n);
+                let reached = probe(flow.source, flow.peer, &mut *ends);
+                assert_eq!(reached.expect("arrives"), n);
+            }
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! A trial in this process, by its own clock, and the setting that is changed for it.
+
+use std::time::{Duration, Instant};
+
+use super::flows;
+use super::keeper::Keeper;
+use super::opened::Opened;
+use super::put_back::put_back;
+use super::reason_watch::ReasonWatch;
+use super::running::Running;
+use super::sample;
+use super::spec::{Part, TrialSpec};
+use super::token::Token;
+use super::wait::{drain, pass, window};
+use crate::data::Sample;
+use crate::engines;
+use crate::host::knob::Knob;
+use crate::sys::files::Root;
+use crate::sys::interrupt::Interrupt;
+
+/// What all trials in this process share.
+pub struct Here {
+    root: Root,
+    reasons: ReasonWatch,
+    /// Of the setting that is changed.
+    keeper: Option<Keeper>,
+}
+
+impl Here {
+    /// Sensors are read below `root`.
+    pub fn new(root: &Root) -> Self {
+        Self {
+            root: root.clone(),
+            reasons: ReasonWatch::default(),
+            keeper: None,
+        }
+    }
+
+    /// Where sensors are read.
+    pub(super) fn root(&self) -> &Root {
+        &self.root
+    }
+
+    /// Changes a setting for a trial, which takes about so long.
+    ///
+    /// # Errors
+    /// Why it cannot be changed. The outer ones: it could not be put back, or nothing would do so.
+    pub(super) fn change(
+        &mut self,
+        knob: &Knob,
+        trial: Duration,
+    ) -> anyhow::Result<Result<(), String>> {
+        let changed = Keeper::change(knob, trial, &self.root, &Interrupt::never()?)?;
+        Ok(changed.map(|keeper| self.keeper = Some(keeper)))
+    }
+
+    /// Puts it back. Whether it was changed until now.
+    ///
+    /// # Errors
+    /// What could not be put back.
+    pub(super) fn put_back(&mut self, knob: &Knob) -> anyhow::Result<bool> {
+        match self.keeper.take() {
+            Some(keeper) => keeper.put_back(knob, &Interrupt::never()?),
+            // This process began anew, as the trial failed: the watchdog does the same now.
+            None => put_back(&knob.settings, &self.root).map(|()| true),
+        }
+    }
+
+    /// Runs a trial whose ends are both on this host: sockets, threads, start, warm-up, window, drain, closed books.
+    ///
+    /// # Errors
+    /// What could not be built, or broke.
+    pub fn run(&mut self, spec: &TrialSpec) -> anyhow::Result<Sample> {
+        let engines = engines::of(&spec.case).map_err(anyhow::Error::msg)?;
+        let mut running = self.begin(spec)?;
+        let window = window(&spec.settings, &mut running)?;
+        running.stop();
+        drain(&spec.case, engines.1.about.joins, None, &mut running)?;
+        let half = running.finish(window)?;
+        Ok(sample::of(&spec.case, engines, &[half]))
+    }
+
+    /// How fast datagrams were received in each of so many slices of time since the threads started, per second.
+    ///
+    /// # Errors
+    /// As for [`Here::run`].
+    pub fn course(
+        &mut self,
+        spec: &TrialSpec,
+        slices: usize,
+        slice: Duration,
+    ) -> anyhow::Result<Vec<f64>> {
+        let mut running = self.begin(spec)?;
+        running.threads.open_start();
+        let look = |running: &mut Running| -> anyhow::Result<(Instant, u64)> {
+            let received = running.counts()?.received;
+            Ok((Instant::now(), received))
+        };
+        let mut rates = Vec::with_capacity(slices);
+        let (start, received) = look(&mut running)?;
+        let (mut end, mut since, mut before) = (start, start, received);
+        for _ in 0..slices {
+            end += slice;
+            let left = end.saturating_duration_since(Instant::now());
+            pass(left, &spec.case, &mut running)?;
+            let (now, received) = look(&mut running)?;
+            let seconds = now.duration_since(since).as_secs_f64();
+            rates.push(received.saturating_sub(before) as f64 / seconds);
+            (since, before) = (now, received);
+        }
+        running.threads.finish()?;
+        Ok(rates)
+    }
+
+    /// One end of a trial, with no socket yet.
+    ///
+    /// # Errors
+    /// When this host has no address for it.
+    pub(super) fn open<'a>(
+        &'a mut self,
+        spec: &'a TrialSpec,
+        part: Part,
+        token: Option<Token>,
+    ) -> anyhow::Result<Opened<'a>> {
+        let reasons = spec.settings.drop_reasons.then_some(&mut self.reasons);
+        Opened::new(spec, part, token, &self.root, reasons)
+    }
+
+    /// Up to the start of the threads, which wait for it.
+    fn begin<'a>(&'a mut self, spec: &'a TrialSpec) -> anyhow::Result<Running<'a>> {
+        let mut opened = self.open(spec, Part::Both, None)?;
+        let receivers = opened.ends.bind()?;
+        let flows = flows::find(&spec.case, &receivers, &mut *opened.ends)?;
+        flows::pair(&spec.case, &flows, &mut *opened.ends)?;
+        flows::confirm(&spec.case, &flows, &mut *opened.ends)?;
+        opened.assemble(&flows)
+    }
+}

@@ -1,0 +1,77 @@
+//! What interfaces drop while nothing is measured: other traffic, which would be taken for what is.
+
+use std::thread;
+use std::time::Duration;
+
+use crate::host::facts::Interface;
+use crate::sys::nic::{PathCounters, PathReader, driver_drops, named_since};
+
+/// How long it is looked at.
+const LOOK: Duration = Duration::from_millis(300);
+
+/// The drops of other traffic, a sentence for each interface that has some.
+pub fn drops_of_others(interfaces: &[Interface]) -> Vec<String> {
+    let readers = interfaces.iter().filter_map(|interface| {
+        let mut reader = PathReader::open(&interface.name).ok()?;
+        let before = (reader.read().ok()?, reader.named().ok()?);
+        Some((&interface.name, reader, before))
+    });
+    let readers: Vec<_> = readers.collect();
+    thread::sleep(LOOK);
+    let moved = readers
+        .into_iter()
+        .filter_map(|(name, mut reader, before)| {
+            let moved = reader.read().ok()?.since(&before.0);
+            let named = named_since(&reader.named().ok()?, &before.1);
+            told(name, &moved, driver_drops(&named))
+        });
+    moved.collect()
+}
+
+/// Of what the counters say and, in and out, of what the driver's own do: a driver may add them to the others.
+fn told(interface: &str, moved: &PathCounters, driver: (u64, u64)) -> Option<String> {
+    let places = [
+        ("by its queueing discipline", moved.qdisc_drops),
+        ("on the way out", moved.nic_out_drops.max(driver.1)),
+        ("on the way in", moved.nic_in_drops.max(driver.0)),
+        ("by filters", moved.vanished(0)),
+        ("by the backlog", moved.backlog_drops),
+        (
+            "by IP and UDP",
+            moved.ip_in_discards + moved.udp_no_ports + moved.udp_in_errors,
+        ),
+    ];
+    let some = places.into_iter().filter(|(_, packets)| *packets > 0);
+    let some: Vec<String> = some
+        .map(|(place, packets)| format!("{packets} {place}"))
+        .collect();
+    (!some.is_empty()).then(|| {
+        let some = some.join(", ");
+        let ms = LOOK.as_millis();
+        format!("other traffic is dropped at {interface} ({some} in {ms} ms): lost datagrams may be taken for that")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_place_is_named_and_silence_is_none() {
+        let moved = PathCounters {
+            nic_in_drops: 3,
+            udp_no_ports: 1,
+            tx_packets: 9,
+            ..PathCounters::default()
+        };
+        let said = told("eth0", &moved, (2, 0)).expect("there are some");
+        assert!(
+            said.contains("at eth0 (3 on the way in, 1 by IP and UDP in 300 ms)"),
+            "{said}"
+        );
+        let nothing = PathCounters::default();
+        assert_eq!(told("eth0", &nothing, (0, 0)), None);
+        let said = told("eth0", &nothing, (7, 0)).expect("the driver's");
+        assert!(said.contains("(7 on the way in in 300 ms)"), "{said}");
+    }
+}

@@ -1,0 +1,373 @@
+//! What the controller and an agent say to each other: frames of JSON over any pair of streams.
+//!
+//! Each side begins with [`MAGIC`] and a [`Hello`]. Then the controller sends one [`Request`] after the other,
+//! and the agent an [`Answer`] to each. A trial on one host is one of them, [`Request::Run`]; between two hosts it is these,
+//! of which `Drain` goes to both at once:
+//!
+//! | | request | answer |
+//! |---|---|---|
+//! | to the end that receives | [`Receive`](Request::Receive) | the addresses that it is bound to |
+//! | to the end that sends | [`Send`](Request::Send) | the flows: which sender reaches which receiver |
+//! | to the end that receives | [`Accept`](Request::Accept) | it takes these flows |
+//! | to the end that sends | [`Ready`](Request::Ready) | its threads are there |
+//! | to the end that receives | [`Go`](Request::Go) | its threads run |
+//! | to the end that sends | [`Go`](Request::Go) | warm-up and window are over: its counts |
+//! | to both | [`Drain`](Request::Drain) | what it knows: a [`Half`](super::half::Half) |
+//! A frame is the length of its body in bytes, 32 bits, big-endian, and
+//! the body. One without a body says only that somebody is there.
+
+use std::fmt::Display;
+use std::io::{self, Read, Write};
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use anyhow::{Context, bail, ensure};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::flows::Blocked;
+pub use super::noise::MAGIC;
+use super::noise::expect_magic;
+use super::spec::{Flow, TrialSpec};
+use super::token::Token;
+use crate::VERSION;
+use crate::host::knob::{Knob, Setting, Wanted};
+use crate::sys::host_id::HostId;
+use crate::term::duration::ns;
+
+/// Counts up with each change of the messages.
+pub const PROTOCOL: u32 = 12;
+
+/// The longest body, in bytes: twice the addresses of as many flows as there can be.
+pub const MAX_BYTES: u32 = 1 << 24;
+
+/// Who speaks.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Hello {
+    /// [`PROTOCOL`].
+    pub protocol: u32,
+    /// [`VERSION`]: what the engines of another one do may differ, which whoever compares them wants.
+    pub version: String,
+    /// Where it runs.
+    pub host: HostId,
+    /// Of the controller: the agent is on another host. Then both ends say twice a second that they are there.
+    pub is_across: bool,
+}
+
+/// What an agent is asked to do.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Request {
+    /// Say what the host is.
+    Facts,
+    /// Say how hot its CPUs are: the hottest of their sensors, in millidegrees Celsius.
+    HottestMillic,
+    /// Say what memory datagrams of these payloads take up in the receive queue of a socket on loopback, in bytes by bytes.
+    Truesizes(Vec<u32>),
+    /// End whatever goes on, and begin anew, as a process that was just started.
+    Renew,
+    /// Say which of these settings the host has.
+    Choose(Wanted),
+    /// Take the right to change settings of the host, for as long as the agent lives.
+    Lock,
+    /// Say whether these are what they were before.
+    AreAsBefore(Vec<Setting>),
+    /// Change a setting.
+    Change {
+        /// Which.
+        knob: Knob,
+        /// How long the trial takes that it is changed for.
+        #[serde(rename = "trial_ns", with = "ns")]
+        trial: Duration,
+    },
+    /// Put it back, and say whether it was changed until now.
+    PutBack(Knob),
+    /// Run a trial whose ends are both on that host: a [`Sample`](crate::data::Sample).
+    Run(Box<TrialSpec>),
+    /// Say how fast datagrams come in slices of time since the threads have started.
+    Course {
+        /// What is run meanwhile.
+        spec: Box<TrialSpec>,
+        /// How many slices.
+        slices: usize,
+        /// How long each is.
+        #[serde(rename = "slice_ns", with = "ns")]
+        slice: Duration,
+    },
+    /// Be the end of a trial that receives.
+    Receive {
+        /// What is run.
+        spec: Box<TrialSpec>,
+        /// What proves the other end.
+        token: Token,
+    },
+    /// Be the end of a trial that sends.
+    Send {
+        /// What is run.
+        spec: Box<TrialSpec>,
+        /// What proves the other end.
+        token: Token,
+        /// Where it receives.
+        receivers: Vec<SocketAddr>,
+    },
+    /// Take these flows and no others, where the case asks for that.
+    Accept(Vec<Flow>),
+    /// Say whether a probe of this sender has come.
+    HasCome(SocketAddr),
+    /// Have the threads wait for the start.
+    Ready,
+    /// Start.
+    Go,
+    /// Wait until what the other end has sent, so many datagrams, is there, and end the trial.
+    Drain {
+        /// As far as that is known; it ends when nothing comes any more, too.
+        expected: u64,
+    },
+    /// Say how long a payload may be, up to `most` bytes, to get to a receiver whole.
+    Reach {
+        /// Whose sockets are used.
+        spec: Box<TrialSpec>,
+        /// What proves the other end.
+        token: Token,
+        /// Its address.
+        receiver: SocketAddr,
+        /// What is tried first, in bytes.
+        most: u32,
+    },
+}
+
+impl Request {
+    /// What it is called in messages to people.
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            Self::Facts => "facts",
+            Self::HottestMillic => "hottest_millic",
+            Self::Truesizes(_) => "truesizes",
+            Self::Renew => "renew",
+            Self::Choose(_) => "choose",
+            Self::Lock => "lock",
+            Self::AreAsBefore(_) => "are_as_before",
+            Self::Change { .. } => "change",
+            Self::PutBack(_) => "put_back",
+            Self::Run(_) => "run",
+            Self::Course { .. } => "course",
+            Self::Receive { .. } => "receive",
+            Self::Send { .. } => "send",
+            Self::Accept(_) => "accept",
+            Self::HasCome(_) => "has_come",
+            Self::Ready => "ready",
+            Self::Go => "go",
+            Self::Drain { .. } => "drain",
+            Self::Reach { .. } => "reach",
+        }
+    }
+}
+
+/// What came of a request.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Answer<T> {
+    /// It was done.
+    Done(T),
+    /// It failed, and why.
+    Failed(String),
+    /// No datagram came through.
+    Blocked(Blocked),
+    /// The process has begun anew.
+    Renewed,
+}
+
+impl Hello {
+    /// That of this process.
+    pub fn here() -> Self {
+        Self {
+            protocol: PROTOCOL,
+            version: VERSION.to_owned(),
+            host: HostId::read(),
+            is_across: false,
+        }
+    }
+
+    /// Whether the other side speaks as this one does, of whatever version it is.
+    ///
+    /// # Errors
+    /// Where it does not: both versions and the fix.
+    pub fn check(&self) -> anyhow::Result<()> {
+        let Self {
+            protocol, version, ..
+        } = self;
+        ensure!(
+            *protocol == PROTOCOL,
+            "it is udpbench {version} (protocol {protocol}), this is udpbench {VERSION} (protocol \
+             {PROTOCOL}): install the same version on both sides (between hosts, --deploy does so)"
+        );
+        Ok(())
+    }
+}
+
+/// Sends the hello of this process.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn greet(output: &mut impl Write, hello: &Hello) -> anyhow::Result<()> {
+    output.write_all(&MAGIC).context("cannot send a message")?;
+    write(output, hello)
+}
+
+/// Waits for the hello of the other side.
+///
+/// # Errors
+/// When something else comes, or nothing.
+pub fn greeting(input: &mut impl Read) -> anyhow::Result<Hello> {
+    expect_magic(input)?;
+    read(input)?.context("it ended before it said its version")
+}
+
+/// Sends one message.
+///
+/// # Errors
+/// When it is too long, or cannot be written.
+pub fn write(output: &mut impl Write, message: &impl Serialize) -> anyhow::Result<()> {
+    let body = serde_json::to_vec(message).context("cannot make a message")?;
+    let length = u32::try_from(body.len()).unwrap_or(u32::MAX);
+    ensure!(length <= MAX_BYTES, too_long(body.len()));
+    let mut frame = length.to_be_bytes().to_vec();
+    frame.extend(body);
+    let sent = output.write_all(&frame).and_then(|()| output.flush());
+    sent.context("cannot send a message")
+}
+
+/// Says that somebody is there.
+pub(super) fn write_beat(output: &mut impl Write) -> io::Result<()> {
+    output.write_all(&0_u32.to_be_bytes())?;
+    output.flush()
+}
+
+/// Receives one message. `None`: the other side has ended.
+///
+/// # Errors
+/// When it is cut off, too long, or not what is expected.
+pub fn read<T: DeserializeOwned>(input: &mut impl Read) -> anyhow::Result<Option<T>> {
+    read_body(input, || ())?
+        .map(|body| decode(&body))
+        .transpose()
+}
+
+/// Receives one message as it came. Each sign that somebody is there is told to `heard`.
+pub(super) fn read_body(
+    input: &mut impl Read,
+    heard: impl Fn(),
+) -> anyhow::Result<Option<Vec<u8>>> {
+    loop {
+        let body = read_frame(input)?;
+        heard();
+        // Nothing but such a sign is empty.
+        if body.as_ref().is_none_or(|body| !body.is_empty()) {
+            return Ok(body);
+        }
+    }
+}
+
+fn read_frame(input: &mut impl Read) -> anyhow::Result<Option<Vec<u8>>> {
+    let mut length = Vec::with_capacity(size_of::<u32>());
+    read_up_to(input, size_of::<u32>(), &mut length)?;
+    if length.is_empty() {
+        return Ok(None);
+    }
+    let Ok(length) = length.try_into().map(u32::from_be_bytes) else {
+        bail!("a message was cut off within its length");
+    };
+    // Before there is any memory for it.
+    ensure!(length <= MAX_BYTES, too_long(length));
+    let length = length as usize;
+    let mut body = Vec::new();
+    read_up_to(input, length, &mut body)?;
+    ensure!(
+        body.len() == length,
+        "a message was cut off after {} of {length} B",
+        body.len()
+    );
+    Ok(Some(body))
+}
+
+fn read_up_to(input: &mut impl Read, bytes: usize, into: &mut Vec<u8>) -> anyhow::Result<()> {
+    let ended: io::Result<usize> = input.by_ref().take(bytes as u64).read_to_end(into);
+    ended.map(drop).context("cannot read a message")
+}
+
+pub(super) fn decode<T: DeserializeOwned>(body: &[u8]) -> anyhow::Result<T> {
+    serde_json::from_slice(body).context("a message is not what was expected")
+}
+
+fn too_long(bytes: impl Display) -> String {
+    format!("a message of {bytes} B is longer than {MAX_BYTES} B")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(read: anyhow::Result<impl Sized>) -> String {
+        match read {
+            Ok(_) => panic!("it is refused"),
+            Err(error) => format!("{error:#}"),
+        }
+    }
+
+    #[test]
+    fn what_was_written_is_read() {
+        let mut pipe = Vec::new();
+        write(&mut pipe, &Request::Drain { expected: 7 }).expect("into memory");
+        write(&mut pipe, &Answer::Done(())).expect("into memory");
+        let mut pipe = &pipe[..];
+        let request = read::<Request>(&mut pipe).expect("a frame");
+        assert!(matches!(request, Some(Request::Drain { expected: 7 })));
+        let answer = read::<Answer<()>>(&mut pipe).expect("a frame");
+        assert!(matches!(answer, Some(Answer::Done(()))));
+        assert!(read::<Request>(&mut pipe).expect("the end").is_none());
+    }
+
+    #[test]
+    fn a_frame_that_is_cut_off_says_where() {
+        let mut whole = Vec::new();
+        write(&mut whole, &Request::Ready).expect("into memory");
+        assert_eq!(whole.len(), 4 + 7);
+        assert_eq!(
+            error(read::<Request>(&mut &whole[..3])),
+            "a message was cut off within its length"
+        );
+        assert_eq!(
+            error(read::<Request>(&mut &whole[..9])),
+            "a message was cut off after 5 of 7 B"
+        );
+    }
+
+    #[test]
+    fn a_frame_that_is_too_long_is_refused_by_its_length() {
+        // Nothing follows: its body is not waited for.
+        let length = (MAX_BYTES + 1).to_be_bytes();
+        let expected = "a message of 16777217 B is longer than 16777216 B";
+        assert_eq!(error(read::<Request>(&mut &length[..])), expected);
+        let text = "x".repeat(MAX_BYTES as usize - 1);
+        let mut pipe = Vec::new();
+        assert_eq!(error(write(&mut pipe, &text)), expected);
+        assert!(pipe.is_empty());
+    }
+
+    #[test]
+    fn another_protocol_is_refused_with_both_versions_and_the_fix() {
+        let newer = Hello {
+            version: "9.9.9".to_owned(),
+            ..Hello::here()
+        };
+        newer.check().expect("it speaks the same");
+        let other = Hello {
+            protocol: PROTOCOL + 1,
+            ..newer
+        };
+        let said = error(other.check());
+        let who = format!("it is udpbench 9.9.9 (protocol {}), this is", PROTOCOL + 1);
+        assert!(said.starts_with(&who), "{said}");
+        assert!(said.contains(VERSION) && said.contains("install the same version"));
+    }
+}

@@ -1,0 +1,131 @@
+//! One end of a trial up to the start barrier: its sockets, and what is read before there are any.
+
+use anyhow::Context;
+
+use super::connections::Connections;
+use super::ends::{Ends, into_sides};
+use super::path_watch::PathWatch;
+use super::programs::{ProgramBuilder, Trackers};
+use super::reason_watch::ReasonWatch;
+use super::running::{Running, Start};
+use super::sockets::{Across, Sockets};
+use super::spec::{Flow, Part, TrialSpec};
+use super::threads::LaneThreads;
+use super::token::Token;
+use crate::engines;
+use crate::host::placement::Placement;
+use crate::sys::files::Root;
+use crate::sys::kernel::Discards;
+use crate::sys::sensors::Watch;
+
+/// What is made before there are threads.
+pub(super) struct Opened<'a> {
+    spec: &'a TrialSpec,
+    part: Part,
+    start: Start<'a>,
+    /// Its sockets.
+    pub(super) ends: Box<dyn Ends>,
+}
+
+impl<'a> Opened<'a> {
+    /// Reads the sensors below `root` and the kernel's counters for the first time. Between two hosts, `token` is what proves
+    /// to each that the other one is there.
+    ///
+    /// # Errors
+    /// When this host has no address for the sockets.
+    pub(super) fn new(
+        spec: &'a TrialSpec,
+        part: Part,
+        token: Option<Token>,
+        root: &'a Root,
+        reasons: Option<&'a mut ReasonWatch>,
+    ) -> anyhow::Result<Self> {
+        let across = spec.across(part).zip(token);
+        let across = across.map(|((own, other), token)| Across {
+            own,
+            other: other.ip,
+            token,
+        });
+        let ends: Box<dyn Ends> = match spec.case.transport {
+            None => Box::new(Sockets::of(spec.case, across)?),
+            Some(transport) => Box::new(Connections::of(spec.case, transport)),
+        };
+        Ok(Self {
+            spec,
+            part,
+            start: Start {
+                watch: Watch::start(root),
+                discards: Discards::read(),
+                path: None,
+                reasons,
+            },
+            ends,
+        })
+    }
+
+    /// Starts the threads and waits until all of them are at the start barrier. Senders are those of `flows`, in that order.
+    ///
+    /// # Errors
+    /// What cannot be built, never a thread that waits for ever.
+    pub(super) fn assemble(self, flows: &[Flow]) -> anyhow::Result<Running<'a>> {
+        let Self {
+            spec,
+            part,
+            mut start,
+            ends,
+        } = self;
+        let case = spec.case;
+        let engines = engines::of(&case).map_err(anyhow::Error::msg)?;
+        let taps = ends.taps(engines)?;
+        // Probes that were sent more than once.
+        taps.take_unread();
+        let buffers = ends.buffers()?;
+        let (receivers, senders) =
+            into_sides(ends, &case, part, flows).context("cannot assemble the threads")?;
+        let trackers = if spec.verifies {
+            Trackers::of(&case)
+        } else {
+            Trackers::default()
+        };
+        let builder = ProgramBuilder {
+            case: &case,
+            engines,
+            flows,
+            trackers: &trackers,
+        };
+        let programs = builder.programs(receivers, senders);
+        let programs = programs.context("cannot assemble the threads")?;
+        let placement = placement_of(part, &spec.placement);
+        let threads = LaneThreads::assemble(&case, engines, part, programs, &placement)?;
+        // After the probes.
+        let own = spec.across(part).map(|(own, _)| own);
+        start.path = own.map(PathWatch::start).transpose()?;
+        if let Some(reasons) = &mut start.reasons {
+            reasons.start();
+        }
+        #[cfg(feature = "calibration")]
+        threads.delay_senders((spec.settings.delay.as_ref()).map_or(0, |delay| delay.of(&case)));
+        Ok(Running {
+            case,
+            part,
+            threads,
+            taps,
+            buffers,
+            placement,
+            trackers,
+            start,
+            last: None,
+        })
+    }
+}
+
+/// The CPUs of the threads that run here.
+fn placement_of(part: Part, placement: &Placement) -> Placement {
+    let here = |cpus: &Vec<Option<usize>>, runs_here| {
+        if runs_here { cpus.clone() } else { Vec::new() }
+    };
+    Placement {
+        senders: here(&placement.senders, part.sends()),
+        receivers: here(&placement.receivers, part.receives()),
+    }
+}

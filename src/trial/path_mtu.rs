@@ -1,0 +1,75 @@
+//! How long a datagram may be to get to the other host whole.
+
+use std::net::SocketAddr;
+
+use anyhow::Context;
+
+use super::ends::Probes;
+use super::spec::TrialSpec;
+use super::token::QUESTION;
+use crate::data::Case;
+use crate::host::placement::Placement;
+use crate::plan::{Between, Settings, WireLink};
+
+/// Each length is tried so often before it counts as too long.
+const TRIES: usize = 3;
+
+/// A sender at one end of this link and a receiver at the other one; the sender is there if `is_down`.
+///
+/// # Errors
+/// None: the case is one.
+pub(super) fn spec(link: &WireLink, is_down: bool) -> anyhow::Result<TrialSpec> {
+    let way = if is_down { "down" } else { "up" };
+    let key = format!("std:std/2t/{QUESTION}B/connected/{}/{way}", link.ip());
+    let case = Case::of_key(&key).context("a case")?;
+    let (here, there) = (link.here.address, link.there.address);
+    let (receivers, senders) = if is_down {
+        (here, there)
+    } else {
+        (there, here)
+    };
+    let placement = Placement::unpinned(case.threads);
+    let spec = TrialSpec::new(&case, &placement, &Settings::default());
+    Ok(spec.between(Some(Between { receivers, senders })))
+}
+
+/// The longest payload, up to `most`, that gets through from this sender: nearly always that, and then one probe says so.
+/// `None`: not even short ones do.
+///
+/// # Errors
+/// When there is no such sender.
+pub(super) fn longest(
+    probes: &mut dyn Probes,
+    source: SocketAddr,
+    most: u32,
+) -> anyhow::Result<Option<u32>> {
+    let mut gets_through = |bytes: u32| -> anyhow::Result<bool> {
+        for _ in 0..TRIES {
+            // Longer than the interface takes: the kernel says so at once.
+            if probes.probe(source, bytes as usize)?.is_some() {
+                return Ok(false);
+            }
+            if probes.reached(source)?.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    };
+    if gets_through(most)? {
+        return Ok(Some(most));
+    }
+    // Below it, IPv6 would not work at all (RFC 8200), and hardly anything else.
+    let (mut least, mut most) = (QUESTION.try_into().unwrap_or(u32::MAX), most);
+    if !gets_through(least)? {
+        return Ok(None);
+    }
+    while most - least > 1 {
+        let middle = least + (most - least) / 2;
+        if gets_through(middle)? {
+            least = middle;
+        } else {
+            most = middle;
+        }
+    }
+    Ok(Some(least))
+}

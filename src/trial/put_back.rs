@@ -1,0 +1,54 @@
+//! Settings as they were before.
+
+use std::thread;
+use std::time::Duration;
+
+use crate::host::knob::Setting;
+use crate::sys::files::Root;
+
+/// A driver that resets may be busy for a while.
+const TRIES: u32 = 5;
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// Puts back what was changed last first.
+///
+/// # Errors
+/// Those that could not be, what they were, and how to put them back by hand.
+pub(super) fn put_back(settings: &[Setting], root: &Root) -> anyhow::Result<()> {
+    let failed: Vec<String> = settings
+        .iter()
+        .rev()
+        .filter_map(|setting| failure(setting, root))
+        .collect();
+    if failed.is_empty() {
+        return Ok(());
+    }
+    anyhow::bail!("not put back: {}", failed.join("; "))
+}
+
+fn failure(setting: &Setting, root: &Root) -> Option<String> {
+    let Setting { place, before, .. } = setting;
+    // What cannot be set at all, such as an interrupt that the kernel manages, was not changed either.
+    if place
+        .read(root)
+        .is_ok_and(|now| place.is_same(&now, before))
+    {
+        return None;
+    }
+    let mut tries = 0;
+    loop {
+        let written = place.write(root, before).and_then(|()| place.read(root));
+        let problem = match written {
+            Ok(now) if place.is_same(&now, before) => return None,
+            Ok(now) => format!("it is {now} after that was set"),
+            Err(error) => error.to_string(),
+        };
+        tries += 1;
+        if tries == TRIES {
+            return Some(format!(
+                "{place}: {problem}; it was {before}: set it by hand"
+            ));
+        }
+        thread::sleep(PAUSE);
+    }
+}

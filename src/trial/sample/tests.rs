@@ -1,0 +1,90 @@
+//! Samples from ends made by hand.
+
+use super::*;
+use crate::engines;
+use crate::results::row::tests::{case, window};
+
+/// An end at `host` whose window was 3 s long, with one lane that sends or receives a datagram per second.
+fn half(host: &str, side: Side) -> Half {
+    let (boot, network) = host.split_once('/').expect("boot and network");
+    let host = serde_json::json!({ "boot": boot, "network": network });
+    let counts = |at_s: u64| Counts {
+        sent: if side.sends() { at_s } else { 0 },
+        received: if side.receives() { at_s } else { 0 },
+        ..Counts::default()
+    };
+    let discards = |count| Discarded {
+        in_network: count,
+        in_backlog: 10 * count,
+    };
+    let times = [2, 5, 6];
+    Half {
+        host: serde_json::from_value(host).expect("a host"),
+        opened_unix_ms: 0,
+        window_ns: 3_000_000_000,
+        lanes: vec![LaneSample {
+            side,
+            ..window(1).lanes.remove(0)
+        }],
+        other_cpu_ns: Some(0),
+        coordinator_cpu_ns: Some(30),
+        counts: times.map(counts),
+        discards: times.map(discards),
+        unread: 0,
+        no_room: 0,
+        unsaid: 0,
+        path: None,
+        nic: <_>::default(),
+        drop_reasons: <_>::default(),
+        rcvbuf_bytes: side.receives().then_some(4096),
+        sndbuf_bytes: side.sends().then_some(8192),
+        climate: SensorReadings::default(),
+        idle_times: IdleTimes::default(),
+        round_trips: None,
+        pacing: None,
+        flow_packets: Vec::new(),
+        verified: None,
+    }
+}
+
+fn sample(receivers: &str, senders: &str) -> Sample {
+    let engines = engines::of(&case()).expect("std is in every build");
+    let halves = [half(receivers, Side::Receiver), half(senders, Side::Sender)];
+    of(&case(), engines, &halves)
+}
+
+#[test]
+fn two_ends_make_one_sample() {
+    let sample = sample("a/1", "b/1");
+    assert_eq!(sample.window_ns, 3_000_000_000);
+    let counts = |count| Counts {
+        sent: count,
+        received: count,
+        ..Counts::default()
+    };
+    let books = sample.books;
+    let edges = [books.at_opening, books.at_closing, books.at_end];
+    assert_eq!(edges, [2, 5, 6].map(counts));
+    let sides: Vec<Side> = sample.lanes.iter().map(|lane| lane.side).collect();
+    assert_eq!(sides, [Side::Sender, Side::Receiver]);
+    assert_eq!((sample.rcvbuf_bytes, sample.sndbuf_bytes), (4096, 8192));
+    assert_eq!(sample.other_cpu_ns, Some(0));
+    // Each end has one.
+    assert_eq!(sample.coordinator_cpu_ns, Some(2 * 30));
+}
+
+#[test]
+fn the_kernels_discards_are_counted_once_on_one_machine() {
+    let discards = |receivers, senders| {
+        let books = sample(receivers, senders).books;
+        [
+            books.kernel_discards_at_opening,
+            books.kernel_discards_at_closing,
+            books.kernel_discards,
+        ]
+    };
+    assert_eq!(discards("a/1", "a/1"), [2 + 20, 5 + 50, 6 + 60]);
+    // The backlog queues of CPUs know no namespaces.
+    assert_eq!(discards("a/1", "a/2"), [4 + 20, 10 + 50, 12 + 60]);
+    assert_eq!(discards("a/1", "b/1"), [4 + 40, 10 + 100, 12 + 120]);
+}

@@ -1,0 +1,197 @@
+//! One edge of a window: everything that is read when it opens, and again when it closes.
+
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use super::lane::Lane;
+use super::taps::Taps;
+use super::threads::LaneThreads;
+use crate::data::{Counts, LaneSample};
+use crate::sys::clock::{self, Switches};
+use crate::sys::kernel::Discards;
+use crate::sys::run_queue::{self, CpuTaken};
+
+/// The readings at one edge.
+pub(super) struct Snapshot {
+    pub(super) at: Instant,
+    /// Of the threads and sockets of this process.
+    pub(super) counts: Counts,
+    /// The kernel's discards just before and just after the counts: to read them takes longer than a datagram.
+    /// Where they rest, one reading outside the window is both.
+    pub(super) discards: [Discards; 2],
+    /// Whether they had moved since the run began, when the window opened.
+    pub(super) discards_move: bool,
+    /// How long it took to read all this.
+    took: Duration,
+    /// CPU time of the process, less that of the coordinator, which reads it, and that, in nanoseconds.
+    pub(super) cpu_ns: Option<(u64, u64)>,
+    /// What each thread did so far, senders first, workers last.
+    pub(super) lanes: Vec<LaneSample>,
+    /// What came over each flow: see [`LaneThreads::flow_packets`].
+    pub(super) flow_packets: Vec<u64>,
+}
+
+impl Snapshot {
+    /// Opens the window: what is slow to read comes first, so that it lies outside. `start` are the kernel's
+    /// discards before the run.
+    pub(super) fn opening(
+        threads: &LaneThreads,
+        taps: &Taps,
+        start: &Discards,
+    ) -> anyhow::Result<Self> {
+        let slow = Slow::read(threads);
+        let discards = Discards::read();
+        let discards_move = discards != *start;
+        let mut snapshot = Self::counters(threads, taps, read_if(discards_move))?;
+        snapshot.discards_move = discards_move;
+        snapshot.set_slow(slow);
+        snapshot.set_resting_discards(discards);
+        Ok(snapshot)
+    }
+
+    /// Closes the window: what is slow to read comes last.
+    pub(super) fn closing(
+        threads: &LaneThreads,
+        taps: &Taps,
+        discards_move: bool,
+    ) -> anyhow::Result<Self> {
+        let mut snapshot = Self::counters(threads, taps, read_if(discards_move))?;
+        snapshot.discards_move = discards_move;
+        snapshot.set_resting_discards(Discards::read());
+        snapshot.set_slow(Slow::read(threads));
+        Ok(snapshot)
+    }
+
+    /// Reads everything at about the same time: anew, if the coordinator was held up in between.
+    fn counters(
+        threads: &LaneThreads,
+        taps: &Taps,
+        discards: fn() -> Discards,
+    ) -> anyhow::Result<Self> {
+        const TRIES: usize = 4;
+        // To ask a socket for its drops takes a fraction of a microsecond, at both edges alike.
+        let held_up = Duration::from_millis(1) + Duration::from_micros(1) * taps.count();
+        let mut snapshot = Self::read(threads, taps, discards)?;
+        for _ in 1..TRIES {
+            if snapshot.took < held_up {
+                break;
+            }
+            snapshot = Self::read(threads, taps, discards)?;
+        }
+        Ok(snapshot)
+    }
+
+    fn read(
+        threads: &LaneThreads,
+        taps: &Taps,
+        discards: fn() -> Discards,
+    ) -> anyhow::Result<Self> {
+        let discards_before = discards();
+        let at = Instant::now();
+        // A datagram is sent before it is dropped or received: reading in the opposite order keeps
+        // what is in flight from looking negative.
+        let received = threads.lanes.iter().map(Lane::received_so_far);
+        let mut lanes: Vec<LaneSample> = received.collect();
+        let flow_packets = threads.flow_packets();
+        let dropped_socket = taps.drops()?;
+        for (reading, lane) in lanes.iter_mut().zip(&threads.lanes) {
+            // What is refused is counted before it is sent.
+            reading.refused_packets = lane.meter.refusals.packets();
+            reading.sent_packets = lane.meter.sent.read();
+            reading.would_blocks = lane.meter.would_blocks.load(Ordering::Relaxed);
+            reading.errors = lane.meter.errors.load(Ordering::Relaxed);
+            reading.cpu_ns = lane.cpu_ns();
+            reading.waited_ns = lane.waited_ns();
+        }
+        let cpu_ns = clock::process_cpu_ns().zip(clock::own_cpu_ns());
+        let cpu_ns = cpu_ns.map(|(all, own)| (all.saturating_sub(own), own));
+        Ok(Self {
+            at,
+            counts: Counts {
+                sent: lanes.iter().map(|lane| lane.sent_packets).sum(),
+                refused: lanes.iter().map(|lane| lane.refused_packets).sum(),
+                received: lanes.iter().map(|lane| lane.received_packets).sum(),
+                dropped_socket,
+            },
+            discards: [discards_before, discards()],
+            discards_move: false,
+            took: at.elapsed(),
+            cpu_ns,
+            lanes,
+            flow_packets,
+        })
+    }
+
+    fn set_resting_discards(&mut self, discards: Discards) {
+        if !self.discards_move {
+            self.discards = [discards.clone(), discards];
+        }
+    }
+
+    fn set_slow(&mut self, slow: Slow) {
+        for (reading, (switches, taken)) in self.lanes.iter_mut().zip(slow.0) {
+            reading.voluntary_switches = switches.map(|switches| switches.voluntary);
+            reading.involuntary_switches = switches.map(|switches| switches.involuntary);
+            reading.taken = taken;
+        }
+    }
+}
+
+/// What is slow to read of each lane.
+struct Slow(Vec<(Option<Switches>, Option<CpuTaken>)>);
+
+impl Slow {
+    fn read(threads: &LaneThreads) -> Self {
+        let cpus = run_queue::cpus_taken();
+        let taken_of = |lane: &Lane| {
+            let pinned = lane.pinned_cpu()?;
+            let mut found = cpus.iter().filter(|(cpu, _)| *cpu == pinned);
+            found.next().map(|(_, taken)| *taken)
+        };
+        let lanes = threads.lanes.iter();
+        Self(
+            lanes
+                .map(|lane| (lane.switches(), taken_of(lane)))
+                .collect(),
+        )
+    }
+}
+
+/// Where discards rest they are not read among the counts: on a slow CPU that would keep the window open for
+/// milliseconds, and look as if the coordinator had been held up.
+fn read_if(discards_move: bool) -> fn() -> Discards {
+    if discards_move {
+        Discards::read
+    } else {
+        Discards::default
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::UdpSocket;
+
+    use super::*;
+    use crate::engines;
+    use crate::host::placement::Placement;
+    use crate::results::row::tests::case;
+    use crate::trial::spec::Part;
+
+    #[test]
+    fn discards_that_rest_are_not_read_while_the_window_is_open() {
+        let case = case();
+        let socket = UdpSocket::bind("127.0.0.1:0").expect("loopback works");
+        let taps =
+            Taps::new([(engines::reference().tap)(&socket)]).expect("the kernel says its drops");
+        let placement = Placement::unpinned(case.threads);
+        let engines = engines::of(&case).expect("std is in every build");
+        let threads = LaneThreads::assemble(&case, engines, Part::Both, Vec::new(), &placement);
+        let threads = threads.expect("there are none");
+        let discards = |discards_move| {
+            let snapshot = Snapshot::counters(&threads, &taps, read_if(discards_move));
+            snapshot.expect("the kernel says its drops").discards
+        };
+        assert_eq!(discards(false), [Discards::default(), Discards::default()]);
+        assert!(discards(true).iter().all(|it| *it != Discards::default()));
+    }
+}

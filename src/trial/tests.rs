@@ -1,0 +1,67 @@
+//! A run whose threads do not do what they should, and what two hosts say to each other.
+
+use std::net::Ipv4Addr;
+use std::time::Duration;
+
+use super::message::{self, Answer};
+use super::opened::Opened;
+use super::spec::{Flow, Part, TrialSpec};
+use super::wait::window;
+use crate::data::{Case, Connection, Counts};
+use crate::host::placement::Placement;
+use crate::plan::Settings;
+use crate::results::row::tests::case;
+use crate::sys::files::Root;
+
+#[test]
+fn a_thread_that_dies_ends_the_run_at_once() {
+    const LONGER_THAN_ANY_TEST: Duration = Duration::from_secs(86_400);
+    let case = Case {
+        connection: Connection::Unconnected,
+        ..case()
+    };
+    let (root, settings) = (
+        Root::default(),
+        Settings {
+            window: LONGER_THAN_ANY_TEST,
+            ..Settings::default()
+        },
+    );
+    let spec = TrialSpec::new(&case, &Placement::unpinned(case.threads), &settings);
+    let opened = Opened::new(&spec, Part::Both, None, &root, None);
+    let mut opened = opened.expect("std is in every build");
+    let receivers = opened.ends.bind().expect("loopback works");
+    let flow = Flow {
+        source: opened.ends.aim(receivers[0]).expect("loopback works"),
+        // Nothing can be sent to port 0 (udp_sendmsg: EINVAL).
+        peer: (Ipv4Addr::LOCALHOST, 0).into(),
+        receiver: 0,
+    };
+    let mut running = opened.assemble(&[flow]).expect("threads start");
+    let ended = window(&settings, &mut running).map(drop);
+    let error = format!("{:#}", ended.expect_err("it must be noticed"));
+    assert!(
+        error.starts_with("the sender failed: Invalid argument"),
+        "{error}"
+    );
+}
+
+/// One may have 32 bits and the other 64: the bytes hang on neither.
+#[test]
+fn counts_beyond_32_bits_are_the_same_bytes_on_every_host() {
+    let counts = Counts {
+        sent: u64::MAX,
+        refused: 7,
+        received: u64::from(u32::MAX) + 1,
+        dropped_socket: 1 << 53,
+    };
+    let mut pipe = Vec::new();
+    message::write(&mut pipe, &Answer::Done(counts)).expect("into memory");
+    let body = r#"{"done":{"sent":18446744073709551615,"refused":7,"received":4294967296,"dropped_socket":9007199254740992}}"#;
+    assert_eq!(pipe, [b"\0\0\0\x6a", body.as_bytes()].concat());
+    let answer = message::read::<Answer<Counts>>(&mut &pipe[..]).expect("a frame");
+    let Some(Answer::Done(read)) = answer else {
+        panic!("{answer:?}");
+    };
+    assert_eq!(read, counts);
+}

@@ -1,0 +1,267 @@
+//! The threads of one run, from the start to the last join.
+
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, anyhow, bail};
+use nix::poll::{PollFd, PollFlags, ppoll};
+use nix::sys::eventfd::{EfdFlags, EventFd};
+use nix::sys::time::TimeSpec;
+
+use super::lane::{self, Lane};
+use super::spec::Part;
+use super::workers::{self, Workers};
+use crate::data::{Case, Side};
+use crate::engine::{FlowCounts, Meter, Pool};
+use crate::engines::{self, Engines};
+use crate::host::placement::Placement;
+use crate::sys::wakeup;
+use crate::workload::lane::{Control, LaneContext};
+use crate::workload::{CALLED_OFF, PaceMeter, Program, RoundTripMeter};
+
+/// The lanes of one run. Dropping it stops and joins them, whatever they are doing.
+pub(super) struct LaneThreads {
+    control: Arc<Control>,
+    /// The workers last.
+    pub(super) lanes: Vec<Lane>,
+    pool: Option<Pool>,
+    /// Can be read once a lane has ended.
+    ended: Arc<EventFd>,
+}
+
+impl LaneThreads {
+    /// Starts a thread for each program and waits until all of them are at the start barrier.
+    ///
+    /// # Errors
+    /// When a thread cannot be started, or an engine cannot open its port. No thread is left waiting.
+    pub(super) fn assemble(
+        case: &Case,
+        engines: Engines,
+        part: Part,
+        programs: Vec<Program>,
+        placement: &Placement,
+    ) -> anyhow::Result<Self> {
+        wakeup::install()
+            .context("cannot install the signal handler that wakes benchmark threads")?;
+        let ended = EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK);
+        let mut threads = Self {
+            control: Arc::default(),
+            lanes: Vec::with_capacity(programs.len()),
+            pool: None,
+            ended: Arc::new(ended.context("cannot make an eventfd")?),
+        };
+        let workers = workers::start(case, engines, part, placement)?;
+        threads.pool = workers.as_ref().map(|workers| Arc::clone(&workers.pool));
+        // Those that collect answers, last, share a CPU with those that asked; what goes the other way of a full
+        // duplex goes over the same CPUs.
+        let mut cpus = placement.cpus().chain(placement.cpus());
+        for program in programs {
+            threads.start(case, engines, program, cpus.next().flatten())?;
+        }
+        if !threads.control.start_barrier.wait_for(threads.lanes.len()) {
+            threads.finish()?;
+            bail!("a benchmark thread failed before the start");
+        }
+        if let Some(Workers { meters, remark, .. }) = workers {
+            let as_lane = |meter| Lane::worker(meter, remark);
+            threads.lanes.extend(meters.into_iter().map(as_lane));
+        }
+        threads.lanes.iter_mut().for_each(Lane::watch_wait);
+        Ok(threads)
+    }
+
+    fn start(
+        &mut self,
+        case: &Case,
+        (sender, receiver): Engines,
+        program: Program,
+        cpu: Option<usize>,
+    ) -> anyhow::Result<()> {
+        let (side, connection) = (program.side(), case.connection);
+        let entry = match side {
+            Side::Alone => engines::together(sender, receiver).unwrap_or(sender),
+            _ if program.is_of_senders() => sender,
+            _ => receiver,
+        };
+        let (round_trips, flow_counts) = (program.round_trips(), program.flow_counts());
+        let pace_meter = program.pace();
+        let serves_from_one = side == Side::Server && case.serves_from_one_socket();
+        let run = entry.lane_of(case, serves_from_one);
+        let run = run.with_context(|| format!("{entry} does not go over {}", case.transport()))?;
+        let meter = Arc::new(Meter::new(case.payload.bytes()));
+        let pool = self.pool.clone().filter(|_| entry.runs_on_workers(case));
+        let is_pooled = pool.is_some();
+        let cpu = cpu.filter(|_| !is_pooled);
+        let thread = thread::Builder::new()
+            .name(format!("{side} {}", self.lanes.len()))
+            .spawn({
+                let control = Arc::clone(&self.control);
+                let meter = Arc::clone(&meter);
+                let ended = Ended(Arc::clone(&self.ended));
+                let context = LaneContext::new(Arc::clone(&control), Arc::clone(&meter)).on(pool);
+                let context = Arc::new(context);
+                move || {
+                    let _ended = ended;
+                    let run = |context: &Arc<LaneContext>| run(program, connection, context);
+                    lane::live(run, cpu, &control, &context)
+                }
+            })
+            .with_context(|| format!("cannot start thread {}", self.lanes.len() + 1))?;
+        self.lanes.push(Lane {
+            side,
+            meter,
+            cpu,
+            is_pooled,
+            pace: None,
+            remark: None,
+            last_look: None,
+            round_trips,
+            pace_meter,
+            flow_counts,
+            thread: Some(thread),
+            wait: None,
+        });
+        Ok(())
+    }
+
+    /// Waits for so long, or until a lane has ended. Whether one has.
+    pub(super) fn wait_for_an_end(&self, duration: Duration) -> bool {
+        let end = Instant::now() + duration;
+        let mut ended = [PollFd::new(self.ended.as_fd(), PollFlags::POLLIN)];
+        loop {
+            let left = end.saturating_duration_since(Instant::now());
+            // An error (EINTR) only leads to the next look.
+            let _ = ppoll(&mut ended, Some(TimeSpec::from_duration(left)), None);
+            if ended[0].any().unwrap_or(false) {
+                return true;
+            }
+            if left.is_zero() {
+                return false;
+            }
+        }
+    }
+
+    /// Whether a lane has ended since this was last asked.
+    pub(super) fn has_one_ended(&self) -> bool {
+        self.ended.read().is_ok()
+    }
+
+    /// Ends the wait of each lane that waits for what it sent itself, or for an answer, and in which nothing has
+    /// moved since the last look: it waits for a datagram that is lost.
+    pub(super) fn wake_stalled(&mut self) {
+        let waits = |lane: &&mut Lane| lane.side == Side::Alone || lane.round_trips.is_some();
+        for lane in self.lanes.iter_mut().filter(waits) {
+            lane.meter.overdue.fetch_add(1, Ordering::Relaxed);
+            let received = lane.meter.received.read();
+            if lane.last_look == Some(received) {
+                lane.interrupt();
+            }
+            lane.last_look = Some(received);
+        }
+    }
+
+    /// Where the clients count their round trips.
+    pub(super) fn round_trips(&self) -> impl Iterator<Item = &RoundTripMeter> {
+        self.lanes
+            .iter()
+            .filter_map(|lane| lane.round_trips.as_deref())
+    }
+
+    /// Where those that flood at a rate count how they keep to it.
+    pub(super) fn pace_meters(&self) -> impl Iterator<Item = &PaceMeter> {
+        self.lanes
+            .iter()
+            .filter_map(|lane| lane.pace_meter.as_deref())
+    }
+
+    /// What has come over each flow so far. Empty, where there is one for each thread.
+    pub(super) fn flow_packets(&self) -> Vec<u64> {
+        let counts = self
+            .lanes
+            .iter()
+            .filter_map(|lane| lane.flow_counts.as_ref());
+        counts.flat_map(FlowCounts::read).collect()
+    }
+
+    /// Lets the lanes go.
+    pub(super) fn open_start(&self) {
+        self.control.start_barrier.open();
+    }
+
+    /// Makes the senders do so many operations more for each datagram.
+    #[cfg(feature = "calibration")]
+    pub(super) fn delay_senders(&self, iterations: u32) {
+        self.control.delay_senders(iterations.into());
+    }
+
+    /// Datagrams that the queue of the interface had no room for, as each send was told.
+    pub(super) fn no_room(&self) -> u64 {
+        let lanes = self.lanes.iter();
+        lanes.map(|lane| lane.meter.refusals.no_room()).sum()
+    }
+
+    /// Datagrams that were refused for a reason that no send was told.
+    pub(super) fn unsaid(&self) -> u64 {
+        let lanes = self.lanes.iter();
+        lanes.map(|lane| lane.meter.refusals.unsaid()).sum()
+    }
+
+    /// Stops the senders and waits until their counts are final.
+    pub(super) fn stop_sending(&self) {
+        self.control.stop_sending();
+        for lane in self.lanes.iter().filter(|lane| lane.side.initiates()) {
+            lane.wait_until(|| lane.meter.done_sending.load(Ordering::Acquire));
+        }
+    }
+
+    /// Stops and joins every lane.
+    ///
+    /// # Errors
+    /// The first error that ended a lane.
+    pub(super) fn finish(&mut self) -> anyhow::Result<()> {
+        self.control.stop_sending();
+        self.control.stop_receiving();
+        let mut outcome = Ok(());
+        for lane in &mut self.lanes {
+            lane.wait_until(|| false);
+            let Some(thread) = lane.thread.take() else {
+                continue;
+            };
+            let ended = match thread.join() {
+                Ok(Ok(outcome)) => {
+                    (lane.remark, lane.pace) = outcome;
+                    Ok(())
+                }
+                // Not the cause, and the cause is another lane's error.
+                Ok(Err(error)) if error.kind() == CALLED_OFF => Ok(()),
+                Ok(Err(error)) => Err(anyhow!(error).context(format!("the {} failed", lane.side))),
+                Err(_) => Err(anyhow!("the {} panicked", lane.side)),
+            };
+            outcome = outcome.and(ended);
+        }
+        // Ends the workers: this was the last reference.
+        self.pool = None;
+        outcome
+    }
+}
+
+/// Tells that a lane has ended, also when it panics.
+struct Ended(Arc<EventFd>);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        // It can only fail where 2^64 lanes have ended.
+        let _ = self.0.write(1);
+    }
+}
+
+impl Drop for LaneThreads {
+    fn drop(&mut self) {
+        // No thread waits at the start barrier any more, or all are to leave it.
+        self.control.start_barrier.fail();
+        let _ = self.finish();
+    }
+}

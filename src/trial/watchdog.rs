@@ -1,0 +1,225 @@
+//! A process that puts settings back when the one that changed them cannot, however that ended: SIGKILL, the OOM killer, a
+//! closed ssh.
+//!
+//! It is told what settings were before they are changed, and answers. At the end of its input, and when a change has
+//! lasted longer than was said, it puts back what was not. It is in a session of its own and outlives Ctrl-C, SIGTERM and
+//! SIGHUP. What nothing helps against: a SIGKILL of both, or of the machine.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::fd::AsFd;
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::unistd::setsid;
+use serde::{Deserialize, Serialize};
+
+use super::put_back::put_back;
+use crate::host::knob::Setting;
+use crate::sys::files::Root;
+use crate::sys::interrupt;
+use crate::term::duration::ns;
+
+/// To the watchdog: a line each.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Order {
+    /// These are about to be changed, for no longer than this.
+    Hold {
+        /// With what they are.
+        settings: Vec<Setting>,
+        /// Then they are put back, whatever the other process does.
+        #[serde(rename = "longest_ns", with = "ns")]
+        longest: Duration,
+    },
+    /// All was put back.
+    Release,
+}
+
+/// From the watchdog, a line for each order, and one at first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Answer {
+    /// It outlives whatever it should.
+    Ready,
+    /// It knows what to put back.
+    Held,
+    /// It has forgotten it.
+    Released,
+    /// It has put it back before, as that was too long.
+    TooLong,
+}
+
+/// Serves the process at the other end of these pipes.
+///
+/// # Errors
+/// What could not be put back, or a line that is no order.
+pub fn serve(input: impl Read + AsFd, mut output: impl Write, root: &Root) -> anyhow::Result<()> {
+    // Away from the terminal, where a job that writes to it may be stopped. It fails only for who leads a group already.
+    let _ = setsid();
+    interrupt::outlive_requests()?;
+    let mut input = BufReader::new(input);
+    let mut held = Held::default();
+    let mut answer = Answer::Ready;
+    loop {
+        let mut line = serde_json::to_vec(&answer)?;
+        line.push(b'\n');
+        // The other one may be gone: that shows below.
+        let _ = output.write_all(&line).and_then(|()| output.flush());
+        let order = held.next_order(&mut input, root);
+        answer = match order {
+            Ok(Some(Order::Hold { settings, longest })) => held.hold(settings, longest),
+            Ok(Some(Order::Release)) => held.release(),
+            Ok(None) => return held.restore(root),
+            Err(error) => return held.restore(root).and(Err(error)),
+        };
+    }
+}
+
+/// What is to be put back.
+#[derive(Debug, Default)]
+struct Held {
+    settings: Vec<Setting>,
+    until: Option<Instant>,
+    was_too_long: bool,
+}
+
+impl Held {
+    fn hold(&mut self, settings: Vec<Setting>, longest: Duration) -> Answer {
+        self.settings = settings;
+        self.until = Instant::now().checked_add(longest);
+        self.was_too_long = false;
+        Answer::Held
+    }
+
+    fn release(&mut self) -> Answer {
+        self.settings.clear();
+        self.until = None;
+        if self.was_too_long {
+            Answer::TooLong
+        } else {
+            Answer::Released
+        }
+    }
+
+    fn restore(&mut self, root: &Root) -> anyhow::Result<()> {
+        self.until = None;
+        put_back(&std::mem::take(&mut self.settings), root)
+    }
+
+    /// `None`: there will be none any more.
+    fn next_order<R: Read + AsFd>(
+        &mut self,
+        input: &mut BufReader<R>,
+        root: &Root,
+    ) -> anyhow::Result<Option<Order>> {
+        // There is one order at a time: none waits in the buffer.
+        while !is_readable(input.get_ref(), self.until)? {
+            self.was_too_long = true;
+            self.restore(root)?;
+        }
+        let mut line = Vec::new();
+        input.read_until(b'\n', &mut line)?;
+        // Half of an order is from one that was killed while it wrote: nothing was changed yet.
+        if !line.ends_with(b"\n") {
+            return Ok(None);
+        }
+        serde_json::from_slice(&line).context("no order").map(Some)
+    }
+}
+
+/// Waits for more input, or its end. `false`: the time is over.
+pub(super) fn is_readable(input: &impl AsFd, until: Option<Instant>) -> anyhow::Result<bool> {
+    loop {
+        let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+        // A millisecond more: a wait that is rounded down would turn round.
+        let timeout = left.map(|left| PollTimeout::try_from(left + Duration::from_millis(1)));
+        let timeout = timeout.map_or(PollTimeout::NONE, |it| it.unwrap_or(PollTimeout::MAX));
+        let mut watched = [PollFd::new(input.as_fd(), PollFlags::POLLIN)];
+        match poll(&mut watched, timeout) {
+            Ok(0) if left == Some(Duration::ZERO) => return Ok(false),
+            Ok(0) | Err(Errno::EINTR) => {}
+            Ok(_) => return Ok(true),
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::net::UnixStream;
+    use std::{fs, thread};
+
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::host::knob::Place;
+
+    fn setting() -> Setting {
+        Setting {
+            place: Place::File("governor".to_owned()),
+            before: "ondemand".to_owned(),
+            tried: "performance".to_owned(),
+        }
+    }
+
+    fn changed() -> (TempDir, Root) {
+        let place = TempDir::new().expect("a directory");
+        fs::write(place.path().join("governor"), "performance\n").expect("written");
+        let root = Root::new(place.path());
+        (place, root)
+    }
+
+    fn governor(root: &Root) -> Option<String> {
+        root.text("governor")
+    }
+
+    #[test]
+    fn what_is_held_is_put_back_at_the_end_of_the_input() {
+        let (_place, root) = changed();
+        let (near, mut far) = UnixStream::pair().expect("a pair");
+        let mut held = Held::default();
+        held.hold(vec![setting()], Duration::MAX);
+        // Killed in the middle of an order.
+        far.write_all(b"{\"hold\":").expect("written");
+        drop(far);
+        let order = held.next_order(&mut BufReader::new(near), &root);
+        assert!(matches!(order, Ok(None)), "{order:?}");
+        held.restore(&root).expect("put back");
+        assert_eq!(governor(&root).as_deref(), Some("ondemand"));
+    }
+
+    #[test]
+    fn what_lasts_too_long_is_put_back_and_the_other_process_is_told() {
+        let (_place, root) = changed();
+        let (near, mut far) = UnixStream::pair().expect("a pair");
+        let mut held = Held::default();
+        held.hold(vec![setting()], Duration::from_millis(1));
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                while governor(&root).as_deref() != Some("ondemand") {
+                    thread::yield_now();
+                }
+                far.write_all(b"\"release\"\n").expect("written");
+            });
+            let order = held.next_order(&mut BufReader::new(near), &root);
+            assert!(matches!(order, Ok(Some(Order::Release))), "{order:?}");
+        });
+        assert_eq!(held.release(), Answer::TooLong);
+    }
+
+    #[test]
+    fn what_cannot_be_put_back_is_said_with_its_value() {
+        let (place, root) = changed();
+        fs::remove_file(place.path().join("governor")).expect("removed");
+        let mut held = Held::default();
+        held.hold(vec![setting()], Duration::MAX);
+        let error = held.restore(&root).expect_err("there is no such file");
+        let said = error.to_string();
+        assert!(
+            said.starts_with("not put back: /governor: ") && said.contains("it was ondemand"),
+            "{said}"
+        );
+    }
+}

@@ -1,0 +1,252 @@
+//! Circumstances: those that forbid a comparison, and those that a reader of it must know.
+
+use std::collections::BTreeMap;
+
+use super::pairs::cases_word;
+use crate::results::row::{Machine, Row};
+
+/// Why two rows of one case must not be compared, if so.
+pub(super) fn obstacle(base: &Row, new: &Row) -> Option<String> {
+    elsewhere(base, new)
+        .or_else(|| other_buffers(base, new))
+        .or_else(|| throttled(base, new))
+}
+
+/// Why two rows are of different machines or builds, if so.
+pub(super) fn elsewhere(base: &Row, new: &Row) -> Option<String> {
+    if !(base.knows_its_host() && new.knows_its_host()) {
+        let [base, new] = [base, new].map(|row| Machine::of(row).to_string());
+        return differ(&base, &new).then(|| format!("other machine: {base}, now {new}"));
+    }
+    other_machine(base, new)
+        .or_else(|| other_virtualization(base, new))
+        .or_else(|| other_build(base, new))
+}
+
+fn other_machine(base: &Row, new: &Row) -> Option<String> {
+    MACHINE.iter().find_map(|(name, fact)| {
+        let (base, new) = (fact(base), fact(new));
+        differ(&base, &new).then(|| format!("other {name}: {base}, now {new}"))
+    })
+}
+
+type Fact = fn(&Row) -> String;
+
+const MACHINE: &[(&str, Fact)] = &[
+    ("board", |row| row.board.clone()),
+    ("model", |row| row.model.clone()),
+    ("CPU model", |row| row.cpu_model.clone()),
+    ("architecture", |row| row.arch.clone()),
+    ("board of the other host", |row| row.there_board.clone()),
+    ("model of the other host", |row| row.there_model.clone()),
+    ("CPU model of the other host", |row| {
+        row.there_cpu_model.clone()
+    }),
+    ("architecture of the other host", |row| {
+        row.there_machine.clone()
+    }),
+];
+
+/// What is not known differs from nothing.
+fn differ(base: &str, new: &str) -> bool {
+    base != new && !base.is_empty() && !new.is_empty()
+}
+
+/// No text says that nothing shows, so an emulated board and a real one differ by it.
+fn other_virtualization(base: &Row, new: &Row) -> Option<String> {
+    let shown = |row: &Row| match row.virtualization.as_str() {
+        "" => "none".to_owned(),
+        by => by.to_owned(),
+    };
+    let (base, new) = (shown(base), shown(new));
+    (base != new).then(|| format!("other virtualization: {base}, now {new}"))
+}
+
+fn other_build(base: &Row, new: &Row) -> Option<String> {
+    let kind = |row: &Row| if row.is_debug() { "debug" } else { "release" };
+    let differs = differ(&base.version, &new.version) && base.is_debug() != new.is_debug();
+    differs.then(|| format!("other build: {}, now {}", kind(base), kind(new)))
+}
+
+fn other_buffers(base: &Row, new: &Row) -> Option<String> {
+    let granted = [
+        ("SO_RCVBUF", base.rcvbuf_bytes, new.rcvbuf_bytes),
+        ("SO_SNDBUF", base.sndbuf_bytes, new.sndbuf_bytes),
+    ];
+    granted.into_iter().find_map(|(name, base, new)| {
+        let (base, new) = (base?, new?);
+        (base != new).then(|| format!("other {name}: {base} B were granted, now {new} B"))
+    })
+}
+
+fn throttled(base: &Row, new: &Row) -> Option<String> {
+    let was = |row: &Row| !["", "no", "not by the kernel"].contains(&row.throttled.as_str());
+    [(base, "BASE"), (new, "NEW")]
+        .into_iter()
+        .find(|(row, _)| was(row))
+        .map(|(row, name)| format!("the board was throttled in {name}: {}", row.throttled))
+}
+
+/// What differs between compared rows and may be why: a remark each.
+pub(super) fn remarks(pairs: &[(&Row, &Row)]) -> Vec<String> {
+    let facts = FACTS
+        .iter()
+        .filter_map(|&(name, fact)| remark(name, fact, pairs));
+    facts.chain(other_windows(pairs)).collect()
+}
+
+const FACTS: &[(&str, Fact)] = &[
+    ("udpbench", |row| row.version.clone()),
+    ("kernel", |row| row.kernel.clone()),
+    ("preemption", |row| row.preemption.clone()),
+    ("governor", |row| row.governor.clone()),
+    ("softirq time in CPU times (irq_time_accounting)", |row| {
+        row.irq_time_accounting.clone()
+    }),
+    ("name of the other host", |row| row.there.clone()),
+    ("kernel of the other host", |row| row.there_kernel.clone()),
+    ("governor of the other host", |row| {
+        row.there_governor.clone()
+    }),
+    ("target", |row| row.target.clone()),
+    ("CPUs", |row| row.pin.clone()),
+    ("rounds", |row| row.rounds.to_string()),
+    ("warm-up in ms", |row| {
+        row.warmup_ms.map_or_else(String::new, |ms| ms.to_string())
+    }),
+];
+
+fn remark(name: &str, fact: Fact, pairs: &[(&Row, &Row)]) -> Option<String> {
+    let mut seen: BTreeMap<(String, String), usize> = BTreeMap::new();
+    for (base, new) in pairs {
+        let (base, new) = (fact(base), fact(new));
+        if differ(&base, &new) {
+            *seen.entry((base, new)).or_default() += 1;
+        }
+    }
+    let ((base, new), _) = seen.iter().max_by_key(|(_, count)| **count)?;
+    let cases: usize = seen.values().sum();
+    let more = if seen.len() > 1 { ", and others" } else { "" };
+    Some(format!(
+        "other {name} in {}: {base}, now {new}{more}",
+        cases_word(cases)
+    ))
+}
+
+/// How long windows were is measured, so that it is never quite the same.
+fn other_windows(pairs: &[(&Row, &Row)]) -> Option<String> {
+    let both = |(base, new): &(&Row, &Row)| Some((base.window_ms?, new.window_ms?));
+    let differ = |(base, new): &(f64, f64)| base / new > SAME_WINDOW || new / base > SAME_WINDOW;
+    let differing: Vec<(f64, f64)> = pairs.iter().filter_map(both).filter(differ).collect();
+    let (base, new) = differing.first()?;
+    let cases = cases_word(differing.len());
+    Some(format!(
+        "other windows in {cases}: of {base:.0} ms, now of {new:.0} ms"
+    ))
+}
+
+/// On a busy machine a short window gets longer by less than this.
+const SAME_WINDOW: f64 = 1.5;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::row::tests::row_of_a_wire;
+    use crate::verdict::compare::tests::row;
+
+    #[test]
+    fn what_forbids_a_comparison_is_named() {
+        let base = row("mio-level", 0.9);
+        assert_eq!(obstacle(&base, &base), None);
+        let changed = |change: fn(&mut Row)| {
+            let mut new = base.clone();
+            change(&mut new);
+            obstacle(&base, &new).unwrap_or_default()
+        };
+        assert_eq!(
+            changed(|new| new.board = "rpi-4b".to_owned()),
+            "other board: generic, now rpi-4b"
+        );
+        assert!(changed(|new| new.arch = "aarch64".to_owned()).starts_with("other architecture"));
+        assert!(changed(|new| new.cpu_model = "Z80".to_owned()).starts_with("other CPU model"));
+        assert_eq!(
+            changed(|new| new.version = "0.1.0-debug".to_owned()),
+            "other build: release, now debug"
+        );
+        assert_eq!(
+            changed(|new| new.rcvbuf_bytes = Some(212_992)),
+            "other SO_RCVBUF: 4096 B were granted, now 212992 B"
+        );
+        assert!(changed(|new| new.sndbuf_bytes = Some(1)).starts_with("other SO_SNDBUF"));
+        assert_eq!(
+            changed(|new| new.throttled = "under-voltage".to_owned()),
+            "the board was throttled in NEW: under-voltage"
+        );
+        assert_eq!(
+            changed(|new| new.virtualization = "qemu".to_owned()),
+            "other virtualization: none, now qemu"
+        );
+        // What is not known is no difference.
+        assert_eq!(changed(|new| new.model = String::new()), "");
+    }
+
+    #[test]
+    fn wires_to_other_machines_are_not_compared() {
+        let base = row_of_a_wire();
+        let changed = |change: fn(&mut Row)| {
+            let mut new = base.clone();
+            change(&mut new);
+            elsewhere(&base, &new).unwrap_or_default()
+        };
+        assert_eq!(
+            changed(|new| new.there_board = "rpi-5".to_owned()),
+            "other board of the other host: rpi-4b, now rpi-5"
+        );
+        assert_eq!(
+            changed(|new| new.there_model = "Raspberry Pi 400".to_owned()),
+            "other model of the other host: Raspberry Pi 4 Model B, now Raspberry Pi 400"
+        );
+        assert_eq!(
+            changed(|new| new.there_cpu_model = "Cortex-A76".to_owned()),
+            "other CPU model of the other host: Cortex-A72, now Cortex-A76"
+        );
+        assert_eq!(
+            changed(|new| new.there_machine = "armv7l".to_owned()),
+            "other architecture of the other host: aarch64, now armv7l"
+        );
+        let again = Row {
+            there: "192.168.7.2".to_owned(),
+            there_kernel: "6.13.0".to_owned(),
+            ..base.clone()
+        };
+        assert_eq!(elsewhere(&base, &again), None);
+        assert_eq!(
+            remarks(&[(&base, &again)]),
+            [
+                "other name of the other host in 1 case: pi@board, now 192.168.7.2",
+                "other kernel of the other host in 1 case: 6.12.0, now 6.13.0",
+            ]
+        );
+    }
+
+    #[test]
+    fn what_may_be_why_is_said_once_with_how_many_cases_it_concerns() {
+        let base = row("mio-level", 0.9);
+        let new = Row {
+            kernel: "6.13.0".to_owned(),
+            pin: "2>3".to_owned(),
+            window_ms: Some(1000.0),
+            ..base.clone()
+        };
+        let found = remarks(&[(&base, &new), (&base, &new)]);
+        assert_eq!(
+            found,
+            [
+                "other kernel in 2 cases: 6.12.0, now 6.13.0",
+                "other CPUs in 2 cases: 0>1, now 2>3",
+                "other windows in 2 cases: of 100 ms, now of 1000 ms"
+            ]
+        );
+        assert!(remarks(&[(&base, &base)]).is_empty());
+    }
+}

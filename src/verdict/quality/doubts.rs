@@ -1,0 +1,134 @@
+//! The doubts about the numbers of a run, how rows show them, and what to do about each.
+
+use crate::results::row::{Row, Status};
+
+/// Why the number of a case may not be what another run would show.
+pub(super) struct Doubt {
+    pub(super) what: &'static str,
+    pub(super) fix: &'static str,
+    evidence: Evidence,
+}
+
+enum Evidence {
+    Status(Status),
+    /// How the warnings begin that say so.
+    Warnings(&'static [&'static str]),
+}
+
+impl Doubt {
+    pub(super) fn is_of(&self, row: &Row) -> bool {
+        match &self.evidence {
+            Evidence::Status(status) => row.status == *status,
+            Evidence::Warnings(begin) => {
+                let mut all = row.warnings.iter();
+                all.any(|warning| begin.iter().any(|begin| warning.starts_with(begin)))
+            }
+        }
+    }
+}
+
+const CHECK: &str = "udpbench check, mend what it finds, and run this again";
+
+/// So many of [`DOUBTS`] are grave: one such case is too many for a good run.
+pub(super) const GRAVE: usize = 7;
+
+/// Warnings of what a case is (threads that share CPUs) are no doubts of its number, nor is the load before the
+/// start: if it lasts, windows show it. The first holds for all cases alike, and so says less of each.
+pub(super) const DOUBTS: [Doubt; 8] = [
+    Doubt {
+        what: "the machine is not set up to measure (udpbench check)",
+        fix: CHECK,
+        evidence: Evidence::Warnings(&[
+            "the cpufreq governor is ",
+            "this control group grants ",
+            "net.core.rmem_max grants ",
+            "RPS hands packets of lo ",
+            "conntrack tracks datagrams",
+            "the firmware reports ",
+            "the kernel throttles a CPU",
+            "the temperature is ",
+        ]),
+    },
+    Doubt {
+        what: "failed",
+        fix: "mend why cases failed (said below the table), and run this again",
+        evidence: Evidence::Status(Status::Failed),
+    },
+    Doubt {
+        what: "interrupted",
+        fix: "udpbench --resume LOG measures what is missing",
+        evidence: Evidence::Status(Status::Interrupted),
+    },
+    Doubt {
+        what: "not the speed of a board: emulated, or a debug build",
+        fix: "run a release build on the board itself (cargo build --release)",
+        evidence: Evidence::Warnings(&[
+            "this board is emulated",
+            "a binary for ",
+            "this is a debug build",
+        ]),
+    },
+    Doubt {
+        what: "CPUs slowed by heat or power",
+        fix: CHECK,
+        evidence: Evidence::Warnings(&[
+            "the board was throttled",
+            "the temperature reached",
+            "still not below ",
+            "a CPU ran more than",
+        ]),
+    },
+    Doubt {
+        what: "CPU time lost to other programs",
+        fix: CHECK,
+        evidence: Evidence::Warnings(&[
+            "benchmark threads lost CPU time",
+            "without disturbed windows",
+        ]),
+    },
+    Doubt {
+        what: "traffic not settled",
+        fix: "run this again with a longer --duration and --warmup",
+        evidence: Evidence::Warnings(&[
+            "queues were filling or emptying",
+            "traffic takes ",
+            "round trips became",
+            "nothing was received in a window",
+            "the granted buffer sizes changed",
+        ]),
+    },
+    Doubt {
+        what: "fewer than six rounds, or threads not pinned",
+        fix: "run this again with six rounds or more, and pinned threads (--rounds, --pin)",
+        evidence: Evidence::Warnings(&["intervals of ", "a thread could not be pinned"]),
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whoever rewords a warning is told here.
+    #[test]
+    fn the_warnings_are_those_that_rows_have() {
+        // They repeat the warnings of others.
+        const OWN: [&str; 2] = ["quality.rs", "quality/doubts.rs"];
+        let mut waiting = vec![std::path::PathBuf::from("src")];
+        let mut sources = String::new();
+        while let Some(path) = waiting.pop() {
+            if path.is_dir() {
+                let entries = std::fs::read_dir(&path).expect("a directory");
+                waiting.extend(entries.map(|entry| entry.expect("an entry").path()));
+            } else if !OWN.iter().any(|own| path.ends_with(own)) {
+                sources += &std::fs::read_to_string(&path).unwrap_or_default();
+            }
+        }
+        for doubt in &DOUBTS {
+            if let Evidence::Warnings(beginnings) = doubt.evidence {
+                for begin in beginnings {
+                    assert!(sources.contains(&format!("\"{begin}")), "{begin}");
+                }
+            }
+        }
+    }
+}

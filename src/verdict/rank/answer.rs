@@ -1,0 +1,192 @@
+//! What to use, how sure that is, and the numbers behind it.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use super::BoardRanking;
+use super::choices::{Choices, is_unknown, names, needs_spare_cpus};
+use super::gain::Gain;
+use super::gains::Gains;
+use super::measure::{By, Measure};
+use super::{table, technique};
+use crate::verdict::quality::Grade;
+
+/// What to use on one machine, and what that is known by.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Answer {
+    /// What to use, or why nothing is recommended, and how sure that is: a line each.
+    pub said: Vec<String>,
+    /// The best engine of each technique beside std, for each of the conditions.
+    pub gains: Vec<Gain>,
+    /// What is to be known besides, and what to type.
+    pub besides: Vec<String>,
+}
+
+impl Answer {
+    pub(super) fn of(board: &BoardRanking, by: By) -> Self {
+        let nothing = |said: String| Self {
+            said: vec![said],
+            ..Self::default()
+        };
+        let asked = Measure::ALL.into_iter().filter(|&one| by.includes(one));
+        let asked = asked.filter(|&measure| board.averaged_by(measure).next().is_some());
+        let asked: Vec<Measure> = asked.collect();
+        let Some(&first) = asked.first() else {
+            return nothing("No recommendation: nothing could be ranked".to_owned());
+        };
+        if board.is_at_given_rates {
+            let what = "No recommendation: rates were given, so that none is faster, and round trips are not ranked. How \
+                        sure those are, and what they cost, is in the CSV: rtt_p50_us_low to rtt_p99_us_high, loss_pct, \
+                        cpu_ns_per_packet";
+            return nothing(what.to_owned());
+        }
+        let engines = engines(board);
+        if let [only] = &engines[..] {
+            return nothing(format!("No recommendation: only {only} was measured"));
+        }
+        let labels = board.labels();
+        let choices = asked
+            .iter()
+            .map(|&measure| (measure, Choices::of(board, measure, &labels)));
+        let choices: Vec<(Measure, Choices)> = choices.collect();
+        let gains = Gains {
+            board,
+            by,
+            first,
+            labels: &labels,
+        };
+        let gains = gains.all();
+        let mut besides: Vec<String> = never_sleep(board, first).into_iter().collect();
+        besides.extend(left_out(board));
+        let told = gains.iter().map(|gain| gain.engine.as_str());
+        let told = told.chain(choices[0].1.engines());
+        besides.extend(only_on_a_wire(board, first, &told.collect()));
+        Self {
+            said: said(board, &choices, engines.len()),
+            gains,
+            besides,
+        }
+    }
+
+    /// As sentences, for places without columns: a line each.
+    pub fn sentences(&self) -> impl Iterator<Item = String> {
+        let gains = self.gains.iter().map(Gain::sentence);
+        let said = self.said.iter().cloned();
+        said.chain(gains).chain(self.besides.iter().cloned())
+    }
+
+    /// In so many columns of the terminal, beside the word `answer`.
+    pub fn draw(&self, room: usize) -> String {
+        /// What is beside it.
+        const LABEL: usize = 9;
+        let mut text = table::labelled("answer", &self.said, room);
+        let gains = Gain::table(&self.gains).draw(room.saturating_sub(LABEL));
+        for line in gains.lines() {
+            // Its rows begin with a blank.
+            let indent = LABEL - usize::from(line.starts_with(' '));
+            let _ = writeln!(text, "{:indent$}{line}", "");
+        }
+        text + &table::labelled("", &self.besides, room)
+    }
+}
+
+/// What to use, of so many engines: by the first measure, and by the second one where that is another choice.
+fn said(board: &BoardRanking, choices: &[(Measure, Choices)], engines: usize) -> Vec<String> {
+    let limit = if board.machine.is_wire {
+        ": the wire may be the limit"
+    } else {
+        ""
+    };
+    let mut said: Vec<String> = hint(board).into_iter().collect();
+    for (n, (measure, choice)) in choices.iter().enumerate() {
+        let text = choice.text(limit);
+        if n == 0 || choice.engines() != choices[0].1.engines() {
+            said.extend(text.best(board, *measure, engines));
+        }
+        if n == 0 {
+            said.extend(text.others);
+        }
+    }
+    said
+}
+
+/// The engines that were measured, in the order of their names.
+fn engines(board: &BoardRanking) -> Vec<&str> {
+    let places = board.averaged.iter().flat_map(|one| &one.standing.places);
+    let ranked = places.map(|place| place.engine.as_str());
+    let left_out = board.averaged.iter().flat_map(|one| &one.left_out);
+    let all: BTreeSet<&str> = ranked
+        .chain(left_out.map(|(engine, _)| engine.as_str()))
+        .collect();
+    all.into_iter().collect()
+}
+
+fn left_out(board: &BoardRanking) -> Option<String> {
+    let engines = board.averaged.iter().flat_map(|one| &one.left_out);
+    let engines: BTreeSet<&str> = engines.map(|(engine, _)| engine.as_str()).collect();
+    let names = names(&engines, "and");
+    (!engines.is_empty()).then(|| format!("Left out, as measured in too few settings: {names}"))
+}
+
+/// Those that are not recommended, as few can spare what they need.
+fn never_sleep(board: &BoardRanking, measure: Measure) -> Option<String> {
+    let averaged = board.averaged_by(measure);
+    let places = averaged.flat_map(|one| &one.standing.places);
+    let spinning = places.filter(|place| needs_spare_cpus(board, place));
+    let engines: BTreeSet<&str> = spinning.map(|place| place.engine.as_str()).collect();
+    let names = names(&engines, "and");
+    let (keeps, its) = match engines.len() {
+        1 => ("keeps", "its"),
+        _ => ("keep", "their"),
+    };
+    let what = format!(
+        "Not recommended: {names}, which {keeps} a CPU busy for each of {its} receivers even when nothing comes"
+    );
+    (!engines.is_empty()).then_some(what)
+}
+
+fn hint(board: &BoardRanking) -> Option<String> {
+    let is_poor = board.quality.grade == Grade::Poor;
+    let reason = board.quality.reasons.first().filter(|_| is_poor)?;
+    Some(format!("A hint only: the run was poor, {reason}"))
+}
+
+/// What loopback cannot show, and the command that can, for the engines that were told of.
+fn only_on_a_wire(board: &BoardRanking, measure: Measure, told: &BTreeSet<&str>) -> Vec<String> {
+    if board.machine.is_wire || told.is_empty() {
+        return Vec::new();
+    }
+    let averaged = board.averaged_by(measure);
+    let mut places = averaged.flat_map(|one| &one.standing.places);
+    let why = if places.any(|place| is_unknown(board, place)) {
+        ", above all for offload: only a network cuts up what it sends at once"
+    } else {
+        ""
+    };
+    let blocks = board.settings.iter().map(|ranking| ranking.setting.block);
+    let blocks: Vec<_> = blocks.collect();
+    let payloads: BTreeSet<_> = blocks.iter().map(|block| block.payload).collect();
+    let threads = blocks.iter().filter(|block| !block.threads.is_alone());
+    let threads: BTreeSet<_> = threads.map(|block| block.threads).collect();
+    let list = |flag: &str, values: Vec<String>| {
+        (!values.is_empty()).then(|| format!("{flag} {}", values.join(",")))
+    };
+    let options = [
+        Some(technique::options(told)).filter(|options| !options.is_empty()),
+        list(
+            "--threads",
+            threads.iter().map(ToString::to_string).collect(),
+        ),
+        list(
+            "--payload",
+            payloads.iter().map(ToString::to_string).collect(),
+        ),
+    ];
+    let options: Vec<String> = options.into_iter().flatten().collect();
+    vec![
+        format!(
+            "Between two hosts the order may be another one{why}. Measure there before you decide:"
+        ),
+        format!("udpbench wire HOST {}", options.join(" ")),
+    ]
+}

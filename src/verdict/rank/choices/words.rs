@@ -1,0 +1,240 @@
+//! The choices in words.
+
+use std::collections::BTreeSet;
+
+use super::{Best, Choice, Choices, NEEDED_PCT, Noisy};
+use crate::data::EngineName;
+use crate::verdict::quality::{Grade, LOSSY_PCT};
+use crate::verdict::rank::BoardRanking;
+use crate::verdict::rank::measure::Measure;
+
+/// More names are not read.
+const MOST_NAMES: usize = 4;
+/// More conditions, each with its own best engine, are not read.
+const MOST_GROUPS: usize = 3;
+
+impl<'a> Choices<'a> {
+    /// Says it in words; `limit`: why engines may be equally fast here.
+    pub(in crate::verdict::rank) fn text(&self, limit: &str) -> Text {
+        let mut best: Vec<(&Best, Vec<&str>)> = Vec::new();
+        for (label, choice) in &self.each {
+            let Choice::Best(engines) = choice else {
+                continue;
+            };
+            match best.iter_mut().find(|(known, _)| *known == engines) {
+                Some((_, labels)) => labels.push(label),
+                None => best.push((engines, vec![label])),
+            }
+        }
+        let of_all = best.iter().map(|(_, labels)| labels.len()).sum::<usize>();
+        let is_all = of_all == self.each.len();
+        let others = [self.lossy(), self.without_intervals()]
+            .into_iter()
+            .flatten();
+        Text {
+            best: in_words(&best, is_all, limit),
+            others: self
+                .noisy()
+                .into_iter()
+                .chain(others)
+                .chain(self.better())
+                .collect(),
+        }
+    }
+
+    /// Some of the choices, each with the words for its conditions.
+    fn some<'s, T>(&'s self, of: impl Fn(&'s Choice<'a>) -> Option<T>) -> Vec<(&'a str, T)> {
+        let each = self.each.iter();
+        each.filter_map(|(label, choice)| Some((*label, of(choice)?)))
+            .collect()
+    }
+
+    /// A line for each set of engines.
+    fn noisy(&self) -> Vec<String> {
+        let noisy = self.some(|choice| match choice {
+            Choice::Noisy(noisy) => Some(noisy),
+            _ => None,
+        });
+        let mut sets: Vec<Vec<(&str, &Noisy)>> = Vec::new();
+        for (label, noisy) in noisy {
+            let is_same = |set: &&mut Vec<(&str, &Noisy)>| {
+                let (_, first) = set[0];
+                (&first.engines, first.beat_std) == (&noisy.engines, noisy.beat_std)
+            };
+            match sets.iter_mut().find(is_same) {
+                Some(set) => set.push((label, noisy)),
+                None => sets.push(vec![(label, noisy)]),
+            }
+        }
+        let line = |set: &Vec<(&str, &Noisy)>| {
+            let widest = set.iter().map(|(_, noisy)| noisy.widest_pct);
+            // It is not symmetric any more.
+            let widest = match widest.fold(0.0, f64::max) {
+                pct if pct > 99.0 => "99 % or more".to_owned(),
+                pct => format!("{pct:.0} %"),
+            };
+            let (_, first) = &set[0];
+            let engines = names(&first.engines, "and");
+            let what = if first.beat_std {
+                format!("{engines} beat std, too noisy to say which is the best")
+            } else {
+                format!("Too noisy to say which is the best: {engines}")
+            };
+            self.at(set, &format!("{what} (+-{widest}, {NEEDED_PCT} % needed)"))
+        };
+        sets.iter().map(line).collect()
+    }
+
+    fn lossy(&self) -> Option<String> {
+        let lossy = self.some(|choice| match choice {
+            Choice::Lossy(engine, pct) => Some((*engine, *pct)),
+            _ => None,
+        });
+        let least = lossy.iter().map(|(label, (engine, (low, high)))| {
+            let range = if high - low < 0.05 {
+                format!("{high:.1} %")
+            } else {
+                format!("{low:.1} to {high:.1} %")
+            };
+            if lossy.len() == 1 {
+                format!("{engine} ({range})")
+            } else {
+                format!("{engine} at {label} ({range})")
+            }
+        });
+        let least: Vec<String> = least.take(MOST_GROUPS).collect();
+        let least: Vec<&str> = least.iter().map(String::as_str).collect();
+        let what = format!(
+            "No recommendation: all lost {LOSSY_PCT} % or more, the least {}; udpbench find lossless finds the rate at \
+             which each loses nothing",
+            listed(&least, "and")
+        );
+        (!lossy.is_empty()).then(|| self.at(&lossy, &what))
+    }
+
+    fn without_intervals(&self) -> Option<String> {
+        let unsure = self.some(|choice| matches!(choice, Choice::Unsure).then_some(()));
+        let what =
+            "No recommendation: no engine has an interval; measure more rounds, and std as well";
+        (!unsure.is_empty()).then(|| self.at(&unsure, what))
+    }
+
+    fn better(&self) -> Option<String> {
+        let was = if self.unsure.len() == 1 {
+            "was"
+        } else {
+            "were"
+        };
+        let names = names(&self.unsure, "and");
+        let what = format!("{names} {was} better, but without an interval: measure more rounds");
+        (!self.unsure.is_empty()).then_some(what)
+    }
+
+    /// The text, for some of the conditions.
+    fn at<T>(&self, some: &[(&str, T)], text: &str) -> String {
+        if some.len() == self.each.len() {
+            return text.to_owned();
+        }
+        let labels: Vec<&str> = some.iter().map(|(label, _)| *label).collect();
+        format!("At {}: {}", listed(&labels, "and"), lowered(text))
+    }
+}
+
+/// Choices in words.
+pub(in crate::verdict::rank) struct Text {
+    /// The best engines. `None`: for no conditions.
+    best: Option<String>,
+    /// Why there is no choice, or a doubtful one.
+    pub(in crate::verdict::rank) others: Vec<String>,
+}
+
+/// The best engines: those of all conditions, if there are any, else those of each.
+fn in_words(best: &[(&Best, Vec<&str>)], is_all: bool, limit: &str) -> Option<String> {
+    let (first, rest) = best.split_first()?;
+    let in_words = |best: &Best, at: &str| {
+        let names = names(&best.engines, "or");
+        match best.engines.len() {
+            _ if best.is_by_cpu => {
+                format!("{names}{at} (as fast as others for less CPU time{limit})")
+            }
+            1 => format!("{names}{at}"),
+            _ => format!("{names}{at} (a tie{limit})"),
+        }
+    };
+    let everywhere = rest
+        .iter()
+        .fold(first.0.engines.clone(), |common, (best, _)| {
+            &common & &best.engines
+        });
+    if !everywhere.is_empty() && is_all {
+        let best = Best {
+            engines: everywhere,
+            is_by_cpu: best.iter().all(|(best, _)| best.is_by_cpu),
+        };
+        return Some(in_words(&best, ""));
+    }
+    if best.len() > MOST_GROUPS {
+        let all = best.iter().flat_map(|(best, _)| &best.engines);
+        let all: BTreeSet<&str> = all.copied().collect();
+        let all = names(&all, "or");
+        return Some(format!(
+            "{all}, by payload and threads (udpbench rank --details FILE)"
+        ));
+    }
+    let group = |(best, labels): &(&Best, Vec<&str>)| {
+        in_words(best, &format!(" at {}", listed(labels, "and")))
+    };
+    Some(best.iter().map(group).collect::<Vec<_>>().join(", "))
+}
+
+impl Text {
+    /// What to use, of so many engines.
+    pub(in crate::verdict::rank) fn best(
+        &self,
+        board: &BoardRanking,
+        measure: Measure,
+        engines: usize,
+    ) -> Option<String> {
+        let best = self.best.as_ref()?;
+        let verb = match (measure, board.quality.grade) {
+            (Measure::Cpu, _) => return Some(format!("Least CPU time per datagram: {best}")),
+            (Measure::Speed, Grade::Poor) => "perhaps",
+            (Measure::Speed, _) => "use",
+        };
+        let place = if board.machine.is_wire {
+            "Of"
+        } else {
+            "Over loopback, of"
+        };
+        Some(format!("{place} {engines} engines: {verb} {best}"))
+    }
+}
+
+/// Some engines by name, as many as can be read, std first.
+pub(in crate::verdict::rank) fn names(engines: &BTreeSet<&str>, and: &str) -> String {
+    let std = EngineName::REFERENCE.as_str();
+    let mut names: Vec<&str> = engines.iter().copied().collect();
+    names.sort_by_key(|name| *name != std);
+    let more;
+    if names.len() > MOST_NAMES + 1 {
+        more = format!("{} more", names.split_off(MOST_NAMES).len());
+        names.push(&more);
+    }
+    listed(&names, and)
+}
+
+/// `a, b and c`.
+fn listed(words: &[&str], and: &str) -> String {
+    match words.split_last() {
+        Some((last, others)) if !others.is_empty() => {
+            format!("{} {and} {last}", others.join(", "))
+        }
+        _ => words.concat(),
+    }
+}
+
+fn lowered(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|first| first.to_lowercase().to_string());
+    first.unwrap_or_default() + letters.as_str()
+}

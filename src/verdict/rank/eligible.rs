@@ -1,0 +1,150 @@
+//! The rows that are ranked, of one machine, by setting and engine, and why others are left out.
+
+use std::collections::BTreeMap;
+
+use super::estimate::Reading;
+use super::measure::{Measure, Unit};
+use super::{Place, Setting, SettingRanking, Standing};
+use crate::data::{Duplex, Traits, Workload};
+use crate::results::row::{Row, Status};
+
+/// The rows that take part.
+pub(super) struct Field<'a> {
+    pub(super) settings: BTreeMap<Setting, Engines<'a>>,
+    /// Why others do not, and how many.
+    pub(super) left_out: BTreeMap<String, usize>,
+}
+
+/// The rows of each engine; several, where several files have it.
+pub(super) type Engines<'a> = BTreeMap<String, Vec<&'a Row>>;
+
+impl<'a> Field<'a> {
+    pub(super) fn new(rows: Vec<&'a Row>) -> Self {
+        let mut field = Self {
+            settings: BTreeMap::new(),
+            left_out: BTreeMap::new(),
+        };
+        for row in rows {
+            match obstacle(row) {
+                Some(why) => *field.left_out.entry(why).or_default() += 1,
+                None => field.admit(row),
+            }
+        }
+        field.leave_out_lone_references();
+        field
+    }
+
+    fn admit(&mut self, row: &'a Row) {
+        let engines = self.settings.entry(Setting::of(row)).or_default();
+        let rows = engines.entry(row.label()).or_default();
+        if rows.iter().any(|other| are_one(other, row)) {
+            let why = "the same run is in several files".to_owned();
+            *self.left_out.entry(why).or_default() += 1;
+        } else {
+            rows.push(row);
+        }
+    }
+
+    /// Where unconnected cases alone were asked for, the reference is measured all the same, and has no
+    /// rival in its setting.
+    fn leave_out_lone_references(&mut self) {
+        let mut lone = 0;
+        self.settings.retain(|_, engines| {
+            let mut rows = engines.values().flatten();
+            let has_rival = rows.any(|row| !row.is_reference());
+            lone += if has_rival { 0 } else { count(engines) };
+            has_rival
+        });
+        if lone > 0 {
+            let why = "std on connected sockets, with nothing beside it in its setting";
+            self.left_out.insert(why.to_owned(), lone);
+        }
+    }
+
+    pub(super) fn rows(&self) -> impl Iterator<Item = &'a Row> {
+        let engines = self.settings.values().flat_map(BTreeMap::values);
+        engines.flatten().copied()
+    }
+
+    pub(super) fn rankings(&self) -> Vec<SettingRanking> {
+        let rankings = self.settings.iter().map(|(&setting, engines)| {
+            let standings = Measure::ALL.map(|measure| standing(measure, engines));
+            let standings = standings.into_iter();
+            SettingRanking {
+                setting,
+                standings: standings.filter(|one| !one.places.is_empty()).collect(),
+            }
+        });
+        rankings.collect()
+    }
+}
+
+/// Whether two rows are of one run: of its CSV and its raw samples, say, or of a file that several were put into.
+fn are_one(one: &Row, other: &Row) -> bool {
+    let run = |row: &Row| (row.seed, row.started_at.clone());
+    !one.started_at.is_empty() && run(one) == run(other)
+}
+
+/// Why a row cannot be ranked.
+fn obstacle(row: &Row) -> Option<String> {
+    if row.status != Status::Ok {
+        return Some(row.status.to_string());
+    }
+    if row.rate_asked_rps.is_some() {
+        let what = if row.workload == Workload::Ask {
+            "requests at a given rate: look at rtt_p50_us and rtt_p99_us"
+        } else {
+            "datagrams at a given rate: look at cpu_ns_per_packet and loss_pct"
+        };
+        return Some(what.to_owned());
+    }
+    if row.duplex == Some(Duplex::Half) {
+        return Some("one direction, beside what goes both ways: look at ratio_to_half".to_owned());
+    }
+    for name in [&row.sender, &row.receiver] {
+        match name.parse().ok().and_then(Traits::known) {
+            Some(engine) if !engine.moves_datagrams => {
+                return Some(format!("{name} moves no datagrams"));
+            }
+            Some(engine) if engine.starves.is_some() => return Some(format!("{name} may starve")),
+            _ => {}
+        }
+    }
+    let mut units = [Unit::TimesStd, Unit::Absolute].into_iter();
+    let speaks = units.any(|unit| Measure::Speed.of(row, unit).is_some());
+    (!speaks).then(|| "no speed".to_owned())
+}
+
+fn count(engines: &Engines) -> usize {
+    engines.values().map(Vec::len).sum()
+}
+
+/// What the engines of a setting are held against each other in: ratios, where there are any.
+pub(super) fn unit(measure: Measure, engines: &Engines) -> Unit {
+    let mut rows = engines.values().flatten();
+    if rows.any(|row| measure.of(row, Unit::TimesStd).is_some()) {
+        Unit::TimesStd
+    } else {
+        Unit::Absolute
+    }
+}
+
+fn standing(measure: Measure, engines: &Engines) -> Standing {
+    let unit = unit(measure, engines);
+    let readings = engines.iter().filter_map(|(engine, rows)| {
+        let readings = rows.iter().filter_map(|row| measure.of(row, unit));
+        let reading = Reading::of_repeats(&readings.collect::<Vec<_>>())?;
+        let losses = rows.iter().filter_map(|row| row.loss_pct);
+        let losses = losses.filter(|loss_pct| (0.0..=100.0).contains(loss_pct));
+        Some(Place {
+            place: None,
+            engine: engine.clone(),
+            reading,
+            range: (reading.value(), reading.value()),
+            loss_pct: losses
+                .map(|pct| (pct, pct))
+                .reduce(|(a, b), (c, d)| (a.min(c), b.max(d))),
+        })
+    });
+    Standing::new(measure, unit, readings)
+}

@@ -1,0 +1,215 @@
+//! What each technique gains and loses against std, for each payload: the numbers behind the answer.
+
+use std::collections::BTreeMap;
+
+use super::choices::{NEEDED_PCT, is_clean, needs_spare_cpus};
+use super::gain::Gain;
+use super::measure::{By, Measure, Unit};
+use super::technique::Technique;
+use super::{Averaged, BoardRanking, Conditions, Place, Standing};
+use crate::data::EngineName;
+use crate::term::digits::reach_pct;
+
+/// More conditions are told by the lowest and the highest value in any.
+const MOST_CONDITIONS: usize = 3;
+
+/// The gains of one machine.
+pub(super) struct Gains<'a> {
+    pub(super) board: &'a BoardRanking,
+    /// Which numbers are asked for.
+    pub(super) by: By,
+    /// The first of them, by which engines are sorted.
+    pub(super) first: Measure,
+    /// The words for conditions.
+    pub(super) labels: &'a BTreeMap<Conditions, String>,
+}
+
+/// An engine under some conditions.
+struct Found<'a> {
+    averaged: &'a Averaged,
+    place: &'a Place,
+}
+
+impl<'a> Gains<'a> {
+    pub(super) fn all(&self) -> Vec<Gain> {
+        let of = |technique| -> Vec<Gain> {
+            let found: Vec<Found> = self.found(technique).collect();
+            if found.len() > MOST_CONDITIONS {
+                self.over_all(technique, &found).into_iter().collect()
+            } else {
+                found.iter().map(|it| self.gain(technique, it)).collect()
+            }
+        };
+        Technique::ALL.into_iter().flat_map(of).collect()
+    }
+
+    /// The best engine of a technique but std, for each of the conditions: one that loses little and lets CPUs sleep, if
+    /// there is one.
+    fn found(&self, technique: Technique) -> impl Iterator<Item = Found<'a>> {
+        let board = self.board;
+        board.averaged_by(self.first).filter_map(move |averaged| {
+            let std = EngineName::REFERENCE.as_str();
+            let places = averaged.standing.places.iter();
+            let places = places.filter(|place| {
+                place.engine != std && Technique::of_label(&place.engine) == technique
+            });
+            // In their order, the best first.
+            let places: Vec<&Place> = places.collect();
+            let sleeps = |place: &&&Place| !needs_spare_cpus(board, place);
+            let mut best = places
+                .iter()
+                .filter(|place| is_clean(place) && sleeps(place));
+            let place = best
+                .next()
+                .or_else(|| places.iter().find(sleeps))
+                .or(places.first())?;
+            Some(Found { averaged, place })
+        })
+    }
+
+    fn gain(&self, technique: Technique, found: &Found) -> Gain {
+        let Found { averaged, place } = found;
+        let standing = &averaged.standing;
+        let reading = &place.reading;
+        let value = between(place.range, |value| standing.figure(value, reading));
+        let reach = reading.interval().filter(|_| !value.contains(' '));
+        let reach = reach.and_then(|(low, high)| reach_pct(reading.value(), low, high));
+        let cpu = self.cpu(averaged.conditions, &place.engine);
+        Gain {
+            technique: technique.name(),
+            engine: place.engine.clone(),
+            at: self
+                .labels
+                .get(&averaged.conditions)
+                .cloned()
+                .unwrap_or_default(),
+            unit: standing.unit_name(),
+            value,
+            reach_pct: reach.unwrap_or_default(),
+            than_std: standing.than_std(place),
+            cpu: cpu.map_or_else(String::new, |(standing, place)| {
+                between(place.range, |value| standing.figure(value, &place.reading))
+            }),
+            lost_pct: place.lost_pct(),
+        }
+    }
+
+    /// The engine that is found the most often, from its lowest value to its highest.
+    fn over_all(&self, technique: Technique, found: &[Found<'a>]) -> Option<Gain> {
+        let often = |one: &&Found| {
+            found
+                .iter()
+                .filter(|it| it.place.engine == one.place.engine)
+                .count()
+        };
+        let engine = &found.iter().rev().max_by_key(often)?.place.engine;
+        let all: Vec<&Found> = found
+            .iter()
+            .filter(|it| it.place.engine == *engine)
+            .collect();
+        let mut gain = self.gain(technique, all.first()?);
+        gain.value = over(all.iter().map(|it| (&it.averaged.standing, it.place)))?;
+        let cpu = all
+            .iter()
+            .filter_map(|it| self.cpu(it.averaged.conditions, engine));
+        gain.cpu = over(cpu).unwrap_or_default();
+        let losses = all.iter().filter_map(|it| it.place.loss_pct);
+        let losses = losses.reduce(|(a, b), (c, d)| (a.min(c), b.max(d)));
+        gain.lost_pct = losses.map_or_else(String::new, lost);
+        gain.at = if all.len() == found.len() {
+            format!("{} conditions", found.len())
+        } else {
+            format!("{} of {} conditions", all.len(), found.len())
+        };
+        (gain.reach_pct, gain.than_std) = (String::new(), "");
+        Some(gain)
+    }
+
+    /// The CPU time of an engine, where it is asked for beside the speed.
+    fn cpu(&self, conditions: Conditions, engine: &str) -> Option<(&'a Standing, &'a Place)> {
+        if (self.by, self.first) != (By::Both, Measure::Speed) {
+            return None;
+        }
+        let mut all = self.board.averaged_by(Measure::Cpu);
+        let standing = &all.find(|one| one.conditions == conditions)?.standing;
+        Some((
+            standing,
+            standing
+                .places
+                .iter()
+                .find(|place| place.engine == engine)?,
+        ))
+    }
+}
+
+impl Standing {
+    fn unit_name(&self) -> &'static str {
+        match (self.measure, self.unit) {
+            (Measure::Speed, Unit::TimesStd) => "times std",
+            (Measure::Speed, Unit::Absolute) => "kpps",
+            (Measure::Cpu, Unit::TimesStd) => "times std's CPU time",
+            (Measure::Cpu, Unit::Absolute) => "CPU ns",
+        }
+    }
+
+    /// How an engine compares with std. Nothing where that was not measured.
+    fn than_std(&self, place: &Place) -> &'static str {
+        if !is_clean(place) {
+            return "loses";
+        }
+        if self.unit == Unit::Absolute {
+            return "";
+        }
+        let (better, worse) = match self.measure {
+            Measure::Speed => ("faster", "slower"),
+            Measure::Cpu => ("less", "more"),
+        };
+        match self.surely_other_than_std(place) {
+            _ if !place.reading.has_error() => "no interval",
+            Some(true) => better,
+            Some(false) => worse,
+            None if place.reading.half_pct().is_some_and(|pct| pct > NEEDED_PCT) => "unclear",
+            None => "a tie",
+        }
+    }
+}
+
+/// `0.93`, or `0.93 to 1.00`.
+fn between((low, high): (f64, f64), figure: impl Fn(f64) -> String) -> String {
+    from_to(&figure(low), &figure(high))
+}
+
+fn from_to(low: &str, high: &str) -> String {
+    if low == high {
+        low.to_owned()
+    } else {
+        format!("{low} to {high}")
+    }
+}
+
+/// From the lowest value to the highest of some places.
+fn over<'a>(places: impl Iterator<Item = (&'a Standing, &'a Place)> + Clone) -> Option<String> {
+    let lowest = |(_, place): &(&Standing, &Place)| place.range.0;
+    let highest = |(_, place): &(&Standing, &Place)| place.range.1;
+    let low = places
+        .clone()
+        .min_by(|a, b| lowest(a).total_cmp(&lowest(b)))?;
+    let high = places.max_by(|a, b| highest(a).total_cmp(&highest(b)))?;
+    let figure =
+        |(standing, place): (&Standing, &Place), value| standing.figure(value, &place.reading);
+    Some(from_to(
+        &figure(low, low.1.range.0),
+        &figure(high, high.1.range.1),
+    ))
+}
+
+impl Place {
+    /// In words: `2.61`, or `0.22 to 2.61`.
+    pub(crate) fn lost_pct(&self) -> String {
+        self.loss_pct.map_or_else(String::new, lost)
+    }
+}
+
+fn lost(pct: (f64, f64)) -> String {
+    between(pct, |pct| format!("{pct:.2}"))
+}

@@ -1,0 +1,127 @@
+//! What engines are ranked by, and where a row says it.
+
+use super::estimate::Reading;
+use crate::results::row::Row;
+
+/// What engines are ranked by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Measure {
+    /// Datagrams received per second; never those that were sent.
+    Speed,
+    /// CPU time of all threads per datagram received.
+    Cpu,
+}
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum By {
+    /// Datagrams received per second
+    Speed,
+    /// CPU time per datagram received
+    Cpu,
+    /// Both
+    Both,
+}
+
+impl By {
+    /// Whether this is asked for.
+    pub fn includes(self, measure: Measure) -> bool {
+        match self {
+            Self::Both => true,
+            Self::Speed => measure == Measure::Speed,
+            Self::Cpu => measure == Measure::Cpu,
+        }
+    }
+}
+
+/// What a value is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// The ratio to std on connected sockets in the same round.
+    TimesStd,
+    /// Datagrams per second, or nanoseconds: where there was no reference.
+    Absolute,
+}
+
+impl Measure {
+    /// In the order in which people see them.
+    pub const ALL: [Self; 2] = [Self::Speed, Self::Cpu];
+
+    /// Whether one is surely better than another.
+    pub(super) fn is_ahead(self, one: &Reading, other: &Reading) -> bool {
+        match self {
+            Self::Speed => one.exceeds(other),
+            Self::Cpu => other.exceeds(one),
+        }
+    }
+
+    /// What a row says. `None`: nothing, or no positive number.
+    pub(super) fn of(self, row: &Row, unit: Unit) -> Option<Reading> {
+        let figure = self.figure(row, unit);
+        let reading = Reading::new(figure.value?)?;
+        let known = match figure.deviation_pct.zip(figure.count) {
+            Some((deviation_pct, count)) => reading.scattered(deviation_pct, count),
+            None => reading,
+        };
+        let known = match figure.low.zip(figure.high) {
+            Some((low, high)) if known.interval().is_none() => reading.between(low, high),
+            _ => known,
+        };
+        let known = match figure.low.zip(figure.high) {
+            Some((low, high)) => known.told(low, high),
+            None => known,
+        };
+        let own_pct = match self {
+            Self::Speed => row.own_sd_pct,
+            Self::Cpu => row.own_cpu_sd_pct,
+        };
+        Some(known.own(own_pct, Some(row.counted_windows())))
+    }
+
+    fn figure(self, row: &Row, unit: Unit) -> Figure {
+        match (self, unit) {
+            (Self::Speed, Unit::TimesStd) => Figure {
+                value: row.ratio_to_std,
+                deviation_pct: row.ratio_sd_pct,
+                count: row.ratio_pairs,
+                low: row.ratio_to_std_low,
+                high: row.ratio_to_std_high,
+            },
+            (Self::Cpu, Unit::TimesStd) => Figure {
+                value: row.cpu_ratio_to_std,
+                deviation_pct: row.cpu_ratio_sd_pct,
+                count: row.ratio_pairs,
+                low: row.cpu_ratio_to_std_low,
+                high: row.cpu_ratio_to_std_high,
+            },
+            (Self::Speed, Unit::Absolute) => Figure {
+                value: row.received_pps.or_else(|| pps_of_mbps(row)),
+                deviation_pct: row.cv_pct,
+                count: Some(row.counted_windows()),
+                low: row.received_pps_low,
+                high: row.received_pps_high,
+            },
+            (Self::Cpu, Unit::Absolute) => Figure {
+                value: row.cpu_ns_per_packet,
+                low: row.cpu_ns_per_packet_low,
+                high: row.cpu_ns_per_packet_high,
+                ..Figure::default()
+            },
+        }
+    }
+}
+
+/// The columns that a reading is made from.
+#[derive(Default)]
+struct Figure {
+    value: Option<f64>,
+    deviation_pct: Option<f64>,
+    count: Option<usize>,
+    low: Option<f64>,
+    high: Option<f64>,
+}
+
+/// Figures that others published come in Mb/s.
+fn pps_of_mbps(row: &Row) -> Option<f64> {
+    Some(row.received_mbps? * 1e6 / 8.0 / row.payload_bytes.bytes() as f64)
+}

@@ -1,0 +1,86 @@
+//! What was left out of a ranking, and what may mislead in it.
+
+use std::collections::BTreeSet;
+
+use super::eligible::{self, Field};
+use super::measure::{Measure, Unit};
+use super::table::counted;
+use crate::results::row::Row;
+
+pub(super) fn of(field: &Field) -> Vec<String> {
+    let left_out = field.left_out.iter();
+    let mut remarks: Vec<String> = left_out
+        .map(|(why, &count)| format!("{} left out: {why}", counted(count, "row")))
+        .collect();
+    remarks.extend(without_ratio(field));
+    remarks.extend(repeats(field));
+    let all = field.rows().count();
+    for (is_so, what) in DOUBTS {
+        let count = field.rows().filter(|row| is_so(row)).count();
+        if count > 0 {
+            remarks.push(format!("{count} of {} {what}", counted(all, "row")));
+        }
+    }
+    remarks
+}
+
+type Doubt = fn(&Row) -> bool;
+
+/// What may be doubted about a row.
+const DOUBTS: [(Doubt, &str); 4] = [
+    (
+        lacks_interval,
+        "with a value that has no interval, and no place",
+    ),
+    (
+        |row| row.contaminated_windows.is_some_and(|windows| windows > 0),
+        "with contaminated windows (contaminated_windows)",
+    ),
+    (
+        |row| !matches!(row.throttled.as_str(), "" | "no" | "not by the kernel"),
+        "measured on a throttled board (throttled)",
+    ),
+    (|row| !row.warnings.is_empty(), "with warnings (warnings)"),
+];
+
+fn lacks_interval(row: &Row) -> bool {
+    let mut readings = units(row).filter_map(|(measure, unit)| measure.of(row, unit));
+    readings.any(|reading| reading.interval().is_none())
+}
+
+fn units(row: &Row) -> impl Iterator<Item = (Measure, Unit)> {
+    let unit = |measure: Measure| match measure.of(row, Unit::TimesStd) {
+        Some(_) => (measure, Unit::TimesStd),
+        None => (measure, Unit::Absolute),
+    };
+    Measure::ALL.into_iter().map(unit)
+}
+
+/// Ratios and speeds cannot be held against each other.
+fn without_ratio(field: &Field) -> Option<String> {
+    let in_setting = |engines: &eligible::Engines| {
+        let unit = eligible::unit(Measure::Speed, engines);
+        let rows = engines.values().flatten();
+        rows.filter(|row| Measure::Speed.of(row, unit).is_none())
+            .count()
+    };
+    let count: usize = field.settings.values().map(in_setting).sum();
+    (count > 0).then(|| {
+        format!(
+            "{} left out: no ratio to std, but others in the setting have one",
+            counted(count, "row")
+        )
+    })
+}
+
+fn repeats(field: &Field) -> Option<String> {
+    let engines = field.settings.values().flat_map(|engines| engines.values());
+    let count = engines.filter(|rows| rows.len() > 1).count();
+    let kernels = field.rows().map(|row| (&row.kernel, &row.there_kernel));
+    let kernels: BTreeSet<_> = kernels.collect();
+    let kernels = match kernels.len() {
+        0 | 1 => String::new(),
+        several => format!(", on {several} kernels"),
+    };
+    (count > 0).then(|| format!("{count} cases were measured more than once and averaged{kernels}"))
+}

@@ -1,0 +1,219 @@
+//! The ranking for people, as wide as the terminal.
+
+use std::fmt::Write as _;
+
+use super::averaged::Averaged;
+use super::estimate::Reading;
+use super::measure::{By, Measure, Unit};
+use super::{BoardRanking, Place, Ranking, Setting, Standing};
+use crate::term::digits::decimals;
+use crate::term::fold;
+use crate::term::table::{Columns, Table};
+
+/// What is to be shown.
+#[derive(Clone, Copy, Debug)]
+pub struct View {
+    /// By what.
+    pub by: By,
+    /// How many engines of each list.
+    pub top: usize,
+    /// Which lists.
+    pub detail: Detail,
+}
+
+/// Which lists are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Detail {
+    /// The engines over the settings of each payload; of one setting, that.
+    Averaged,
+    /// Each setting, too, and all engines over them.
+    Settings,
+}
+
+/// Draws each machine's ranking in so many columns of the terminal, what follows from it first.
+pub fn draw(ranking: &Ranking, view: View, width: u16) -> String {
+    let room = usize::from(width);
+    let boards = ranking.boards.iter();
+    let boards = boards.map(|board| of_board(board, view, room));
+    boards.collect::<Vec<String>>().join("\n")
+}
+
+/// What the columns say.
+pub(crate) const LEGEND: &str = "
+speed: datagrams received per second; CPU: CPU time per datagram received; both relative to std on
+connected sockets in the same rounds (kpps, CPU ns: absolute, where std was not measured). Sorted by
+value. Place: 1 + the number of engines that are surely better, held against each other round by
+round (each pair at 5 %), so engines that cannot be told apart share a place; none (-) without an
+interval. Over several settings: geometric mean over those that all listed engines have.
+";
+
+fn of_board(board: &BoardRanking, view: View, room: usize) -> String {
+    let rows = counted(board.rows, "row");
+    let settings = counted(board.settings.len(), "setting");
+    let heading = format!("== {}: {rows} in {settings}", board.machine);
+    let mut text = fold::cut(&heading, room) + "\n";
+    text += &board.answer(view.by).draw(room);
+    if !board.settings.is_empty() {
+        text += &lists(board, view).draw(room);
+    }
+    text + &labelled("remark", &board.remarks, room)
+}
+
+/// The lists that are asked for, as one table.
+fn lists(board: &BoardRanking, view: View) -> Table {
+    let has_one = board.settings.len() == 1;
+    let columns = columns();
+    let mut table = columns.empty();
+    if view.detail == Detail::Settings || has_one {
+        for ranking in &board.settings {
+            table.text(format!("-- {}", heading_of(&ranking.setting, board)));
+            let standings = ranking.standings.iter();
+            for standing in standings.filter(|one| view.by.includes(one.measure)) {
+                list(&mut table, &columns, standing, view.top);
+            }
+        }
+    }
+    let labels = board.labels();
+    let all = board.averaged.iter();
+    let all = all.filter(|one| view.by.includes(one.standing.measure));
+    for averaged in all.filter(|_| view.detail == Detail::Settings || !has_one) {
+        let label = labels.get(&averaged.conditions).map_or("", String::as_str);
+        table.text(format!("-- {}", caption(averaged, label)));
+        let top = match view.detail {
+            Detail::Averaged => view.top,
+            Detail::Settings => usize::MAX,
+        };
+        list(&mut table, &columns, &averaged.standing, top);
+        if !averaged.left_out.is_empty() {
+            table.text(left_out(averaged));
+        }
+    }
+    if view.detail == Detail::Averaged && !has_one {
+        table.text("--details has each setting");
+    }
+    table.text(LEGEND);
+    table
+}
+
+/// Adds the first engines of a list, and how many are left.
+fn list<'a>(table: &mut Table, columns: &Columns<Listed<'a>>, standing: &'a Standing, top: usize) {
+    for (n, place) in standing.places.iter().take(top).enumerate() {
+        let measure = if n == 0 { standing.name() } else { "" };
+        table.row(columns.cells(&(measure, standing, place)));
+    }
+    let hidden = standing.places.iter().skip(top);
+    let tied = match hidden.clone().filter(|place| place.is_first()).count() {
+        0 => String::new(),
+        tied => format!(", {tied} of them also on place 1"),
+    };
+    match hidden.count() {
+        0 => {}
+        more => table.text(format!("{:16}and {more} more{tied}", "")),
+    }
+}
+
+/// What is averaged, by what, over how many settings: `26 B, by speed: 1 setting`.
+pub(crate) fn caption(averaged: &Averaged, label: &str) -> String {
+    let by = match averaged.standing.measure {
+        Measure::Speed => "speed",
+        Measure::Cpu => "CPU time per datagram",
+    };
+    let of = counted(averaged.of, "setting");
+    match averaged.settings {
+        all if all == averaged.of => format!("{label}, by {by}: {of}"),
+        some => format!("{label}, by {by}: {some} of {of}"),
+    }
+}
+
+/// Lines of text, each beside a label that only the first one has.
+pub(super) fn labelled(label: &str, lines: &[String], room: usize) -> String {
+    let lines = lines.iter().enumerate().map(|(n, line)| {
+        let label = if n == 0 { label } else { "" };
+        fold::text(&format!("{label:<9}{line}\n"), room)
+    });
+    lines.collect()
+}
+
+/// The setting; what was granted only where that is what tells it from another.
+pub(crate) fn heading_of(setting: &Setting, board: &BoardRanking) -> String {
+    let alike =
+        |other: &Setting| (other.block, other.connection) == (setting.block, setting.connection);
+    let settings = board.settings.iter().map(|ranking| &ranking.setting);
+    let mut heading = format!("{}, {}", setting.block, setting.connection);
+    if settings.filter(|other| alike(other)).count() > 1 {
+        let bytes = |bytes: Option<u64>| {
+            bytes.map_or_else(|| "unknown".to_owned(), |bytes| bytes.to_string())
+        };
+        let (rcvbuf, sndbuf) = setting.granted;
+        let _ = write!(heading, ", granted {} and {}", bytes(rcvbuf), bytes(sndbuf));
+    }
+    heading
+}
+
+/// By what engines are ranked, which is said once, the list, and an engine in its place.
+type Listed<'a> = (&'a str, &'a Standing, &'a Place);
+
+fn columns<'a>() -> Columns<'a, Listed<'a>> {
+    Columns::<Listed>::default()
+        // As wide as the widest, wherever it stands.
+        .word("      ", |(measure, ..)| (*measure).to_owned())
+        .number("place", |(.., place)| {
+            let place = place.place.map(|place| place.to_string());
+            place.unwrap_or_else(|| "-".to_owned())
+        })
+        .word("engine", |(.., place)| place.engine.clone())
+        .number("value", |(_, standing, place)| {
+            standing.figure(place.reading.value(), &place.reading)
+        })
+        .number("95 % interval", |(_, standing, place)| {
+            let figure = |value: f64| standing.figure(value, &place.reading);
+            let interval = place.reading.interval();
+            let interval =
+                interval.map(|(low, high)| format!("{} to {}", figure(low), figure(high)));
+            interval.unwrap_or_default()
+        })
+        .spare(1, "loss %", |(.., place)| place.lost_pct())
+}
+
+impl Standing {
+    fn name(&self) -> &'static str {
+        match (self.measure, self.unit) {
+            (Measure::Speed, Unit::TimesStd) => "speed",
+            (Measure::Speed, Unit::Absolute) => "kpps",
+            (Measure::Cpu, Unit::TimesStd) => "CPU",
+            (Measure::Cpu, Unit::Absolute) => "CPU ns",
+        }
+    }
+
+    /// A value as people read it, with the digits that the interval of `reading` allows: a ratio, thousands of
+    /// datagrams per second, or nanoseconds.
+    pub(crate) fn figure(&self, value: f64, reading: &Reading) -> String {
+        let (unit, most) = match (self.unit, self.measure) {
+            (Unit::TimesStd, _) => (1.0, 3),
+            (Unit::Absolute, Measure::Speed) => (1000.0, 1),
+            (Unit::Absolute, Measure::Cpu) => (1.0, 0),
+        };
+        let value = value / unit;
+        let half = reading
+            .interval()
+            .map(|(low, high)| (high - low) / 2.0 / unit);
+        let decimals = half.map_or(most, |half| decimals(half).min(most));
+        match value {
+            _ if value < 1e4 => format!("{value:.decimals$}"),
+            _ if value < 1e6 => format!("{value:.0}"),
+            _ => format!("{value:.1e}"),
+        }
+    }
+}
+
+fn left_out(averaged: &Averaged) -> String {
+    let engines = averaged.left_out.iter();
+    let engines = engines.map(|(engine, settings)| format!("{engine} ({settings})"));
+    let engines = engines.collect::<Vec<String>>().join(", ");
+    format!("not ranked, too few settings: {engines}")
+}
+
+/// `1 case`, `2 cases`.
+pub(crate) fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}

@@ -1,0 +1,442 @@
+//! Rankings of made-up rows.
+
+use super::table::View;
+use super::*;
+use crate::results::row::Status;
+use crate::results::row::tests::ordinary_row;
+
+/// A row of `engine` in `threads` threads, with ratios of the speed and of the CPU time that scatter by 2 %.
+fn row(engine: &str, threads: u16, ratio: f64, cpu_ratio: f64) -> Row {
+    let is_reference = engine == crate::data::EngineName::REFERENCE.as_str();
+    let deviation_pct = if is_reference { 0.0 } else { 2.0 };
+    Row {
+        sender: engine.to_owned(),
+        receiver: engine.to_owned(),
+        threads: threads.try_into().expect("in range"),
+        ratio_to_std: Some(ratio),
+        cpu_ratio_to_std: Some(cpu_ratio),
+        ratio_pairs: Some(6),
+        ratio_sd_pct: Some(deviation_pct),
+        cpu_ratio_sd_pct: Some(deviation_pct),
+        // Intervals follow from the scatter.
+        ratio_to_std_low: None,
+        ratio_to_std_high: None,
+        cpu_ratio_to_std_low: None,
+        cpu_ratio_to_std_high: None,
+        own_sd_pct: None,
+        own_cpu_sd_pct: None,
+        loss_pct: Some(0.0),
+        board: "made-up".to_owned(),
+        ..ordinary_row()
+    }
+}
+
+fn file(rows: &[Row]) -> Results {
+    Results {
+        name: "made-up.csv".to_owned(),
+        rows: rows.to_vec(),
+        ..Results::default()
+    }
+}
+
+fn ranked(rows: &[Row]) -> BoardRanking {
+    let mut boards = rank(&[file(rows)]).boards;
+    assert_eq!(boards.len(), 1);
+    boards.remove(0)
+}
+
+/// By speed: each engine with its place.
+fn speed(standing: &Standing) -> Vec<(&str, Option<usize>)> {
+    assert_eq!(standing.measure, Measure::Speed);
+    let places = standing.places.iter();
+    places
+        .map(|place| (place.engine.as_str(), place.place))
+        .collect()
+}
+
+/// The answer, a line each.
+fn sentences(board: &BoardRanking, by: By) -> Vec<String> {
+    board.answer(by).sentences().collect()
+}
+
+const BOTH: View = View {
+    detail: table::Detail::Settings,
+    by: By::Both,
+    top: 3,
+};
+
+#[test]
+fn those_whose_intervals_overlap_share_a_place() {
+    let rows = [
+        row("std", 2, 1.0, 1.0),
+        row("mmsg", 2, 1.21, 0.9),
+        row("uring", 2, 1.20, 0.8),
+        row("nix", 2, 0.99, 1.0),
+    ];
+    let board = ranked(&rows);
+    let places = [("mmsg", 1), ("uring", 1), ("std", 3), ("nix", 3)];
+    let places = places.map(|(engine, place)| (engine, Some(place)));
+    assert_eq!(speed(&board.settings[0].standings[0]), places);
+    assert_eq!(speed(&board.averaged[0].standing), places);
+    let text = sentences(&board, By::Both).join("\n");
+    assert!(
+        text.starts_with(
+            "Over loopback, of 4 engines: use uring (as fast as others for less CPU time)\n"
+        ),
+        "{text}"
+    );
+}
+
+/// As two that drift together do, or two whose ratios carry the noise of the reference.
+#[test]
+fn those_that_differ_round_by_round_do_not_share_a_place_although_their_intervals_overlap() {
+    let own = |engine: &str, ratio: f64| Row {
+        own_sd_pct: Some(0.3),
+        ..row(engine, 2, ratio, 1.0)
+    };
+    let rows = [own("std", 1.0), own("mmsg", 1.21), own("uring", 1.20)];
+    let places = [("mmsg", Some(1)), ("uring", Some(2)), ("std", Some(3))];
+    let board = ranked(&rows);
+    assert_eq!(speed(&board.settings[0].standings[0]), places);
+    assert_eq!(speed(&board.averaged[0].standing), places);
+    // 0.1 % is less than six rounds of two engines can tell.
+    let board = ranked(&[own("mmsg", 1.201), own("uring", 1.20), own("std", 1.0)]);
+    let places = [("mmsg", Some(1)), ("uring", Some(1)), ("std", Some(3))];
+    assert_eq!(speed(&board.averaged[0].standing), places);
+}
+
+#[test]
+fn an_engine_with_the_same_speed_as_std_is_not_recommended_over_it() {
+    let board = ranked(&[row("std", 2, 1.0, 1.0), row("nix", 2, 1.001, 1.0)]);
+    let text = sentences(&board, By::Speed).join("\n");
+    assert!(
+        text.starts_with("Over loopback, of 2 engines: use std or nix (a tie)\n"),
+        "{text}"
+    );
+    let board = ranked(&[row("std", 2, 1.0, 1.0), row("nix", 2, 0.5, 1.0)]);
+    let text = sentences(&board, By::Speed).join("\n");
+    assert!(
+        text.contains("engines: use std\none call: nix at 300 B, 0.50 times std (+-2.1 %, slower), 0.00 % lost"),
+        "{text}"
+    );
+}
+
+/// One on the first place is ahead, however wide its interval is, if that is all above std; else they are only noise.
+#[test]
+fn nothing_noisy_is_recommended() {
+    let noisy = |engine: &str, ratio: f64| Row {
+        ratio_sd_pct: Some(40.0),
+        cpu_ratio_sd_pct: Some(40.0),
+        ..row(engine, 2, ratio, 1.1)
+    };
+    let board = ranked(&[
+        row("std", 2, 1.0, 1.0),
+        noisy("tokio", 0.9),
+        noisy("mmsg", 1.1),
+    ]);
+    let claims = sentences(&board, By::Both);
+    let expected = "Too noisy to say which is the best: std, mmsg and tokio (+-44 %, 5 % needed)";
+    assert!(claims[0].starts_with(expected), "{claims:?}");
+    assert!(claims[1].starts_with("one call"), "{claims:?}");
+    let board = ranked(&[row("std", 2, 1.0, 1.0), noisy("mmsg", 9.0)]);
+    let claims = sentences(&board, By::Speed);
+    assert_eq!(claims[0], "Over loopback, of 2 engines: use mmsg");
+    let gain = "batches: mmsg at 300 B, 9.0 times std (+-44.3 %, faster), 0.00 % lost";
+    assert_eq!(claims[1], gain);
+    // As after few rounds, of which each had mmsg ahead.
+    let doubtful = Row {
+        ratio_to_std_low: Some(0.93),
+        ratio_to_std_high: Some(1.66),
+        own_sd_pct: Some(1.0),
+        ..row("mmsg", 2, 1.3, 0.8)
+    };
+    let std = Row {
+        own_sd_pct: Some(1.0),
+        ..row("std", 2, 1.0, 1.0)
+    };
+    let board = ranked(&[std, doubtful]);
+    assert_eq!(speed(&board.averaged[0].standing)[0], ("mmsg", Some(1)));
+    let claims = sentences(&board, By::Speed);
+    assert!(
+        claims[0].starts_with("Too noisy to say which is the best: std and mmsg (+-28 %"),
+        "{claims:?}"
+    );
+    assert!(
+        claims[1].contains("1.3 times std (+-28.1 %, unclear)"),
+        "{claims:?}"
+    );
+}
+
+#[test]
+fn the_next_is_the_next_by_value_with_or_without_an_interval() {
+    let bare = Row {
+        ratio_sd_pct: None,
+        ratio_to_std_low: None,
+        ..row("nix", 2, 0.9, 1.0)
+    };
+    let board = ranked(&[row("std", 2, 1.0, 1.0), bare, row("tokio", 2, 0.5, 1.0)]);
+    let claims = sentences(&board, By::Speed);
+    let next = "one call: nix at 300 B, 0.900 times std (no interval), 0.00 % lost";
+    assert_eq!(claims[..2], ["Over loopback, of 3 engines: use std", next]);
+}
+
+#[test]
+fn only_settings_are_averaged_that_all_engines_have() {
+    // Alone, mio-exhaustive would look twice as fast: it was not there when things were slow.
+    let mut rows = vec![
+        row("mio-exhaustive", 2, 2.0, 1.0),
+        row("mio-exhaustive", 4, 2.0, 1.0),
+    ];
+    for (threads, ratio) in [(8, 0.5), (2, 2.1), (4, 2.1)] {
+        rows.push(row("std", threads, 1.0, 1.0));
+        rows.push(row("mio-level", threads, ratio, 1.0));
+    }
+    let board = ranked(&rows);
+    let averaged = &board.averaged[0];
+    assert_eq!((averaged.settings, averaged.of), (2, 3));
+    assert_eq!(averaged.left_out, []);
+    assert_eq!(speed(&averaged.standing)[0].0, "mio-level");
+    let value = averaged.standing.places[0].reading.value();
+    assert!((value - 2.1).abs() < 1e-9, "{value}");
+}
+
+#[test]
+fn an_engine_that_would_cost_the_others_half_of_the_settings_is_left_out() {
+    let mut rows = vec![row("uring", 2, 9.0, 0.1)];
+    for threads in [2, 4] {
+        rows.push(row("std", threads, 1.0, 1.0));
+        rows.push(row("mmsg", threads, 1.5, 0.7));
+    }
+    let board = ranked(&rows);
+    let averaged = &board.averaged[0];
+    assert_eq!((averaged.settings, averaged.of), (2, 2));
+    assert_eq!(averaged.left_out, [("uring".to_owned(), 1)]);
+    let left_out = "Left out, as measured in too few settings: uring";
+    assert!(
+        sentences(&board, By::Both)
+            .iter()
+            .any(|line| line == left_out)
+    );
+    let text = table::draw(&rank(&[file(&rows)]), BOTH, 100);
+    assert!(
+        text.contains("not ranked, too few settings: uring (1)"),
+        "{text}"
+    );
+    assert!(
+        text.contains("batches    mmsg    300 B       1.50  1.3  faster     0.700    0.00"),
+        "{text}"
+    );
+}
+
+/// What is ten times as fast at one payload, and no faster at another, is not thrice as fast.
+#[test]
+fn payloads_and_one_thread_are_never_averaged_with_others() {
+    let at = |payload: u32, threads, ratio| {
+        ["std", "mmsg"].map(|engine| Row {
+            payload_bytes: payload.try_into().expect("in range"),
+            ..row(
+                engine,
+                threads,
+                if engine == "std" { 1.0 } else { ratio },
+                1.0,
+            )
+        })
+    };
+    let mut rows = Vec::new();
+    rows.extend(at(26, 2, 110.0));
+    rows.extend(at(26, 4, 100.0));
+    rows.extend(at(1460, 2, 8.0));
+    rows.extend(at(26, 1, 1.5));
+    let board = ranked(&rows);
+    let speeds = board.averaged_by(Measure::Speed);
+    let labels = board.labels();
+    let best = speeds.map(|one| {
+        (
+            labels[&one.conditions].as_str(),
+            one.standing.places[0].range,
+        )
+    });
+    let best: Vec<_> = best
+        .map(|(label, (low, high))| (label, low.round(), high.round()))
+        .collect();
+    let expected = [
+        ("26 B with 1 thread", 2.0, 2.0),
+        ("26 B with more threads", 100.0, 110.0),
+        ("1460 B with more threads", 8.0, 8.0),
+    ];
+    assert_eq!(best, expected);
+}
+
+#[test]
+fn engines_that_cross_are_each_told_for_their_payload() {
+    let at = |payload: u32, ratio| {
+        ["std", "mmsg"].map(|engine| Row {
+            payload_bytes: payload.try_into().expect("in range"),
+            ..row(engine, 2, if engine == "std" { 1.0 } else { ratio }, 1.0)
+        })
+    };
+    let board = ranked(&[at(26, 1.2), at(1460, 0.83)].concat());
+    let text = sentences(&board, By::Speed).join("\n");
+    assert!(
+        text.starts_with("Over loopback, of 2 engines: use mmsg at 26 B, std at 1460 B\n"),
+        "{text}"
+    );
+    assert!(
+        text.contains("batches: mmsg at 1460 B, 0.83 times std (+-2.1 %, slower), 0.00 % lost"),
+        "{text}"
+    );
+}
+
+#[test]
+fn without_a_reference_the_speed_itself_is_ranked() {
+    let bare = |engine: &str, pps: f64| Row {
+        ratio_to_std: None,
+        cpu_ratio_to_std: None,
+        received_pps: Some(pps),
+        received_pps_low: Some(0.99 * pps),
+        received_pps_high: Some(1.01 * pps),
+        cv_pct: Some(1.0),
+        ..row(engine, 2, 1.0, 1.0)
+    };
+    let board = ranked(&[bare("nix", 1e5), bare("mmsg", 2e5)]);
+    let standing = &board.averaged[0].standing;
+    assert_eq!(standing.unit, Unit::Absolute);
+    assert_eq!(speed(standing), [("mmsg", Some(1)), ("nix", Some(2))]);
+    let text = sentences(&board, By::Speed).join("\n");
+    assert!(
+        text.contains("batches: mmsg at 300 B, 200.0 kpps (+-1.0 %), 0.00 % lost"),
+        "{text}"
+    );
+}
+
+#[test]
+fn without_intervals_there_is_an_order_but_no_places_and_no_advice() {
+    let once = |engine: &str, ratio: f64| Row {
+        ratio_pairs: Some(1),
+        ratio_sd_pct: None,
+        ratio_to_std_low: None,
+        ratio_to_std_high: None,
+        ..row(engine, 2, ratio, 1.0)
+    };
+    let board = ranked(&[once("std", 1.0), once("mmsg", 2.0)]);
+    assert_eq!(
+        speed(&board.averaged[0].standing),
+        [("mmsg", None), ("std", None)]
+    );
+    let text = sentences(&board, By::Speed).join("\n");
+    assert!(text.starts_with("No recommendation"), "{text}");
+    let board = ranked(&[
+        once("mmsg", 2.0),
+        row("std", 2, 1.0, 1.0),
+        row("nix", 2, 0.5, 1.0),
+    ]);
+    let text = sentences(&board, By::Speed).join("\n");
+    assert!(
+        text.contains("use std\n") && text.contains("mmsg was better"),
+        "{text}"
+    );
+}
+
+#[test]
+fn nobody_is_told_to_use_what_loses_without_being_told_so() {
+    let lossy = Row {
+        loss_pct: Some(40.0),
+        ..row("gso", 2, 3.0, 0.3)
+    };
+    let board = ranked(&[row("std", 2, 1.0, 1.0), lossy]);
+    let text = sentences(&board, By::Both).join("\n");
+    assert!(
+        text.contains("use std\n")
+            && text.contains(
+                "gso at 300 B, 3.00 times std (+-2.1 %, loses), CPU time 0.300, 40.00 % lost"
+            ),
+        "{text}"
+    );
+    // Nor where an engine that loses is the only one beside others that do, or the fastest.
+    let lossy = |engine, ratio, loss_pct| Row {
+        loss_pct: Some(loss_pct),
+        ..row(engine, 2, ratio, 1.0 / ratio)
+    };
+    let board = ranked(&[lossy("std", 1.0, 0.0), lossy("mmsg", 3.0, 99.8)]);
+    let first = &sentences(&board, By::Both)[0];
+    assert_eq!(first, "Over loopback, of 2 engines: use std");
+    let board = ranked(&[lossy("std", 1.0, 1.0), lossy("mmsg", 3.0, 99.8)]);
+    let lines = sentences(&board, By::Both);
+    assert!(
+        lines[0].starts_with("A hint only: the run was poor"),
+        "{lines:?}"
+    );
+    assert!(
+        lines[1].starts_with("No recommendation: all lost 1 % or more, the least std (1.0 %)"),
+        "{lines:?}"
+    );
+}
+
+#[test]
+fn what_cannot_be_ranked_is_counted_and_never_recommended() {
+    let fast = |engine| row(engine, 2, 100.0, 0.01);
+    let failed = Row {
+        status: Status::Failed,
+        ..fast("nix")
+    };
+    let starving = engines_that(|about| about.starves.is_some());
+    let mut rows = vec![
+        row("std", 2, 1.0, 1.0),
+        row("mmsg", 2, 1.1, 0.9),
+        failed,
+        fast("null"),
+    ];
+    rows.extend(starving.iter().map(|engine| fast(engine)));
+    let board = ranked(&rows);
+    assert_eq!(board.rows, 2);
+    let first = &sentences(&board, By::Both)[0];
+    assert_eq!(first, "Over loopback, of 2 engines: use mmsg");
+    for remark in [
+        "1 row left out: failed",
+        "1 row left out: null moves no datagrams",
+    ] {
+        assert!(
+            board.remarks.iter().any(|one| one == remark),
+            "{remark}: {:?}",
+            board.remarks
+        );
+    }
+    assert!(!starving.is_empty());
+}
+
+fn engines_that(is_so: fn(&crate::engine::About) -> bool) -> Vec<&'static str> {
+    let all = crate::engines::ALL.iter();
+    let them = all.filter(|entry| is_so(entry.about));
+    them.map(|entry| entry.about.name).collect()
+}
+
+#[test]
+fn a_reference_that_nobody_asked_for_is_no_setting() {
+    let unconnected = Row {
+        connection: Connection::Unconnected,
+        ..row("mmsg", 2, 1.1, 0.9)
+    };
+    let board = ranked(&[row("std", 2, 1.0, 1.0), unconnected]);
+    assert_eq!(board.settings.len(), 1);
+    let text = sentences(&board, By::Both).join("\n");
+    assert_eq!(text, "No recommendation: only mmsg was measured");
+    assert!(rank(&[file(&[row("std", 2, 1.0, 1.0)])]).is_empty());
+}
+
+#[test]
+fn the_ranking_says_who_is_ahead_and_how_sure_that_is() {
+    let mut rows = Vec::new();
+    for threads in [1, 2, 4] {
+        rows.push(row("std", threads, 1.0, 1.0));
+        rows.push(row("mmsg", threads, 1.2, 0.85));
+        rows.push(row("uring", threads, 1.19, 0.8));
+        rows.push(row("tokio", threads, 0.6, 1.8));
+    }
+    rows.push(row("quinn-udp", 2, 5.0, 0.2));
+    rows[11].throttled = "under-voltage".to_owned();
+    insta::assert_snapshot!(table::draw(&rank(&[file(&rows)]), BOTH, 100));
+}
+
+mod answer;
+mod any_rows;
+mod sources;

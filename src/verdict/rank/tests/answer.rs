@@ -1,0 +1,168 @@
+//! How runs end: what somebody decides by who reads nothing else.
+
+use super::*;
+use crate::data::Direction;
+use crate::results::row::tests::row_of_a_wire;
+
+/// A row of the default sweep: so many bytes, times std, and percent lost, the CPU time as the speed.
+fn measured(engine: &str, payload: u32, ratio: f64, loss_pct: f64) -> Row {
+    let (sender, receiver) = engine.split_once('>').unwrap_or((engine, engine));
+    Row {
+        sender: sender.to_owned(),
+        receiver: receiver.to_owned(),
+        case: format!("{sender}:{receiver}/2t/{payload}B/connected/v4"),
+        payload_bytes: payload.try_into().expect("in range"),
+        loss_pct: Some(loss_pct),
+        received_pps: Some(1e5),
+        received_pps_low: Some(0.99e5),
+        received_pps_high: Some(1.01e5),
+        ..row(engine, 2, ratio, 1.0 / ratio)
+    }
+}
+
+/// A bare run on a quiet machine.
+fn default_sweep() -> Vec<Row> {
+    let of_payload = |payload, offload, lossy| {
+        vec![
+            measured("std", payload, 1.0, 0.0),
+            measured("mmsg", payload, 1.07, 0.0),
+            measured("gso>gro", payload, offload, lossy),
+            measured("mio-level", payload, 0.6, 0.0),
+            measured("tokio", payload, 0.88, 0.0),
+        ]
+    };
+    let mut rows = of_payload(26, 94.0, 0.0);
+    rows.extend(of_payload(1460, 11.4, 2.7));
+    rows
+}
+
+fn over_a_wire(rows: Vec<Row>) -> Vec<Row> {
+    let wire = row_of_a_wire();
+    let rows = rows.into_iter().map(|row| Row {
+        case: format!("{}/up", row.case),
+        direction: Some(Direction::Up),
+        there: wire.there.clone(),
+        there_board: wire.there_board.clone(),
+        ..row
+    });
+    rows.collect()
+}
+
+/// Twelve engines in nine settings, those with more threads somewhat faster.
+fn full_sweep() -> Vec<Row> {
+    const RATIOS: [(&str, f64); 12] = [
+        ("std", 1.0),
+        ("nix", 1.001),
+        ("socket2", 0.999),
+        ("spin", 1.3),
+        ("poll", 0.8),
+        ("epoll-level", 0.8),
+        ("epoll-drain", 0.95),
+        ("mio-level", 0.6),
+        ("smol", 0.7),
+        ("tokio", 0.9),
+        ("mmsg", 1.02),
+        ("uring", 1.05),
+    ];
+    let mut rows = Vec::new();
+    for threads in [1_u16, 2, 4] {
+        for payload in [26, 300, 1460] {
+            rows.extend(RATIOS.map(|(engine, ratio)| {
+                let more = if engine == "std" {
+                    0.0
+                } else {
+                    f64::from(threads) / 50.0
+                };
+                Row {
+                    threads: threads.try_into().expect("in range"),
+                    ..measured(engine, payload, ratio * (1.0 + more), 0.0)
+                }
+            }));
+        }
+    }
+    rows
+}
+
+/// The answer in a terminal of 80 columns.
+fn ending(rows: &[Row]) -> String {
+    let board = ranked(rows);
+    let text = table::draw(
+        &Ranking {
+            boards: vec![board],
+        },
+        BOTH,
+        80,
+    );
+    let lines = text.lines().skip_while(|line| !line.starts_with("answer"));
+    let lines = lines.take_while(|line| {
+        line.starts_with("answer")
+            || line.starts_with("         ") && !line.contains("place  engine")
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn every_ending_says_what_a_careful_engineer_would() {
+    let (mut all, mut longest) = (String::new(), 0);
+    let mut end = |name: &str, rows: &[Row]| {
+        let text = ending(rows);
+        longest = longest.max(text.lines().count());
+        all.extend(["-- ", name, "\n", &text, "\n\n"]);
+    };
+    end("quiet, over loopback", &default_sweep());
+
+    let lossy = |by: f64| {
+        default_sweep().into_iter().map(move |row| Row {
+            loss_pct: row.loss_pct.map(|pct| pct + by),
+            ..row
+        })
+    };
+    end("all lose", &lossy(12.0).collect::<Vec<_>>());
+    let mut one = default_sweep();
+    one[1].loss_pct = Some(99.8);
+    end("the fastest lost 99.8 % at one payload", &one);
+
+    let poor = default_sweep().into_iter().map(|row| Row {
+        received_pps_low: Some(0.5e5),
+        warnings: vec!["benchmark threads lost CPU time in 4 windows".to_owned()],
+        ..row
+    });
+    end("poor", &poor.collect::<Vec<_>>());
+
+    end(
+        "one engine",
+        &[
+            measured("std", 26, 1.0, 0.0),
+            measured("mmsg", 26, 1.07, 0.0),
+        ],
+    );
+    end("one payload", &default_sweep()[..5]);
+
+    let tied = ["std", "mmsg", "gso>gro"].map(|engine| measured(engine, 300, 1.0, 0.0));
+    end("a wire where all tie", &over_a_wire(tied.to_vec()));
+    let mut tied = over_a_wire(tied.to_vec());
+    tied[2].loss_pct = Some(99.82);
+    end("a wire where all tie, and one loses", &tied);
+    end("a wire where offload gains", &over_a_wire(default_sweep()));
+
+    let mut crossing = default_sweep();
+    (crossing[1].ratio_to_std, crossing[6].ratio_to_std) = (Some(1.2), Some(0.83));
+    end("engines that cross", &crossing);
+
+    end("all engines", &full_sweep());
+
+    let alone = default_sweep()
+        .into_iter()
+        .filter(|row| row.sender != "gso");
+    let alone = alone.map(|row| Row {
+        threads: 1.try_into().expect("in range"),
+        ..row
+    });
+    end("one thread", &alone.collect::<Vec<_>>());
+
+    let mut latency = default_sweep();
+    latency[0].rate_asked_rps = Some(1000.try_into().expect("in range"));
+    end("latency, under load", &latency);
+    insta::assert_snapshot!(all);
+    assert!(longest <= 17, "{longest} lines");
+}

@@ -1,0 +1,68 @@
+//! Whatever the rows hold.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::verdict::rank::table::Detail;
+
+proptest! {
+    #[test]
+    fn no_rows_are_too_strange_to_be_ranked(rows in proptest::collection::vec(strange(), 0..30)) {
+        let ranking = rank(&[file(&rows)]);
+        let widths = [60, 80, 100].into_iter().zip([Detail::Averaged, Detail::Settings, Detail::Settings]);
+        for (by, (width, detail)) in [By::Speed, By::Cpu, By::Both].into_iter().zip(widths) {
+            let view = View { by, top: 2, detail };
+            for line in table::draw(&ranking, view, width).lines() {
+                // A word that is wider than all that stays whole.
+                let widest = line.split(' ').map(|word| word.chars().count()).max();
+                let fits = line.chars().count() <= usize::from(width);
+                prop_assert!(fits || widest > Some(usize::from(width) - 10), "{}", line);
+            }
+        }
+        for averaged in ranking.boards.iter().flat_map(|board| &board.averaged) {
+            prop_assert!(averaged.settings <= averaged.of);
+            let placed = averaged.standing.places.iter().filter_map(|place| place.place);
+            let places: Vec<usize> = placed.collect();
+            prop_assert!(places.is_empty() || places[0] == 1, "{places:?}");
+        }
+    }
+}
+
+/// Any number, and often one that could be.
+fn number() -> impl Strategy<Value = Option<f64>> {
+    let usual = (0.1_f64..10.0).prop_map(Some);
+    prop_oneof![4 => usual, 1 => proptest::num::f64::ANY.prop_map(Some), 1 => Just(None)]
+}
+
+fn strange() -> impl Strategy<Value = Row> {
+    let engine = "(std|mmsg|null|mio-once|x{90}|\u{6f22}{60})";
+    let numbers = proptest::collection::vec(number(), 12);
+    let counts = (1_u16..4, any::<u32>(), proptest::option::of(any::<usize>()));
+    (engine, counts, numbers, any::<bool>()).prop_map(
+        |(engine, (threads, rounds, ratio_pairs), numbers, connected)| Row {
+            connection: if connected {
+                Connection::Connected
+            } else {
+                Connection::Unconnected
+            },
+            rounds,
+            // Of as many runs: those of one are taken for one.
+            started_at: rounds.to_string(),
+            ratio_pairs,
+            ratio_to_std: numbers[0],
+            ratio_to_std_low: numbers[1],
+            ratio_to_std_high: numbers[2],
+            ratio_sd_pct: numbers[3],
+            cpu_ratio_to_std: numbers[4],
+            cpu_ratio_sd_pct: numbers[5],
+            received_pps: numbers[6],
+            received_mbps: numbers[7],
+            cv_pct: numbers[8],
+            received_pps_low: numbers[9],
+            cpu_ns_per_packet: numbers[10],
+            loss_pct: numbers[11],
+            cpu_model: "very long ".repeat(usize::from(threads) * 5),
+            ..row(&engine, threads, 1.0, 1.0)
+        },
+    )
+}
